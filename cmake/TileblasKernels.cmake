@@ -1,0 +1,78 @@
+# Finds nvcc, and turns .cu files into fat binaries that are embedded as data.
+#
+# Kernels are not linked by nvcc's host code: that would register them from a constructor and unregister them
+# at exit. The fat binary is data, loaded through the driver when its first kernel is launched.
+#
+# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY.
+
+set(TILEBLAS_WITH_CUDA OFF)
+set(TILEBLAS_CUDA_SUMMARY "no: TILEBLAS_CUDA is OFF; every call goes to the CPU")
+if(NOT TILEBLAS_CUDA STREQUAL "OFF")
+    find_package(CUDAToolkit 12.0 QUIET)
+    if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
+        set(TILEBLAS_WITH_CUDA ON)
+        set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}")
+    elseif(TILEBLAS_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "TILEBLAS_CUDA is ON, but no CUDA toolkit (12.0 or later) with nvcc was found. "
+                            "Put nvcc on the PATH or set CUDAToolkit_ROOT; with TILEBLAS_CUDA=OFF the library "
+                            "is built without kernels.")
+    else()
+        set(TILEBLAS_CUDA_SUMMARY "no: nvcc was not found; every call goes to the CPU")
+    endif()
+endif()
+
+# nvcc's flags for a list of architectures: "all-major", or numbers such as 75 or 90a. The newest plain one is
+# also kept as PTX for chips that come later.
+function(tileblas_architecture_flags architectures result)
+    if(architectures STREQUAL "all-major")
+        set(${result} -arch=all-major PARENT_SCOPE)
+        return()
+    endif()
+    set(flags "")
+    set(newest "")
+    foreach(architecture IN LISTS architectures)
+        list(APPEND flags -gencode arch=compute_${architecture},code=sm_${architecture})
+        if(architecture MATCHES "^[0-9]+$" AND (newest STREQUAL "" OR architecture GREATER newest))
+            set(newest ${architecture})
+        endif()
+    endforeach()
+    if(newest)
+        list(APPEND flags -gencode arch=compute_${newest},code=compute_${newest})
+    endif()
+    set(${result} ${flags} PARENT_SCOPE)
+endfunction()
+
+# tileblas_embed_kernels(target [ARCHITECTURES list] file.cu ...)
+# Compiles each file and adds it to the target as the array tb_image_<stem>. Without nvcc it only says so to
+# the sources of the target: TB_WITH_KERNELS is 0 and every image is NULL.
+function(tileblas_embed_kernels target)
+    cmake_parse_arguments(PARSE_ARGV 1 embed "" "" "ARCHITECTURES")
+    if(NOT TILEBLAS_WITH_CUDA)
+        return()
+    endif()
+    if(NOT embed_ARCHITECTURES)
+        set(embed_ARCHITECTURES ${TILEBLAS_ARCHITECTURES})
+    endif()
+    tileblas_architecture_flags("${embed_ARCHITECTURES}" flags)
+    target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
+    foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)
+        get_filename_component(stem ${source} NAME_WE)
+        set(image ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin)
+        get_filename_component(folder ${image} DIRECTORY)
+        file(MAKE_DIRECTORY ${folder})
+        add_custom_command(
+            OUTPUT ${image}
+            COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0 -lineinfo
+                    -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${image}.d -o ${image}
+                    ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+            DEPENDS ${source}
+            DEPFILE ${image}.d
+            COMMENT "Compiling kernel ${source}"
+            VERBATIM)
+        set(TB_STEM ${stem})
+        set(TB_IMAGE ${image})
+        configure_file(${PROJECT_SOURCE_DIR}/cmake/image.S.in ${image}.S @ONLY)
+        set_source_files_properties(${image}.S PROPERTIES OBJECT_DEPENDS ${image})
+        target_sources(${target} PRIVATE ${image}.S)
+    endforeach()
+endfunction()

@@ -1,0 +1,303 @@
+/* Finding the caller's own BLAS. The search asks the dynamic linker, once per call site; what it finds is
+ * kept in two small tables that only ever grow, so that readers need no lock, and no lock is held while the
+ * linker runs a constructor or a program's handler unwinds.
+ *
+ * An object is the program or a shared library in it. Whatever handles dlopen gives here are never closed: a
+ * BLAS that answers calls must stay.
+ */
+#include "compat/host_blas.h"
+
+#include "compat/arguments.h"
+#include "compat/loaded_objects.h"
+#include "lib/log.h"
+#include "lib/options.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+typedef enum convention { CBLAS, FORTRAN } convention;
+
+typedef struct spelling_row {
+    const char *symbol;
+    convention convention;
+    int integer_bits; /* 0: that of the host */
+} spelling_row;
+
+static const spelling_row rows[TB_SPELLING_COUNT] = {
+#define TB_CBLAS_NAME(symbol, bits)   {#symbol, CBLAS, bits},
+#define TB_FORTRAN_NAME(symbol, bits) {#symbol, FORTRAN, bits},
+#include "compat/sgemm_names.def"
+#undef TB_CBLAS_NAME
+#undef TB_FORTRAN_NAME
+};
+
+/* Where to look when the program brings no BLAS, the faster first. MKL comes last: it ends the program when
+ * its own parts are not found. */
+static const char *const libraries_32[] = {
+    "libopenblas.so.0", "libblis.so.4", "libcblas.so.3", "libblas.so.3", "libmkl_rt.so.2", NULL,
+};
+static const char *const libraries_64[] = {
+    "libopenblas64_.so.0", "libopenblas64.so.0", "libblis64.so.4", "libblas64.so.3", "libmkl_rt.so.2", NULL,
+};
+
+/* ---- Calling ---------------------------------------------------------------------------------------- */
+
+static void call_cblas(const tb_host *host, const tb_problem *problem)
+{
+    ((const tb_host_blas *)host)
+        ->target.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + problem->transpose_a,
+                       TB_NO_TRANSPOSE + problem->transpose_b, problem->m, problem->n, problem->k,
+                       problem->alpha, problem->a, problem->lda, problem->b, problem->ldb, problem->beta,
+                       problem->c, problem->ldc);
+}
+
+/* A 32-bit host reads the lower half of each integer, which on both of our little-endian ABIs comes first. */
+static void call_fortran(const tb_host *host, const tb_problem *problem)
+{
+    ((const tb_host_blas *)host)
+        ->target.fortran(problem->transpose_a ? "T" : "N", problem->transpose_b ? "T" : "N", &problem->m,
+                         &problem->n, &problem->k, &problem->alpha, problem->a, &problem->lda, problem->b,
+                         &problem->ldb, &problem->beta, problem->c, &problem->ldc, 1, 1);
+}
+
+/* ---- Finding ---------------------------------------------------------------------------------------- */
+
+static void *find_symbol(void *library, const char *symbol)
+{
+    return library ? dlsym(library, symbol) : NULL; /* dlsym takes NULL for the whole process */
+}
+
+/* The width of a BLAS's integers, by the established probe: of this n, a 32-bit isamax sees 3 and answers a
+ * position, a 64-bit one sees a negative number and answers 0. */
+static int probe_integer_bits(void *library)
+{
+    const int64_t n = (int64_t)0xffffffff00000003, increment = 1;
+    const float x[3] = {1, 2, 4};
+    union {
+        void *address;
+        int32_t (*fortran)(const int64_t *n, const float *x, const int64_t *increment);
+        int32_t (*cblas)(int64_t n, const float *x, int64_t increment);
+    } isamax;
+
+    if ((isamax.address = find_symbol(library, "isamax_")) ||
+        (isamax.address = find_symbol(library, "isamax")))
+        return isamax.fortran(&n, x, &increment) ? 32 : 64;
+    if ((isamax.address = find_symbol(library, "cblas_isamax")))
+        return isamax.cblas(n, x, increment) ? 32 : 64;
+    return 32;
+}
+
+/* Takes the spelling's definition that the library, or what it depends on, has at or behind a position in
+ * load order. It must not be TileBLAS's, nor of another integer width than demanded; 0 demands none. */
+static bool take(void *library, tb_spelling spelling, int position, int demanded_bits, tb_host_blas *host)
+{
+    const spelling_row *row = &rows[spelling];
+    tb_loaded_object object;
+    void *address = find_symbol(library, row->symbol);
+    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
+        return false;
+    int bits = row->integer_bits ? row->integer_bits : probe_integer_bits(library);
+    if (demanded_bits && bits != demanded_bits)
+        return false;
+    host->base.sgemm = row->convention == CBLAS ? call_cblas : call_fortran;
+    host->target.address = address;
+    host->integer_bits = bits;
+    return true;
+}
+
+/* The width that a caller is taken to have when no host of its own tells. */
+static int presumed_bits(tb_spelling spelling)
+{
+    return rows[spelling].integer_bits ? rows[spelling].integer_bits : 32;
+}
+
+/* What the caller would have reached without TileBLAS. The linker's next definition is not visible from here
+ * when the caller was opened RTLD_LOCAL and its BLAS is among its own dependencies; then the caller's object
+ * is asked. */
+static bool search_process(tb_spelling spelling, const void *call_site, tb_host_blas *host)
+{
+    const char *symbol = rows[spelling].symbol;
+    tb_loaded_object object;
+    int demanded_bits = 0;
+    void *address = dlsym(RTLD_NEXT, symbol);
+    if (!address && tb_find_object(call_site, &object)) {
+        address = find_symbol(tb_open_object(&object), symbol);
+        demanded_bits = presumed_bits(spelling);
+    }
+    if (!address || !tb_find_object(address, &object))
+        return false;
+    if (!object.is_tileblas)
+        return take(tb_open_object(&object), spelling, object.position, 0, host);
+
+    /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS: go on behind it, where the
+     * linker would have gone. Objects that the caller does not see are among those that follow, so a host
+     * found for one caller's sake must have the width that this caller has. */
+    while (tb_find_object_at(object.position + 1, &object))
+        if (!object.is_tileblas &&
+            take(tb_open_object(&object), spelling, object.position, demanded_bits, host))
+            return true;
+    return false;
+}
+
+/* A library that the program did not ask for: under the caller's own spelling, or else under another one of
+ * the same calling convention and integer width. */
+static bool search_library(const char *name, tb_spelling spelling, int demanded_bits, tb_host_blas *host)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        return false;
+    if (take(library, spelling, 0, demanded_bits, host))
+        return true;
+    for (tb_spelling other = 0; other < TB_SPELLING_COUNT; other++)
+        if (rows[other].convention == rows[spelling].convention &&
+            take(library, other, 0, presumed_bits(spelling), host))
+            return true;
+    return false;
+}
+
+/* The option replaces the well-known libraries; with a width that only its library knows, that is believed.
+ */
+static bool search_libraries(tb_spelling spelling, tb_host_blas *host)
+{
+    const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
+    int bits = presumed_bits(spelling);
+    if (*chosen) {
+        if (search_library(chosen, spelling, 0, host))
+            return true;
+        tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", rows[spelling].symbol, chosen);
+        return false;
+    }
+    for (const char *const *name = bits == 64 ? libraries_64 : libraries_32; *name; name++)
+        if (search_library(*name, spelling, bits, host))
+            return true;
+    return false;
+}
+
+static bool lies_in_sgemm(const void *call_site)
+{
+    Dl_info function;
+    /* A return address may be the first byte behind its function. */
+    if (!dladdr((const char *)call_site - 1, &function) || !function.dli_sname)
+        return false;
+    for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++)
+        if (strcmp(function.dli_sname, rows[spelling].symbol) == 0)
+            return true;
+    return false;
+}
+
+/* ---- Remembering ------------------------------------------------------------------------------------ */
+
+/* All hosts, each once. An entry is claimed, filled, and then never changes. */
+enum { FREE, CLAIMED, FILLED };
+static struct {
+    atomic_int state;
+    tb_host_blas host;
+} hosts[128];
+enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
+
+/* Call sites and their hosts, a hash table. A program has some tens of call sites; a LAPACK inside the host,
+ * or code compiled at run time, can have thousands, and those that find no room take the first host that
+ * is known for their spelling. */
+enum { CALL_SITE_BITS = 12, CALL_SITE_PROBES = 16 };
+static struct {
+    _Atomic(const void *) address;
+    _Atomic(const tb_host_blas *) host;
+} call_sites[(1 << CALL_SITE_BITS) + CALL_SITE_PROBES];
+
+static const tb_host_blas no_host[] = {{.integer_bits = 32}, {.integer_bits = 64}};
+
+static size_t hash(const void *address)
+{
+    return (size_t)((uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CALL_SITE_BITS));
+}
+
+static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
+{
+    return left->target.address == right->target.address && left->spelling == right->spelling &&
+           left->integer_bits == right->integer_bits && left->nested == right->nested;
+}
+
+static const tb_host_blas *keep_host(const tb_host_blas *host)
+{
+    for (size_t i = 0; i < HOST_COUNT; i++) {
+        int state = FREE;
+        if (atomic_compare_exchange_strong(&hosts[i].state, &state, CLAIMED)) {
+            hosts[i].host = *host;
+            atomic_store_explicit(&hosts[i].state, FILLED, memory_order_release);
+            return &hosts[i].host;
+        }
+        if (state == FILLED && is_same_host(&hosts[i].host, host))
+            return &hosts[i].host;
+    }
+    return &no_host[host->integer_bits == 64];
+}
+
+static const tb_host_blas *any_host(tb_spelling spelling)
+{
+    for (size_t i = 0; i < HOST_COUNT; i++)
+        if (atomic_load_explicit(&hosts[i].state, memory_order_acquire) == FILLED &&
+            hosts[i].host.spelling == spelling && !hosts[i].host.nested)
+            return &hosts[i].host;
+    return NULL;
+}
+
+/* The slow way, once per call site. Threads that take it at the same time find the same. */
+static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling spelling, const void *call_site)
+{
+    size_t end = hash(call_site) + CALL_SITE_PROBES, entry = end - CALL_SITE_PROBES;
+    const void *nobody = NULL;
+    while (entry < end && !atomic_compare_exchange_strong(&call_sites[entry].address, &nobody, call_site)) {
+        nobody = NULL;
+        entry++;
+    }
+    const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
+    if (!host) {
+        tb_host_blas found = {.spelling = spelling, .integer_bits = presumed_bits(spelling)};
+        if (search_process(spelling, call_site, &found))
+            found.nested = lies_in_sgemm(call_site);
+        else
+            search_libraries(spelling, &found);
+        host = keep_host(&found);
+    }
+    if (entry < end)
+        atomic_store_explicit(&call_sites[entry].host, host, memory_order_release);
+    return host;
+}
+
+const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site)
+{
+    /* One address can return from several spellings, where they are called through a pointer. */
+    size_t first = hash(call_site);
+    for (size_t i = first; i < first + CALL_SITE_PROBES; i++) {
+        const void *address = atomic_load_explicit(&call_sites[i].address, memory_order_relaxed);
+        if (!address)
+            break;
+        const tb_host_blas *host = atomic_load_explicit(&call_sites[i].host, memory_order_acquire);
+        if (address == call_site && host && host->spelling == spelling)
+            return host;
+    }
+    return search(spelling, call_site);
+}
+
+/* ---- Reporting -------------------------------------------------------------------------------------- */
+
+void tb_report_irregular(tb_spelling spelling, int number)
+{
+    /* Handlers take their number as an int or as a 64-bit integer, which this is to both. */
+    const int64_t info = number;
+    union {
+        void *address;
+        void (*cblas)(int64_t number, const char *routine, const char *format, ...);
+        void (*fortran)(const char *routine, const int64_t *number, size_t length);
+    } handler;
+
+    bool cblas = rows[spelling].convention == CBLAS;
+    handler.address = dlsym(RTLD_DEFAULT, cblas ? "cblas_xerbla" : "xerbla_");
+    if (handler.address && cblas)
+        handler.cblas(info, "cblas_sgemm", "");
+    else if (handler.address)
+        handler.fortran("SGEMM ", &info, 6);
+    else if (tb_option_value(TB_OPTION_VERBOSE))
+        tb_log("%s: argument %d is irregular; C is left as it is", rows[spelling].symbol, number);
+}

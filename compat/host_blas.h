@@ -1,0 +1,66 @@
+/* The host BLAS: the one that the caller would have reached without TileBLAS. Found at the first call from a
+ * call site, remembered for that call site, never TileBLAS itself.
+ *
+ * A spelling is one of the names of sgemm_names.def; a call site is the address that a call returns to.
+ * sgemm_abi.c asks for the host of every call; the runtime sees it as a tb_host.
+ */
+#ifndef TB_HOST_BLAS_H
+#define TB_HOST_BLAS_H
+
+#include "lib/host.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CBLAS with integers of either width: x86-64 (System V) and AArch64 (Linux) pass each of them in a whole
+ * 64-bit register or stack slot, so a function declared with int64_t receives, and hands on, exactly the bits
+ * that came. Only whoever looks at a value has to know how many of its bits count. */
+#define TB_CBLAS_SGEMM_PARAMETERS                                                                            \
+    int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, float alpha,              \
+        const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc
+#define TB_CBLAS_SGEMM_ARGUMENTS                                                                             \
+    layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+/* Fortran's visible arguments; integers of either width are behind pointers. */
+#define TB_FORTRAN_SGEMM_PARAMETERS                                                                          \
+    const char *transpose_a, const char *transpose_b, const void *m, const void *n, const void *k,           \
+        const float *alpha, const float *a, const void *lda, const float *b, const void *ldb,                \
+        const float *beta, float *c, const void *ldc
+#define TB_FORTRAN_SGEMM_ARGUMENTS transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+typedef void tb_cblas_sgemm(TB_CBLAS_SGEMM_PARAMETERS);
+/* A Fortran routine may expect the lengths of its two strings behind its arguments. */
+typedef void tb_fortran_sgemm(TB_FORTRAN_SGEMM_PARAMETERS, size_t length_a, size_t length_b);
+
+typedef enum tb_spelling {
+#define TB_CBLAS_NAME(symbol, bits)   TB_SPELLING_##symbol,
+#define TB_FORTRAN_NAME(symbol, bits) TB_SPELLING_##symbol,
+#include "compat/sgemm_names.def"
+#undef TB_CBLAS_NAME
+#undef TB_FORTRAN_NAME
+    TB_SPELLING_COUNT,
+} tb_spelling;
+
+typedef struct tb_host_blas {
+    tb_host base;
+    union {
+        void *address; /* NULL: the process has no BLAS but ours */
+        tb_cblas_sgemm *cblas;
+        tb_fortran_sgemm *fortran;
+    } target;
+    tb_spelling spelling; /* of the caller */
+    int integer_bits;     /* 32 or 64, of the caller's integers */
+    /* The call site lies in a BLAS's own SGEMM: reference BLAS and BLIS reach sgemm_ from inside their
+     * cblas_sgemm, through the symbol that we took over. Such a call was decided upon and counted already. */
+    bool nested;
+} tb_host_blas;
+
+/* The host for calls of the spelling from the call site. Never NULL; valid for the life of the process. */
+const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);
+
+/* Reports an irregular argument where no host BLAS can: through the program's cblas_xerbla or xerbla_, with
+ * the number that arguments.h gives. Without one it says nothing, unless VERBOSE. May leave by longjmp. */
+void tb_report_irregular(tb_spelling spelling, int number);
+
+#endif

@@ -1,0 +1,80 @@
+/* The objects of this process; see loaded_objects.h. */
+#include "compat/loaded_objects.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OWNER "TileBLAS"
+
+/* A note is its header and then its owner's name, padded to whole words. */
+static const struct {
+    ElfW(Nhdr) header;
+    char owner[(sizeof OWNER + 3) / 4 * 4];
+} note __attribute__((section(".note.tileblas"), aligned(4), used)) = {
+    {.n_namesz = sizeof OWNER, .n_descsz = 0, .n_type = 1}, OWNER};
+
+static bool contains(const struct dl_phdr_info *info, const void *address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD &&
+            (uintptr_t)address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* Notes of other owners in the same segment may be of any length; ours begins on a word, so it is looked for
+ * at every word. */
+static bool has_note(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        const char *start = (const char *)(info->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type != PT_NOTE)
+            continue;
+        for (size_t at = 0; at + sizeof note <= segment->p_memsz; at += 4)
+            if (memcmp(start + at, &note, sizeof note) == 0)
+                return true;
+    }
+    return false;
+}
+
+struct search {
+    const void *address; /* NULL: the object at the position */
+    int position;
+    int visited;
+    tb_loaded_object *found;
+};
+
+/* Runs with the linker's lock held, so it opens nothing and only copies. */
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct search *search = data;
+    int position = search->visited++;
+    if (search->address ? !contains(info, search->address) : position != search->position)
+        return 0;
+    search->found->position = position;
+    search->found->is_tileblas = has_note(info);
+    snprintf(search->found->path, sizeof search->found->path, "%s", info->dlpi_name);
+    return 1;
+}
+
+bool tb_find_object(const void *address, tb_loaded_object *object)
+{
+    return dl_iterate_phdr(visit, &(struct search){.address = address, .found = object}) != 0;
+}
+
+bool tb_find_object_at(int position, tb_loaded_object *object)
+{
+    return dl_iterate_phdr(visit, &(struct search){.position = position, .found = object}) != 0;
+}
+
+void *tb_open_object(const tb_loaded_object *object)
+{
+    return dlopen(*object->path ? object->path : NULL, RTLD_LAZY | RTLD_NOLOAD);
+}

@@ -1,0 +1,29 @@
+/* The objects of this process, the program and its shared libraries, in load order, and which of them are
+ * TileBLAS. host_blas.c asks here whose an address is.
+ *
+ * Every TileBLAS library carries an ELF note of the owner "TileBLAS". Comparing an address with our own
+ * symbol would not do: a process can hold several TileBLAS libraries, preloaded, linked, installed as
+ * libblas.so.3, and two of them must not forward to each other.
+ */
+#ifndef TB_LOADED_OBJECTS_H
+#define TB_LOADED_OBJECTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+typedef struct tb_loaded_object {
+    int position; /* in load order; the program is 0 */
+    bool is_tileblas;
+    char path[PATH_MAX]; /* as the linker knows it; empty for the program */
+} tb_loaded_object;
+
+/* The object that an address lies in; false when it lies in none, as code compiled at run time does. */
+bool tb_find_object(const void *address, tb_loaded_object *object);
+
+/* The object at a position; false when there are fewer. */
+bool tb_find_object_at(int position, tb_loaded_object *object);
+
+/* A handle for dlsym, which keeps the object loaded; NULL when it is gone. */
+void *tb_open_object(const tb_loaded_object *object);
+
+#endif

@@ -1,0 +1,66 @@
+/* Forecasts in seconds, from the problem and the machine alone. */
+#include "dispatch/plan.h"
+
+#include <math.h>
+
+/* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s on 16 cores at n = 4096. A strong host is assumed, so that
+ * a weaker one is served by the device later than it could be, never sooner than it should. */
+#define HOST_FLOPS_PER_CORE 200e9
+#define HOST_CALL_SECONDS   1e-6
+
+/* H200, PCIe 5 x16: pageable copies of 1 MiB and more, and what a call costs before the first byte moves. */
+#define LINK_IN_BYTES_PER_SECOND  14e9
+#define LINK_OUT_BYTES_PER_SECOND 12e9
+#define STREAMED_CALL_SECONDS     60e-6
+
+/* H200: 128 fused multiply-adds a cycle at 1.76 GHz is the 59.6 TFLOP/s that 132 multiprocessors sustain. */
+#define DEVICE_PEAK_PER_MULTIPROCESSOR (59.6e12 / 132)
+#define DEVICE_USUAL_EFFICIENCY        0.6
+#define DEVICE_BYTES_PER_SECOND        4.2e12
+#define LAUNCH_SECONDS                 3e-6
+/* Starting one device-to-device copy, and its launch gap. */
+#define PAD_SECONDS 3e-6
+
+static double flop(const tb_problem *problem)
+{
+    return 2.0 * (double)problem->m * (double)problem->n * (double)problem->k;
+}
+
+static double bytes(int64_t rows, int64_t columns)
+{
+    return (double)sizeof(float) * (double)rows * (double)columns;
+}
+
+double tb_host_seconds(const tb_problem *problem, const tb_machine *machine)
+{
+    int cores = machine->host_cores > 0 ? machine->host_cores : 1;
+    return HOST_CALL_SECONDS + flop(problem) / (HOST_FLOPS_PER_CORE * cores);
+}
+
+double tb_streamed_seconds(const tb_problem *problem, const tb_machine *machine)
+{
+    /* Before the device is up nobody knows its size: take a middling one. */
+    int multiprocessors = machine->multiprocessors > 0 ? machine->multiprocessors : 64;
+    double in = bytes(problem->m, problem->k) + bytes(problem->k, problem->n);
+    double out = bytes(problem->m, problem->n);
+    if (problem->beta != 0)
+        in += out;
+    return STREAMED_CALL_SECONDS + in / LINK_IN_BYTES_PER_SECOND + out / LINK_OUT_BYTES_PER_SECOND +
+           flop(problem) / (DEVICE_PEAK_PER_MULTIPROCESSOR * DEVICE_USUAL_EFFICIENCY * multiprocessors);
+}
+
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine)
+{
+    double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
+    double waves = ceil(tiles / ((double)machine->multiprocessors * kernel->blocks));
+    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)(problem->k > 0 ? problem->k : 1);
+    double seconds = LAUNCH_SECONDS + waves * kernel->blocks * tile_flop /
+                                          (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency);
+    if (kernel->pads) {
+        bool pad_a = !tb_kernel_takes(kernel, problem->a, problem->lda);
+        bool pad_b = !tb_kernel_takes(kernel, problem->b, problem->ldb);
+        seconds += pad_a * (PAD_SECONDS + 2 * bytes(problem->m, problem->k) / DEVICE_BYTES_PER_SECOND) +
+                   pad_b * (PAD_SECONDS + 2 * bytes(problem->k, problem->n) / DEVICE_BYTES_PER_SECOND);
+    }
+    return seconds;
+}

@@ -1,0 +1,114 @@
+/* Decisions, and nothing else. decide() looks at a problem and at the facts and answers a plan; it is a pure
+ * function without global state, clock or CUDA, so every decision can be printed and tested anywhere.
+ *
+ * A route is a way to execute a plan; a reason says in words why the plan is what it is.
+ */
+#ifndef TB_PLAN_H
+#define TB_PLAN_H
+
+#include "kernels/catalog.h"
+#include "lib/place.h"
+#include "lib/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum tb_route {
+    TB_ROUTE_HOST,     /* the caller's own BLAS */
+    TB_ROUTE_RESIDENT, /* operands where the device can reach them: one launch, no copies */
+    TB_ROUTE_STREAMED, /* operands in host memory: through device buffers and back */
+    TB_ROUTE_COUNT,
+} tb_route;
+
+typedef enum tb_readiness {
+    TB_UNTRIED, /* nobody has needed it yet */
+    TB_STARTING,
+    TB_READY,
+    TB_ABSENT, /* none, or none that this build has code for */
+    TB_LOST,   /* a sticky error happened, or this is a forked child */
+} tb_readiness;
+
+/* The machine as far as decisions depend on it. */
+typedef struct tb_machine {
+    tb_readiness readiness;
+    int architecture;
+    int multiprocessors;
+    int host_cores;
+} tb_machine;
+
+/* What decide() may know besides the problem. */
+typedef struct tb_facts {
+    tb_place a, b, c;
+    tb_machine machine;
+    const tb_kernel *kernels; /* the catalog */
+    size_t kernel_count;
+    bool route_forced, kernel_forced;
+    tb_route forced_route;
+    const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
+} tb_facts;
+
+typedef enum tb_reason {
+    TB_REASON_FASTER_ON_DEVICE,
+    TB_REASON_ON_DEVICE, /* an operand lies in device memory */
+    TB_REASON_TOO_SMALL,
+    TB_REASON_NO_DEVICE,
+    TB_REASON_DEVICE_STARTING,
+    TB_REASON_DEVICE_LOST,
+    TB_REASON_FORCED,
+    TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this problem */
+    TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this problem */
+    TB_REASON_DEVICE_FAILED,  /* the runner declined */
+    TB_REASON_COUNT,
+} tb_reason;
+
+/* Whether the device should be started on behalf of this call. */
+typedef enum tb_start {
+    TB_START_NOT,
+    TB_START_FOR_LATER, /* calls like this one would gain: start it beside the program */
+    TB_START_NOW,       /* this call cannot be served without it: start it, wait, and decide again */
+} tb_start;
+
+typedef struct tb_plan {
+    tb_route route;
+    tb_reason reason;
+    const tb_kernel *kernel; /* NULL on the host route */
+    tb_place a, b, c;        /* where the operands lie, as in the facts */
+    tb_place place;          /* device and context that do the work */
+    bool pad_a, pad_b;       /* resident: the operand is first copied into pitched memory */
+    tb_start start;
+    bool needs_device;                   /* an operand lies where the host cannot reach it */
+    double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
+} tb_plan;
+
+/* Products of at most this many multiply-adds are never worth a device: even one core answers in 20 us. */
+#define TB_SMALL_VOLUME (80.0 * 80.0 * 80.0)
+
+tb_plan tb_decide(const tb_problem *problem, const tb_facts *facts);
+
+/* The plan that leaves the call to the host. */
+tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
+
+const char *tb_route_text(tb_route route);
+const char *tb_reason_text(tb_reason reason);
+
+/* "streamed with tiled: faster on the device (forecast 1.2 ms, host 5.8 ms)"; returns what snprintf returns.
+ */
+int tb_print_plan(const tb_plan *plan, char *text, size_t size);
+
+/* The forecasts behind a decision, in seconds. */
+double tb_host_seconds(const tb_problem *problem, const tb_machine *machine);
+double tb_streamed_seconds(const tb_problem *problem, const tb_machine *machine);
+
+/* The time of the kernel itself, operands in place or still to be padded. */
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine);
+
+/* Whether the kernel can serve the problem on this machine. With pitched, A and B are, or will be, copied to
+ * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
+bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine,
+                      bool pitched);
+
+/* Fills the plan's kernel, pad_a and pad_b for its route; false when no kernel, or not the forced one, can
+ * serve. */
+bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, tb_plan *plan);
+
+#endif

@@ -1,0 +1,132 @@
+/* Which route a problem takes, and why. */
+#include "dispatch/plan.h"
+
+static bool on_device(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_DEVICE;
+}
+
+static bool in_host_memory(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_HOST || place->memory == TB_MEMORY_PINNED;
+}
+
+/* Operands that are read or written at all: without a product, A and B are not. */
+static bool any_operand(const tb_problem *problem, const tb_facts *facts, bool (*is)(const tb_place *))
+{
+    return is(&facts->c) || (problem->k > 0 && (is(&facts->a) || is(&facts->b)));
+}
+
+/* Where C lies, or else the first operand that is on a device; device 0 when none is. */
+static tb_place working_place(const tb_facts *facts)
+{
+    const tb_place *places[] = {&facts->c, &facts->a, &facts->b};
+    for (int i = 0; i < 3; i++)
+        if (!in_host_memory(places[i]))
+            return *places[i];
+    return (tb_place){.memory = TB_MEMORY_DEVICE};
+}
+
+tb_plan tb_plan_for_host(tb_reason reason, bool needs_device)
+{
+    return (tb_plan){.route = TB_ROUTE_HOST, .reason = reason, .needs_device = needs_device};
+}
+
+static tb_plan on_host(tb_reason reason, tb_start start)
+{
+    tb_plan plan = tb_plan_for_host(reason, false);
+    plan.start = start;
+    return plan;
+}
+
+/* The plan that uses the device, whether or not it is faster. */
+static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_reason reason)
+{
+    bool streamed = any_operand(problem, facts, in_host_memory);
+    tb_plan plan = {.route = streamed ? TB_ROUTE_STREAMED : TB_ROUTE_RESIDENT,
+                    .reason = reason,
+                    .a = facts->a,
+                    .b = facts->b,
+                    .c = facts->c,
+                    .place = working_place(facts)};
+    if (!tb_choose_kernel(problem, facts, &plan))
+        return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
+    return plan;
+}
+
+/* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
+static tb_plan must_use_device(const tb_problem *problem, const tb_facts *facts)
+{
+    switch (facts->machine.readiness) {
+    case TB_READY:
+        return with_device(problem, facts, TB_REASON_ON_DEVICE);
+    case TB_UNTRIED:
+    case TB_STARTING:
+        return on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
+    case TB_ABSENT:
+        return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
+    case TB_LOST:
+        break;
+    }
+    return on_host(TB_REASON_DEVICE_LOST, TB_START_NOT);
+}
+
+static tb_reason why_not_ready(tb_readiness readiness)
+{
+    return readiness == TB_ABSENT ? TB_REASON_NO_DEVICE
+           : readiness == TB_LOST ? TB_REASON_DEVICE_LOST
+                                  : TB_REASON_DEVICE_STARTING;
+}
+
+static bool can_start(tb_readiness readiness)
+{
+    return readiness == TB_UNTRIED || readiness == TB_STARTING;
+}
+
+/* Operands that both sides can reach, and no route forced: whichever is faster. */
+static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
+{
+    if (problem->k == 0)
+        return on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
+    if (!any_operand(problem, facts, in_host_memory) && facts->machine.readiness == TB_READY)
+        return with_device(problem, facts, TB_REASON_ON_DEVICE); /* all managed: no copies to pay for */
+
+    double host = tb_host_seconds(problem, &facts->machine);
+    double device = tb_streamed_seconds(problem, &facts->machine);
+    tb_plan plan;
+    if (host <= device)
+        plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
+    else if (facts->machine.readiness == TB_READY)
+        plan = with_device(problem, facts, TB_REASON_FASTER_ON_DEVICE);
+    else
+        plan = on_host(why_not_ready(facts->machine.readiness),
+                       can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
+    plan.host_seconds = host;
+    plan.device_seconds = device;
+    return plan;
+}
+
+static tb_plan follow_forced_route(const tb_problem *problem, const tb_facts *facts)
+{
+    bool host_memory = any_operand(problem, facts, in_host_memory);
+    if (facts->forced_route == TB_ROUTE_HOST)
+        return on_host(TB_REASON_FORCED, TB_START_NOT);
+    if (facts->forced_route == TB_ROUTE_RESIDENT && host_memory)
+        return on_host(TB_REASON_ROUTE_REFUSED, TB_START_NOT);
+    if (facts->machine.readiness == TB_READY)
+        return with_device(problem, facts, TB_REASON_FORCED);
+    return on_host(why_not_ready(facts->machine.readiness),
+                   can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
+}
+
+tb_plan tb_decide(const tb_problem *problem, const tb_facts *facts)
+{
+    if (any_operand(problem, facts, on_device)) {
+        tb_plan plan = must_use_device(problem, facts);
+        plan.needs_device = true;
+        return plan;
+    }
+    if (facts->route_forced)
+        return follow_forced_route(problem, facts);
+    return choose_faster(problem, facts);
+}

@@ -1,0 +1,45 @@
+/* Plans in words. */
+#include "dispatch/plan.h"
+
+#include <stdio.h>
+
+const char *tb_route_text(tb_route route)
+{
+    static const char *const texts[TB_ROUTE_COUNT] = {
+        [TB_ROUTE_HOST] = "host",
+        [TB_ROUTE_RESIDENT] = "resident",
+        [TB_ROUTE_STREAMED] = "streamed",
+    };
+    return texts[route];
+}
+
+const char *tb_reason_text(tb_reason reason)
+{
+    static const char *const texts[TB_REASON_COUNT] = {
+        [TB_REASON_FASTER_ON_DEVICE] = "faster on the device",
+        [TB_REASON_ON_DEVICE] = "operands are on the device",
+        [TB_REASON_TOO_SMALL] = "too small to gain",
+        [TB_REASON_NO_DEVICE] = "no usable device",
+        [TB_REASON_DEVICE_STARTING] = "the device is not up yet",
+        [TB_REASON_DEVICE_LOST] = "the device is lost to this process",
+        [TB_REASON_FORCED] = "forced",
+        [TB_REASON_ROUTE_REFUSED] = "the forced route cannot serve it",
+        [TB_REASON_KERNEL_REFUSED] = "the forced kernel cannot serve it",
+        [TB_REASON_DEVICE_FAILED] = "the device could not serve it",
+    };
+    return texts[reason];
+}
+
+int tb_print_plan(const tb_plan *plan, char *text, size_t size)
+{
+    char forecast[96] = "";
+    if (plan->host_seconds > 0)
+        snprintf(forecast, sizeof forecast, " (forecast: host %.3g ms, device %.3g ms)",
+                 1e3 * plan->host_seconds, 1e3 * plan->device_seconds);
+    if (!plan->kernel)
+        return snprintf(text, size, "%s: %s%s", tb_route_text(plan->route), tb_reason_text(plan->reason),
+                        forecast);
+    return snprintf(text, size, "%s with %s%s%s on device %d: %s%s", tb_route_text(plan->route),
+                    plan->kernel->name, plan->pad_a ? ", A padded" : "", plan->pad_b ? ", B padded" : "",
+                    plan->place.device, tb_reason_text(plan->reason), forecast);
+}

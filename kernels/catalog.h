@@ -1,0 +1,76 @@
+/* The catalog: one row per kernel, holding all that the layers above know of it. Adding a kernel is writing
+ * its device code, its entries and one row in catalog.c.
+ *
+ * A row's launch function turns a problem whose operands the device can reach into one or more launches
+ * through a tb_launcher, the only thing it may ask of the device. Plain C, no CUDA header.
+ */
+#ifndef TB_CATALOG_H
+#define TB_CATALOG_H
+
+#include "lib/problem.h"
+#include "lib/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Device code of one source file, every architecture in one fat binary. */
+typedef struct tb_module {
+    const char *name;
+    const unsigned char *image; /* NULL in a build without nvcc */
+    _Atomic(void *) handle;     /* kept by the device interface once it has been loaded */
+} tb_module;
+
+/* One __global__ function. The device interface keeps its handle here once it has been loaded. */
+typedef struct tb_entry {
+    tb_module *module;
+    const char *symbol;
+    int dynamic_shared_bytes; /* the most that a launch asks for */
+    _Atomic(void *) handle;   /* likewise */
+} tb_entry;
+
+typedef struct tb_launcher tb_launcher;
+struct tb_launcher {
+    int architecture; /* 90 for compute capability 9.0 */
+    int multiprocessors;
+    /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */
+    tb_status (*launch)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                        int shared_bytes, const void *argument);
+};
+
+typedef struct tb_kernel tb_kernel;
+struct tb_kernel {
+    const char *name;
+    int architecture;           /* oldest that runs it */
+    int architecture_end;       /* first that does not, 0 when there is none */
+    int tile_m, tile_n, tile_k; /* of C and k that a block covers at a time */
+    int threads;
+    int shared_bytes;  /* dynamic shared memory of a block */
+    int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
+    double efficiency; /* share of the FMA peak that full tiles reach; measured on an H200 by bench/kernels */
+    int blocks;        /* that fit a multiprocessor at a time */
+    bool pads;         /* operands that miss the alignment are copied into pitched memory first */
+    bool forced_only;  /* never chosen, only forced: the ladder */
+    int64_t k_limit;   /* largest k served, 0 when there is none */
+    const char *summary; /* for people: the idea in a few words */
+    tb_entry *entries;   /* by transposition: NN, NT, TN, TT */
+    /* Bytes of device memory that launch needs beside the operands; NULL means none. */
+    size_t (*workspace)(const tb_launcher *launcher, const tb_problem *problem);
+    tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                        void *workspace);
+};
+
+/* All rows, preferred ones later. */
+extern const tb_kernel tb_catalog[];
+extern const size_t tb_catalog_size;
+
+/* NULL when no row has that name. */
+const tb_kernel *tb_find_kernel(const char *name);
+
+/* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
+bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension);
+
+/* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */
+int tb_transposition(const tb_problem *problem);
+
+#endif

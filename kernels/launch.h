@@ -1,0 +1,17 @@
+/* Launch functions that catalog rows share. */
+#ifndef TB_LAUNCH_H
+#define TB_LAUNCH_H
+
+#include "kernels/catalog.h"
+
+/* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
+tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                          void *workspace);
+
+/* Number of pieces of a given size that cover a length. */
+static inline int64_t tb_pieces(int64_t length, int64_t piece)
+{
+    return (length + piece - 1) / piece;
+}
+
+#endif

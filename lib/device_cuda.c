@@ -1,0 +1,412 @@
+/* The device interface on the CUDA driver. Work is done in the device's primary context, which CUDA runtime
+ * programs share, or in the context that owns the caller's memory; it is pushed for one operation and popped
+ * again, so that the calling thread's current context is never changed.
+ */
+#include "lib/device.h"
+
+#include "lib/driver.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVICES_MAXIMUM 64
+
+struct tb_stream {
+    int device;
+    CUcontext context;
+    CUstream native;
+    bool owned;
+};
+
+struct tb_event {
+    CUcontext context;
+    CUevent native;
+};
+
+static struct {
+    CUdevice device;
+    CUcontext primary;
+    int architecture, multiprocessors, pitch_maximum;
+} devices[DEVICES_MAXIMUM];
+static int device_count;
+
+/* Evaluates a step that answers a status with the context current. */
+#define IN_CONTEXT(wanted, step)                                                                             \
+    do {                                                                                                     \
+        TB_TRY(TB_CU(cuCtxPushCurrent, wanted));                                                             \
+        tb_status in_context_status = (step);                                                                \
+        CUcontext popped;                                                                                    \
+        tb_cu()->cuCtxPopCurrent_(&popped);                                                                  \
+        TB_TRY(in_context_status);                                                                           \
+    } while (0)
+
+static CUdeviceptr address(const void *memory)
+{
+    return (CUdeviceptr)(uintptr_t)memory;
+}
+
+static tb_status read_attribute(int device, CUdevice_attribute attribute, int *value)
+{
+    return TB_CU(cuDeviceGetAttribute, value, attribute, devices[device].device);
+}
+
+static tb_status open_device(int device)
+{
+    int major, minor;
+    TB_TRY(TB_CU(cuDeviceGet, &devices[device].device, device));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor));
+    TB_TRY(
+        read_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &devices[device].multiprocessors));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH, &devices[device].pitch_maximum));
+    devices[device].architecture = 10 * major + minor;
+    return TB_CU(cuDevicePrimaryCtxRetain, &devices[device].primary, devices[device].device);
+}
+
+static tb_status cuda_open(int *count)
+{
+    if (!tb_load_driver())
+        return TB_NO_DEVICE;
+    TB_TRY(TB_CU(cuInit, 0));
+    int found = 0;
+    TB_TRY(TB_CU(cuDeviceGetCount, &found));
+    found = found < DEVICES_MAXIMUM ? found : DEVICES_MAXIMUM;
+    for (int device = 0; device < found; device++)
+        TB_TRY(open_device(device));
+    device_count = found;
+    *count = found;
+    return found > 0 ? TB_OK : TB_NO_DEVICE;
+}
+
+static tb_status cuda_describe(int device, tb_device_description *description)
+{
+    memset(description, 0, sizeof *description);
+    description->architecture = devices[device].architecture;
+    description->multiprocessors = devices[device].multiprocessors;
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &description->clock_khz));
+    TB_TRY(TB_CU(cuDeviceGetName, description->name, (int)sizeof description->name, devices[device].device));
+    TB_TRY(TB_CU(cuDeviceTotalMem, &description->memory_bytes, devices[device].device));
+    return TB_CU(cuDriverGetVersion, &description->driver_version);
+}
+
+/* The context in which memory of this place is used. */
+static CUcontext context_of(const tb_place *place)
+{
+    return place->context ? place->context : devices[place->device].primary;
+}
+
+static void cuda_locate(const void *pointer, tb_place *place)
+{
+    CUcontext context = NULL;
+    CUmemorytype type = 0;
+    unsigned managed = 0;
+    int ordinal = 0;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                        CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *answers[] = {&context, &type, &managed, &ordinal};
+    *place = (tb_place){.memory = TB_MEMORY_HOST};
+    /* An address that is not the driver's own is answered with zeros; a driver that nobody has initialized
+     * has handed out nothing. */
+    if (tb_cu()->cuPointerGetAttributes_(4, attributes, answers, address(pointer)) != CUDA_SUCCESS)
+        return;
+    if (managed)
+        place->memory = TB_MEMORY_MANAGED;
+    else if (type == CU_MEMORYTYPE_DEVICE)
+        place->memory = TB_MEMORY_DEVICE;
+    else if (type == CU_MEMORYTYPE_HOST)
+        place->memory = TB_MEMORY_PINNED;
+    place->device = ordinal >= 0 ? ordinal : 0;
+    /* Before the device is up here nobody knows its primary context; decisions made then are made again. */
+    if (place->memory == TB_MEMORY_DEVICE && place->device < device_count &&
+        context != devices[place->device].primary)
+        place->context = context;
+}
+
+static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
+{
+    IN_CONTEXT(devices[device].primary, TB_CU(cuMemGetInfo, free_bytes, total_bytes));
+    return TB_OK;
+}
+
+static tb_status cuda_allocate(int device, size_t bytes, void **memory)
+{
+    CUdeviceptr allocated;
+    IN_CONTEXT(devices[device].primary, TB_CU(cuMemAlloc, &allocated, bytes));
+    *memory = (void *)(uintptr_t)allocated;
+    return TB_OK;
+}
+
+static tb_status cuda_allocate_pitched(int device, size_t row_bytes, size_t rows, void **memory,
+                                       size_t *pitch)
+{
+    CUdeviceptr allocated;
+    IN_CONTEXT(devices[device].primary, TB_CU(cuMemAllocPitch, &allocated, pitch, row_bytes, rows, 16));
+    *memory = (void *)(uintptr_t)allocated;
+    return TB_OK;
+}
+
+/* Releasing can only fail after the device was lost, and then there is nothing left to release. */
+static void cuda_release(int device, void *memory)
+{
+    CUcontext popped;
+    if (tb_cu()->cuCtxPushCurrent_(devices[device].primary) != CUDA_SUCCESS)
+        return;
+    tb_cu()->cuMemFree_(address(memory));
+    tb_cu()->cuCtxPopCurrent_(&popped);
+}
+
+static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
+{
+    IN_CONTEXT(devices[0].primary, TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
+    return TB_OK;
+}
+
+static void cuda_release_pinned(void *memory)
+{
+    tb_cu()->cuMemFreeHost_(memory);
+}
+
+static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
+{
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream)
+        return TB_OUT_OF_MEMORY;
+    (*stream)->device = device;
+    (*stream)->context = context;
+    return TB_OK;
+}
+
+static tb_status cuda_create_stream(int device, tb_stream **stream)
+{
+    CUstream native;
+    IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
+    tb_status status = new_stream(device, devices[device].primary, stream);
+    if (status != TB_OK) {
+        tb_cu()->cuStreamDestroy_(native);
+        return status;
+    }
+    (*stream)->native = native;
+    (*stream)->owned = true;
+    return TB_OK;
+}
+
+static tb_status cuda_adopt_stream(const tb_place *place, void *native, tb_stream **stream)
+{
+    TB_TRY(new_stream(place->device, context_of(place), stream));
+    (*stream)->native = native ? native : CU_STREAM_LEGACY;
+    return TB_OK;
+}
+
+static void cuda_destroy_stream(tb_stream *stream)
+{
+    if (stream->owned)
+        tb_cu()->cuStreamDestroy_(stream->native);
+    free(stream);
+}
+
+static tb_status cuda_synchronize(tb_stream *stream)
+{
+    IN_CONTEXT(stream->context, TB_CU(cuStreamSynchronize, stream->native));
+    return TB_OK;
+}
+
+static tb_status cuda_create_event(int device, tb_event **event)
+{
+    CUevent native;
+    IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
+    *event = malloc(sizeof **event);
+    if (!*event) {
+        tb_cu()->cuEventDestroy_(native);
+        return TB_OUT_OF_MEMORY;
+    }
+    **event = (tb_event){devices[device].primary, native};
+    return TB_OK;
+}
+
+static void cuda_destroy_event(tb_event *event)
+{
+    tb_cu()->cuEventDestroy_(event->native);
+    free(event);
+}
+
+static tb_status cuda_record(tb_event *event, tb_stream *stream)
+{
+    IN_CONTEXT(stream->context, TB_CU(cuEventRecord, event->native, stream->native));
+    return TB_OK;
+}
+
+static tb_status cuda_stream_wait(tb_stream *stream, tb_event *event)
+{
+    IN_CONTEXT(stream->context, TB_CU(cuStreamWaitEvent, stream->native, event->native, 0));
+    return TB_OK;
+}
+
+static tb_status cuda_event_wait(tb_event *event)
+{
+    IN_CONTEXT(event->context, TB_CU(cuEventSynchronize, event->native));
+    return TB_OK;
+}
+
+static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
+{
+    CUDA_MEMCPY2D rectangle = {
+        .srcPitch = copy->source_pitch,
+        .dstPitch = copy->target_pitch,
+        .WidthInBytes = copy->row_bytes,
+        .Height = copy->rows,
+    };
+    if (copy->direction == TB_HOST_TO_DEVICE) {
+        rectangle.srcMemoryType = CU_MEMORYTYPE_HOST;
+        rectangle.srcHost = copy->source;
+    } else {
+        rectangle.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+        rectangle.srcDevice = address(copy->source);
+    }
+    if (copy->direction == TB_DEVICE_TO_HOST) {
+        rectangle.dstMemoryType = CU_MEMORYTYPE_HOST;
+        rectangle.dstHost = copy->target;
+    } else {
+        rectangle.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        rectangle.dstDevice = address(copy->target);
+    }
+    return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
+}
+
+static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
+{
+    char *target = (char *)copy->target + row * copy->target_pitch;
+    const char *source = (const char *)copy->source + row * copy->source_pitch;
+    switch (copy->direction) {
+    case TB_HOST_TO_DEVICE:
+        return TB_CU(cuMemcpyHtoDAsync, address(target), source, copy->row_bytes, stream->native);
+    case TB_DEVICE_TO_HOST:
+        return TB_CU(cuMemcpyDtoHAsync, target, address(source), copy->row_bytes, stream->native);
+    case TB_DEVICE_TO_DEVICE:
+        return TB_CU(cuMemcpyDtoDAsync, address(target), address(source), copy->row_bytes, stream->native);
+    }
+    return TB_UNSUPPORTED;
+}
+
+/* One rectangle where the copy engine takes the pitches, else row by row. */
+static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
+{
+    const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
+    if (copy->rows > 1 && copy->source_pitch <= pitch_maximum && copy->target_pitch <= pitch_maximum)
+        return copy_rectangle(stream, copy);
+    for (size_t row = 0; row < copy->rows; row++)
+        TB_TRY(copy_row(stream, copy, row));
+    return TB_OK;
+}
+
+static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
+{
+    IN_CONTEXT(stream->context, copy_any(stream, copy));
+    return TB_OK;
+}
+
+/* The launcher that a catalog row sees. */
+typedef struct launcher {
+    tb_launcher interface;
+    tb_stream *stream;
+} launcher;
+
+/* Serializes loading, so that a module is loaded once. */
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static tb_status load_module(tb_module *module)
+{
+    CUlibrary library;
+    if (!module->image)
+        return TB_UNSUPPORTED;
+    TB_TRY(TB_CU(cuLibraryLoadData, &library, module->image, NULL, NULL, 0, NULL, NULL, 0));
+    module->handle = library;
+    return TB_OK;
+}
+
+static tb_status load_entry(tb_entry *entry)
+{
+    CUkernel kernel;
+    if (!entry->module->handle)
+        TB_TRY(load_module(entry->module));
+    TB_TRY(TB_CU(cuLibraryGetKernel, &kernel, entry->module->handle, entry->symbol));
+    /* More than 48 KB of shared memory has to be asked for, on every device. */
+    for (int device = 0; device < device_count && entry->dynamic_shared_bytes > 0; device++)
+        TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                     entry->dynamic_shared_bytes, kernel, devices[device].device));
+    entry->handle = kernel;
+    return TB_OK;
+}
+
+static tb_status find_entry(tb_entry *entry)
+{
+    if (entry->handle)
+        return TB_OK;
+    pthread_mutex_lock(&load_lock);
+    tb_status status = entry->handle ? TB_OK : load_entry(entry);
+    pthread_mutex_unlock(&load_lock);
+    return status;
+}
+
+static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
+                              int shared_bytes, const void *argument)
+{
+    const launcher *self = (const launcher *)interface;
+    TB_TRY(find_entry(entry));
+    void *arguments[] = {(void *)(uintptr_t)argument};
+    return TB_CU(cuLaunchKernel, (CUfunction)entry->handle, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
+                 (unsigned)shared_bytes, self->stream->native, arguments, NULL);
+}
+
+static launcher launcher_on(tb_stream *stream)
+{
+    return (launcher){
+        .interface =
+            {
+                .architecture = devices[stream->device].architecture,
+                .multiprocessors = devices[stream->device].multiprocessors,
+                .launch = launch_entry,
+            },
+        .stream = stream,
+    };
+}
+
+static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                             void *workspace)
+{
+    const launcher launcher = launcher_on(stream);
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
+    return TB_OK;
+}
+
+static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
+{
+    const launcher launcher = launcher_on(stream);
+    return kernel->workspace ? kernel->workspace(&launcher.interface, problem) : 0;
+}
+
+const tb_device_operations tb_device = {
+    .name = "cuda",
+    .in_process = tb_driver_in_process,
+    .open = cuda_open,
+    .describe = cuda_describe,
+    .locate = cuda_locate,
+    .memory = cuda_memory,
+    .allocate = cuda_allocate,
+    .allocate_pitched = cuda_allocate_pitched,
+    .release = cuda_release,
+    .allocate_pinned = cuda_allocate_pinned,
+    .release_pinned = cuda_release_pinned,
+    .create_stream = cuda_create_stream,
+    .adopt_stream = cuda_adopt_stream,
+    .destroy_stream = cuda_destroy_stream,
+    .synchronize = cuda_synchronize,
+    .create_event = cuda_create_event,
+    .destroy_event = cuda_destroy_event,
+    .record = cuda_record,
+    .stream_wait = cuda_stream_wait,
+    .event_wait = cuda_event_wait,
+    .copy = cuda_copy,
+    .launch = cuda_launch,
+    .workspace = cuda_workspace,
+};

@@ -1,0 +1,19 @@
+/* The caller's own BLAS, as the runtime sees it. compat/ finds it and fills this in; the runtime calls it
+ * only for tiles that a failed device left unwritten. A whole call that stays on the host is not made
+ * through here: the runtime answers TB_DECLINED and compat/ forwards the caller's untouched arguments.
+ */
+#ifndef TB_HOST_H
+#define TB_HOST_H
+
+#include "lib/problem.h"
+
+typedef struct tb_host tb_host;
+struct tb_host {
+    /* Computes the problem; NULL when the process has no BLAS but ours. */
+    void (*sgemm)(const tb_host *host, const tb_problem *problem);
+};
+
+/* Last resort, when the process has no other BLAS: a portable loop with rounded single-precision sums. */
+void tb_portable_sgemm(const tb_problem *problem);
+
+#endif

@@ -1,0 +1,31 @@
+/* Buffers that are kept between calls, because allocating costs more than most products. Those for matrices
+ * are pitched (cuMemAllocPitch), so that every column starts where the fast kernels want it.
+ */
+#ifndef TB_MEMORY_H
+#define TB_MEMORY_H
+
+#include "lib/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stands for a device's ordinal: host memory that devices can reach by themselves. */
+#define TB_PINNED (-1)
+
+typedef struct tb_buffer {
+    void *memory; /* NULL: none was taken */
+    size_t bytes;
+    int device;
+} tb_buffer;
+
+/* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
+tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
+
+/* The same for columns of `rows` floats each; *leading_dimension says how far apart they are, in floats. */
+tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
+                         int64_t *leading_dimension);
+
+/* Keeps the buffer for later calls. No work in flight may still use it. */
+void tb_give_buffer(tb_buffer *buffer);
+
+#endif

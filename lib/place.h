@@ -1,0 +1,18 @@
+/* Where an operand lies. Vocabulary shared by the device interface, the runtime and the dispatcher. */
+#ifndef TB_PLACE_H
+#define TB_PLACE_H
+
+typedef enum tb_memory {
+    TB_MEMORY_HOST,    /* ordinary pageable memory */
+    TB_MEMORY_PINNED,  /* host memory the device can reach by itself */
+    TB_MEMORY_MANAGED, /* migrates; host and device can both reach it */
+    TB_MEMORY_DEVICE,  /* only the device can reach it */
+} tb_memory;
+
+typedef struct tb_place {
+    tb_memory memory;
+    int device;    /* ordinal; meaningful for managed and device memory */
+    void *context; /* the driver's context that owns it, NULL for the primary one */
+} tb_place;
+
+#endif

@@ -1,0 +1,60 @@
+/* The straight line of every product: trivial cases, facts, decision, run. */
+#include "lib/sgemm.h"
+
+#include "dispatch/plan.h"
+#include "lib/clock.h"
+#include "lib/facts.h"
+#include "lib/log.h"
+#include "lib/machine.h"
+#include "lib/options.h"
+#include "lib/run.h"
+#include "lib/stats.h"
+
+static tb_runner *const run[TB_ROUTE_COUNT] = {
+    [TB_ROUTE_HOST] = tb_run_host,
+    [TB_ROUTE_RESIDENT] = tb_run_resident,
+    [TB_ROUTE_STREAMED] = tb_run_streamed,
+};
+
+/* A choice that the user forced and that cannot be followed is said aloud. */
+static void say_refusal(const tb_plan *plan)
+{
+    if (plan->reason == TB_REASON_ROUTE_REFUSED)
+        tb_warn_once("ROUTE=%s cannot serve every call; the host answers those it cannot",
+                     tb_option_text(TB_OPTION_ROUTE));
+    if (plan->reason == TB_REASON_KERNEL_REFUSED)
+        tb_warn_once("KERNEL=%s cannot serve every call; the host answers those it cannot",
+                     tb_option_text(TB_OPTION_KERNEL));
+}
+
+tb_outcome tb_sgemm(const tb_problem *given, const tb_host *host)
+{
+    if (given->m == 0 || given->n == 0)
+        return TB_DONE;
+
+    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. */
+    tb_problem problem = *given;
+    if (problem.alpha == 0)
+        problem.k = 0;
+    if (problem.k == 0 && problem.beta == 1)
+        return TB_DONE;
+
+    tb_facts facts;
+    tb_gather_facts(&problem, &facts);
+    tb_plan plan = tb_decide(&problem, &facts);
+    if (tb_machine_start(plan.start)) {
+        facts.machine = tb_machine_facts();
+        plan = tb_decide(&problem, &facts);
+    }
+
+    say_refusal(&plan);
+
+    double start = tb_seconds();
+    tb_outcome outcome = run[plan.route](&problem, &plan, host);
+    if (outcome == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
+        plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
+        outcome = tb_run_host(&problem, &plan, host);
+    }
+    tb_record_call(&problem, &facts, &plan, outcome == TB_DONE ? tb_seconds() - start : 0);
+    return outcome;
+}

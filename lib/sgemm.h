@@ -1,0 +1,34 @@
+/* The way into the runtime: compat/ asks tb_stays_on_host, which is all that a small call costs, and then
+ * calls tb_sgemm with a regular problem.
+ */
+#ifndef TB_SGEMM_H
+#define TB_SGEMM_H
+
+#include "lib/device.h"
+#include "lib/host.h"
+#include "lib/problem.h"
+#include "lib/status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Products of at most this many multiply-adds go to the host unlooked at; 0 while every call has to be looked
+ * at, because a route is forced or calls are watched. */
+extern _Atomic(float) tb_small_volume;
+
+/* Whether the call can be forwarded at once: too small to gain, nothing that the caller's BLAS might get
+ * wrong (a product that is not to be read), and no device memory in this process. */
+static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha)
+{
+    float volume = (float)m * (float)n * (float)k;
+    return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
+           alpha != 0 && !tb_device.in_process();
+}
+
+/* TB_DONE: C holds the result. TB_DECLINED: C is untouched, and the caller must hand its own arguments to
+ * its own BLAS; never answered when host->sgemm is NULL. The problem's arguments are regular, which
+ * compat/arguments.h has checked. */
+tb_outcome tb_sgemm(const tb_problem *problem, const tb_host *host);
+
+#endif
