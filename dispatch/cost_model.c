@@ -18,6 +18,10 @@
 #define DEVICE_USUAL_EFFICIENCY        0.6
 #define DEVICE_BYTES_PER_SECOND        4.2e12
 #define LAUNCH_SECONDS                 3e-6
+/* The launch that adds up the pieces of a split k. */
+#define SECOND_PASS_SECONDS 2.5e-6
+/* Two warps for each of a multiprocessor's four schedulers hide each other's latencies in these kernels. */
+#define SATURATING_THREADS 256
 /* Starting one device-to-device copy, and its launch gap. */
 #define PAD_SECONDS 3e-6
 
@@ -49,18 +53,38 @@ double tb_streamed_seconds(const tb_problem *problem, const tb_machine *machine)
            flop(problem) / (DEVICE_PEAK_PER_MULTIPROCESSOR * DEVICE_USUAL_EFFICIENCY * multiprocessors);
 }
 
+/* Copying the operands that the kernel would not take into pitched memory. */
+static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem)
+{
+    double seconds = 0;
+    if (!tb_kernel_takes(kernel, problem->a, problem->lda))
+        seconds += PAD_SECONDS + 2 * bytes(problem->m, problem->k) / DEVICE_BYTES_PER_SECOND;
+    if (!tb_kernel_takes(kernel, problem->b, problem->ldb))
+        seconds += PAD_SECONDS + 2 * bytes(problem->k, problem->n) / DEVICE_BYTES_PER_SECOND;
+    return seconds;
+}
+
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine)
 {
+    const double multiprocessors = machine->multiprocessors;
+    const int splits = kernel->splits ? kernel->splits(kernel, problem, machine->multiprocessors) : 1;
     double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
-    double waves = ceil(tiles / ((double)machine->multiprocessors * kernel->blocks));
-    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)(problem->k > 0 ? problem->k : 1);
-    double seconds = LAUNCH_SECONDS + waves * kernel->blocks * tile_flop /
-                                          (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency);
-    if (kernel->pads) {
-        bool pad_a = !tb_kernel_takes(kernel, problem->a, problem->lda);
-        bool pad_b = !tb_kernel_takes(kernel, problem->b, problem->ldb);
-        seconds += pad_a * (PAD_SECONDS + 2 * bytes(problem->m, problem->k) / DEVICE_BYTES_PER_SECOND) +
-                   pad_b * (PAD_SECONDS + 2 * bytes(problem->k, problem->n) / DEVICE_BYTES_PER_SECOND);
-    }
+
+    /* The busiest multiprocessor works through its share of blocks, a few at a time; with too few threads at
+     * work its pipelines run partly empty. */
+    double share = ceil(tiles * splits / multiprocessors);
+    double resident = share < kernel->blocks ? share : kernel->blocks;
+    double filled = fmin(1, resident * kernel->threads / SATURATING_THREADS);
+    double block_flop = 2.0 * kernel->tile_m * kernel->tile_n * ceil((double)problem->k / splits);
+    double arithmetic = share * block_flop / (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency * filled);
+
+    double traffic =
+        bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
+    double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / DEVICE_BYTES_PER_SECOND);
+    if (splits > 1)
+        seconds +=
+            SECOND_PASS_SECONDS + (splits + 1) * bytes(problem->m, problem->n) / DEVICE_BYTES_PER_SECOND;
+    if (kernel->pads)
+        seconds += pad_seconds(kernel, problem);
     return seconds;
 }

@@ -53,9 +53,11 @@ struct tb_kernel {
     bool forced_only;  /* never chosen, only forced: the ladder */
     int64_t k_limit;   /* largest k served, 0 when there is none */
     const char *summary; /* for people: the idea in a few words */
-    tb_entry *entries;   /* by transposition: NN, NT, TN, TT */
+    tb_entry *entries;   /* by transposition: NN, NT, TN, TT; what follows is the launch function's */
     /* Bytes of device memory that launch needs beside the operands; NULL means none. */
-    size_t (*workspace)(const tb_launcher *launcher, const tb_problem *problem);
+    size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
+    /* Into how many pieces it cuts k on a device of so many multiprocessors; NULL means it does not. */
+    int (*splits)(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);
 };

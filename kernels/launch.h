@@ -4,6 +4,9 @@
 
 #include "kernels/catalog.h"
 
+/* gridDim.x of every architecture served. */
+#define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
+
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                           void *workspace);

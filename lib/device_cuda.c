@@ -27,7 +27,7 @@ struct tb_event {
 static struct {
     CUdevice device;
     CUcontext primary;
-    int architecture, multiprocessors, pitch_maximum;
+    int architecture, multiprocessors, pitch_maximum, shared_maximum;
 } devices[DEVICES_MAXIMUM];
 static int device_count;
 
@@ -60,6 +60,8 @@ static tb_status open_device(int device)
     TB_TRY(
         read_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &devices[device].multiprocessors));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH, &devices[device].pitch_maximum));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                          &devices[device].shared_maximum));
     devices[device].architecture = 10 * major + minor;
     return TB_CU(cuDevicePrimaryCtxRetain, &devices[device].primary, devices[device].device);
 }
@@ -331,9 +333,11 @@ static tb_status load_entry(tb_entry *entry)
         TB_TRY(load_module(entry->module));
     TB_TRY(TB_CU(cuLibraryGetKernel, &kernel, entry->module->handle, entry->symbol));
     /* More than 48 KB of shared memory has to be asked for, on every device. */
-    for (int device = 0; device < device_count && entry->dynamic_shared_bytes > 0; device++)
+    for (int device = 0; device < device_count && entry->dynamic_shared_bytes > 0; device++) {
+        int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
         TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                     entry->dynamic_shared_bytes, kernel, devices[device].device));
+                     wanted < most ? wanted : most, kernel, devices[device].device));
+    }
     entry->handle = kernel;
     return TB_OK;
 }
@@ -382,7 +386,7 @@ static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const t
 static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
     const launcher launcher = launcher_on(stream);
-    return kernel->workspace ? kernel->workspace(&launcher.interface, problem) : 0;
+    return kernel->workspace ? kernel->workspace(&launcher.interface, kernel, problem) : 0;
 }
 
 const tb_device_operations tb_device = {
