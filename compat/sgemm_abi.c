@@ -35,9 +35,10 @@ INLINED int64_t integer_at(const tb_host_blas *host, const void *address)
 }
 
 /* Whether the caller's own BLAS takes the call before its arguments have been looked at closely. */
-INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, float alpha)
+INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, float alpha,
+                             const float *a, const float *b, const float *c)
 {
-    return host->target.address && tb_stays_on_host(m, n, k, alpha);
+    return host->target.address && tb_stays_on_host(m, n, k, alpha, a, b, c);
 }
 
 /* number is 0 and the problem canonical, or it is that of an irregular argument. */
@@ -58,7 +59,7 @@ INLINED bool settles_cblas(const tb_host_blas *host, TB_CBLAS_SGEMM_PARAMETERS)
     m = integer_from(host, m);
     n = integer_from(host, n);
     k = integer_from(host, k);
-    if (goes_on_at_once(host, m, n, k, alpha))
+    if (goes_on_at_once(host, m, n, k, alpha, a, b, c))
         return false;
     tb_problem problem = {
         .m = m,
@@ -94,7 +95,7 @@ INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETE
         .alpha = *alpha,
         .beta = *beta,
     };
-    if (goes_on_at_once(host, problem.m, problem.n, problem.k, problem.alpha))
+    if (goes_on_at_once(host, problem.m, problem.n, problem.k, problem.alpha, a, b, c))
         return false;
     int number = tb_canonicalize_fortran(*transpose_a, *transpose_b, &problem);
     return is_settled(host, number, &problem);

@@ -32,20 +32,28 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
     return best;
 }
 
-bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, tb_plan *plan)
+/* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is
+ * copied to where any kernel takes it. */
+static bool in_place(const tb_plan *plan, const tb_place *place)
 {
-    /* Streamed operands are copied into pitched buffers; those that stay in device memory are padded there.
-     */
+    return plan->route == TB_ROUTE_RESIDENT || place->memory == TB_MEMORY_DEVICE ||
+           place->memory == TB_MEMORY_MANAGED;
+}
+
+bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+{
     bool pitched = plan->route == TB_ROUTE_STREAMED;
     const tb_kernel *kernel = facts->forced_kernel;
-    if (!facts->kernel_forced)
+    if (!as_forced || !facts->kernel_forced)
         kernel = cheapest(problem, facts, pitched);
     else if (!kernel || !tb_kernel_serves(kernel, problem, &facts->machine, pitched))
         return false;
+    if (!kernel)
+        return false;
     plan->kernel = kernel;
-    if (kernel && !pitched && problem->k > 0) {
-        plan->pad_a = !tb_kernel_takes(kernel, problem->a, problem->lda);
-        plan->pad_b = !tb_kernel_takes(kernel, problem->b, problem->ldb);
-    }
-    return kernel != NULL;
+    plan->pad_a =
+        problem->k > 0 && in_place(plan, &plan->a) && !tb_kernel_takes(kernel, problem->a, problem->lda);
+    plan->pad_b =
+        problem->k > 0 && in_place(plan, &plan->b) && !tb_kernel_takes(kernel, problem->b, problem->ldb);
+    return true;
 }

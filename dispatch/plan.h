@@ -74,7 +74,7 @@ typedef struct tb_plan {
     const tb_kernel *kernel; /* NULL on the host route */
     tb_place a, b, c;        /* where the operands lie, as in the facts */
     tb_place place;          /* device and context that do the work */
-    bool pad_a, pad_b;       /* resident: the operand is first copied into pitched memory */
+    bool pad_a, pad_b;       /* an operand on the device is first copied into pitched memory */
     tb_start start;
     bool needs_device;                   /* an operand lies where the host cannot reach it */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
@@ -107,8 +107,8 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, con
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine,
                       bool pitched);
 
-/* Fills the plan's kernel, pad_a and pad_b for its route; false when no kernel, or not the forced one, can
- * serve. */
-bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, tb_plan *plan);
+/* Fills the plan's kernel, pad_a and pad_b for its route: the forced kernel if there is one and as_forced
+ * says to heed it, else the cheapest. False when it, or none, can serve. */
+bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 #endif

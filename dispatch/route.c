@@ -49,9 +49,13 @@ static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_
                     .b = facts->b,
                     .c = facts->c,
                     .place = working_place(facts)};
-    if (!tb_choose_kernel(problem, facts, &plan))
-        return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
-    return plan;
+    if (tb_choose_kernel(problem, facts, true, &plan))
+        return plan;
+    /* The forced kernel cannot: the host answers or, if it cannot reach the operands, another kernel. */
+    plan.reason = TB_REASON_KERNEL_REFUSED;
+    if (any_operand(problem, facts, on_device) && tb_choose_kernel(problem, facts, false, &plan))
+        return plan;
+    return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
 }
 
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */

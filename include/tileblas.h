@@ -11,6 +11,12 @@
 
 #include <stddef.h>
 
+#if defined(__GNUC__)
+#define TILEBLAS_API __attribute__((visibility("default")))
+#else
+#define TILEBLAS_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -20,7 +26,7 @@ extern "C" {
 #define TILEBLAS_VERSION_PATCH 0
 
 /* "0.1.0" */
-const char *tileblas_version(void);
+TILEBLAS_API const char *tileblas_version(void);
 
 /* ---- Where calls went ------------------------------------------------------------------------------- */
 
@@ -38,24 +44,24 @@ typedef struct tileblas_statistics {
 } tileblas_statistics;
 
 /* Calls too small to gain are counted only while the option STATS is 1: they take a shorter way. */
-void tileblas_get_statistics(tileblas_statistics *statistics);
-void tileblas_reset_statistics(void);
+TILEBLAS_API void tileblas_get_statistics(tileblas_statistics *statistics);
+TILEBLAS_API void tileblas_reset_statistics(void);
 
 /* Why the calling thread's last call ran where it did: "streamed with tiled: faster on the device". Writes
  * at most size bytes, always terminated; returns the full length without the terminator, 0 before any call.
  */
-size_t tileblas_last_plan(char *text, size_t size);
+TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 
 /* ---- Steering --------------------------------------------------------------------------------------- */
 
 /* Sets an option, by its environment name without TILEBLAS_ ("ROUTE", "streamed"). Returns 0, or -1 with
  * nothing changed when there is no such option or the value is not accepted. */
-int tileblas_set_option(const char *name, const char *value);
+TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
 
 /* The CUDA stream (a cudaStream_t or CUstream) on which the calling thread's later calls with operands in
  * device memory run, behind the work already in it. NULL, the default, is the legacy default stream. The
  * stream stays the caller's, and must be replaced here before it is destroyed. */
-void tileblas_set_stream(void *stream);
+TILEBLAS_API void tileblas_set_stream(void *stream);
 
 #ifdef __cplusplus
 }

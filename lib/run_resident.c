@@ -5,29 +5,8 @@
 
 #include "lib/device.h"
 #include "lib/machine.h"
-#include "lib/memory.h"
+#include "lib/operand.h"
 #include "lib/stream.h"
-
-/* Replaces an operand by its copy in pitched memory. */
-static tb_status pad(tb_stream *stream, int device, int64_t rows, int64_t columns, const float **operand,
-                     int64_t *leading_dimension, tb_buffer *buffer)
-{
-    int64_t pitched;
-    TB_TRY(tb_take_matrix(device, rows, columns, buffer, &pitched));
-    tb_copy copy = {
-        .direction = TB_DEVICE_TO_DEVICE,
-        .target = buffer->memory,
-        .target_pitch = (size_t)pitched * sizeof(float),
-        .source = *operand,
-        .source_pitch = (size_t)*leading_dimension * sizeof(float),
-        .row_bytes = (size_t)rows * sizeof(float),
-        .rows = (size_t)columns,
-    };
-    TB_TRY(tb_device.copy(stream, &copy));
-    *operand = buffer->memory;
-    *leading_dimension = pitched;
-    return TB_OK;
-}
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
@@ -36,12 +15,18 @@ typedef struct held {
 
 static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *plan, held *held)
 {
-    if (plan->pad_a)
-        TB_TRY(pad(stream, plan->place.device, problem.transpose_a ? problem.k : problem.m,
-                   problem.transpose_a ? problem.m : problem.k, &problem.a, &problem.lda, &held->a));
-    if (plan->pad_b)
-        TB_TRY(pad(stream, plan->place.device, problem.transpose_b ? problem.n : problem.k,
-                   problem.transpose_b ? problem.k : problem.n, &problem.b, &problem.ldb, &held->b));
+    if (plan->pad_a) {
+        tb_matrix a = tb_matrix_a(&problem);
+        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &a, &held->a));
+        problem.a = a.data;
+        problem.lda = a.ld;
+    }
+    if (plan->pad_b) {
+        tb_matrix b = tb_matrix_b(&problem);
+        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &b, &held->b));
+        problem.b = b.data;
+        problem.ldb = b.ld;
+    }
     size_t workspace = tb_device.workspace(stream, plan->kernel, &problem);
     if (workspace > 0)
         TB_TRY(tb_take_buffer(plan->place.device, workspace, &held->workspace));

@@ -9,7 +9,8 @@
 
 #include "lib/device.h"
 #include "lib/machine.h"
-#include "lib/memory.h"
+#include "lib/operand.h"
+#include "lib/stream.h"
 
 #include <string.h>
 
@@ -23,68 +24,51 @@ typedef struct streamed {
     int64_t columns_done; /* of the caller's C */
 } streamed;
 
-static bool reachable(const tb_place *place)
+/* Where the kernel will find an operand that it reads: in a buffer, unless it lies well on the device. */
+static tb_status bring(streamed *run, const tb_plan *plan, const tb_place *place, bool pad, tb_matrix *matrix,
+                       tb_buffer *buffer)
 {
-    return place->memory == TB_MEMORY_DEVICE || place->memory == TB_MEMORY_MANAGED;
+    if (tb_is_on_device(place) && !pad)
+        return TB_OK;
+    tb_direction direction = tb_is_on_device(place) ? TB_DEVICE_TO_DEVICE : TB_HOST_TO_DEVICE;
+    return tb_bring_matrix(run->stream, direction, plan->place.device, matrix, buffer);
 }
 
-/* A device buffer for a matrix of rows x columns, which takes the operand's place in the problem. */
-static tb_status replace(int device, int64_t rows, int64_t columns, tb_buffer *buffer, const float **operand,
-                         int64_t *leading_dimension)
+static tb_status bring_factors(streamed *run, const tb_plan *plan)
 {
-    TB_TRY(tb_take_matrix(device, rows, columns, buffer, leading_dimension));
-    *operand = buffer->memory;
+    tb_matrix a = tb_matrix_a(&run->problem), b = tb_matrix_b(&run->problem);
+    TB_TRY(bring(run, plan, &plan->a, plan->pad_a, &a, &run->a));
+    TB_TRY(bring(run, plan, &plan->b, plan->pad_b, &b, &run->b));
+    run->problem.a = a.data;
+    run->problem.lda = a.ld;
+    run->problem.b = b.data;
+    run->problem.ldb = b.ld;
     return TB_OK;
 }
 
-static tb_status copy_columns(tb_stream *stream, tb_direction direction, void *target, int64_t target_ld,
-                              const void *source, int64_t source_ld, int64_t rows, int64_t columns)
+/* Room for C on the device, with its old values if they count. */
+static tb_status bring_result(streamed *run, const tb_plan *plan)
 {
-    tb_copy copy = {
-        .direction = direction,
-        .target = target,
-        .target_pitch = (size_t)target_ld * sizeof(float),
-        .source = source,
-        .source_pitch = (size_t)source_ld * sizeof(float),
-        .row_bytes = (size_t)rows * sizeof(float),
-        .rows = (size_t)columns,
-    };
-    return tb_device.copy(stream, &copy);
-}
-
-/* Brings an operand into a device buffer. */
-static tb_status bring(streamed *run, int device, int64_t rows, int64_t columns, tb_buffer *buffer,
-                       const float **operand, int64_t *leading_dimension)
-{
-    const float *source = *operand;
-    int64_t source_ld = *leading_dimension;
-    TB_TRY(replace(device, rows, columns, buffer, operand, leading_dimension));
-    return copy_columns(run->stream, TB_HOST_TO_DEVICE, buffer->memory, *leading_dimension, source, source_ld,
-                        rows, columns);
+    tb_matrix c = tb_matrix_c(&run->problem);
+    if (run->problem.beta == 0)
+        TB_TRY(tb_take_matrix(plan->place.device, c.rows, c.columns, &run->c, &c.ld));
+    else
+        TB_TRY(tb_bring_matrix(run->stream, TB_HOST_TO_DEVICE, plan->place.device, &c, &run->c));
+    run->problem.c = run->c.memory;
+    run->problem.ldc = c.ld;
+    return TB_OK;
 }
 
 static tb_status compute(streamed *run, const tb_plan *plan)
 {
-    tb_problem *problem = &run->problem;
-    const int device = plan->place.device;
-    if (problem->k > 0 && !reachable(&plan->a))
-        TB_TRY(bring(run, device, problem->transpose_a ? problem->k : problem->m,
-                     problem->transpose_a ? problem->m : problem->k, &run->a, &problem->a, &problem->lda));
-    if (problem->k > 0 && !reachable(&plan->b))
-        TB_TRY(bring(run, device, problem->transpose_b ? problem->n : problem->k,
-                     problem->transpose_b ? problem->k : problem->n, &run->b, &problem->b, &problem->ldb));
-    if (!reachable(&plan->c)) {
-        const float *c = problem->c;
-        if (problem->beta == 0)
-            TB_TRY(replace(device, problem->m, problem->n, &run->c, &c, &problem->ldc));
-        else
-            TB_TRY(bring(run, device, problem->m, problem->n, &run->c, &c, &problem->ldc));
-        problem->c = run->c.memory;
-    }
-    size_t workspace = tb_device.workspace(run->stream, plan->kernel, problem);
+    if (run->problem.k > 0)
+        TB_TRY(bring_factors(run, plan));
+    if (!tb_is_on_device(&plan->c))
+        TB_TRY(bring_result(run, plan));
+    size_t workspace = tb_device.workspace(run->stream, plan->kernel, &run->problem);
     if (workspace > 0)
-        TB_TRY(tb_take_buffer(device, workspace, &run->workspace));
-    return tb_device.launch(run->stream, plan->kernel, problem, run->workspace.memory);
+        TB_TRY(tb_take_buffer(plan->place.device, workspace, &run->workspace));
+    return tb_device.launch(run->stream, plan->kernel, &run->problem, run->workspace.memory);
 }
 
 /* Hands the finished columns to the caller's C, panel by panel. */
@@ -96,9 +80,9 @@ static tb_status return_result(streamed *run, const tb_problem *given)
     TB_TRY(tb_take_buffer(TB_PINNED, column_bytes * (size_t)panel, &run->panel));
     while (run->columns_done < given->n) {
         int64_t left = given->n - run->columns_done, columns = left < panel ? left : panel;
-        TB_TRY(copy_columns(run->stream, TB_DEVICE_TO_HOST, run->panel.memory, given->m,
-                            run->problem.c + run->columns_done * run->problem.ldc, run->problem.ldc, given->m,
-                            columns));
+        tb_matrix finished = {run->problem.c + run->columns_done * run->problem.ldc, given->m, columns,
+                              run->problem.ldc};
+        TB_TRY(tb_copy_matrix(run->stream, TB_DEVICE_TO_HOST, &finished, run->panel.memory, given->m));
         TB_TRY(tb_device.synchronize(run->stream));
         for (int64_t j = 0; j < columns; j++)
             memcpy(given->c + (run->columns_done + j) * given->ldc,
@@ -110,10 +94,14 @@ static tb_status return_result(streamed *run, const tb_problem *given)
 
 static tb_status run_on_device(streamed *run, const tb_problem *given, const tb_plan *plan)
 {
-    TB_TRY(tb_device.create_stream(plan->place.device, &run->stream));
+    /* Operands on the device may still be in the making, by work that the caller's stream orders. */
+    if (tb_is_on_device(&plan->a) || tb_is_on_device(&plan->b) || tb_is_on_device(&plan->c))
+        TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &run->stream));
+    else
+        TB_TRY(tb_device.create_stream(plan->place.device, &run->stream));
     tb_status status = compute(run, plan);
     if (status == TB_OK)
-        status = reachable(&plan->c) ? tb_device.synchronize(run->stream) : return_result(run, given);
+        status = tb_is_on_device(&plan->c) ? tb_device.synchronize(run->stream) : return_result(run, given);
     if (status != TB_OK)
         tb_device.synchronize(run->stream); /* nothing may still read or write the buffers */
     tb_device.destroy_stream(run->stream);

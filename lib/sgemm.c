@@ -23,8 +23,9 @@ static void say_refusal(const tb_plan *plan)
         tb_warn_once("ROUTE=%s cannot serve every call; the host answers those it cannot",
                      tb_option_text(TB_OPTION_ROUTE));
     if (plan->reason == TB_REASON_KERNEL_REFUSED)
-        tb_warn_once("KERNEL=%s cannot serve every call; the host answers those it cannot",
-                     tb_option_text(TB_OPTION_KERNEL));
+        tb_warn_once(
+            "KERNEL=%s cannot serve every call; the host, or another kernel, answers those it cannot",
+            tb_option_text(TB_OPTION_KERNEL));
 }
 
 tb_outcome tb_sgemm(const tb_problem *given, const tb_host *host)

@@ -4,9 +4,9 @@
 #ifndef TB_SGEMM_H
 #define TB_SGEMM_H
 
-#include "lib/device.h"
 #include "lib/host.h"
 #include "lib/problem.h"
+#include "lib/residency.h"
 #include "lib/status.h"
 
 #include <stdatomic.h>
@@ -19,7 +19,8 @@ extern _Atomic(float) tb_small_volume;
 
 /* Whether the call can be forwarded at once: too small to gain, nothing that the caller's BLAS might get
  * wrong (a product that is not to be read), and no device memory in this process. */
-static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha)
+static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+                                    const float *b, const float *c)
 {
     float volume = (float)m * (float)n * (float)k;
     return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
