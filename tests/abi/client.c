@@ -1,0 +1,117 @@
+/* A program that calls SGEMM and does not know of TileBLAS. However the two come together (preloaded, linked,
+ * both, twice), each call must be decided upon by exactly one TileBLAS exactly once, be answered by the
+ * program's own BLAS, and be right.
+ *
+ *   client LIBRARY   the fixture BLAS that must answer, by path or soname
+ *   client real      a BLAS that is no fixture, so that nothing is known of its calls
+ *   client none      there is no BLAS
+ *
+ * Decisions are counted by the lines that TILEBLAS_VERBOSE=1 prints; without it small calls take their short
+ * way, which is not counted.
+ */
+#include "tests/abi/fixture_blas.h"
+#include "tests/abi/product.h"
+#include "tests/check.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Between these two standard error is turned aside; the second answers how many decisions were printed. */
+static FILE *lines;
+static int kept_stderr;
+
+static void start_counting(void)
+{
+    lines = tmpfile();
+    kept_stderr = dup(STDERR_FILENO);
+    dup2(fileno(lines), STDERR_FILENO);
+}
+
+static int count_decisions(void)
+{
+    dup2(kept_stderr, STDERR_FILENO);
+    close(kept_stderr);
+    int decisions = 0;
+    char line[1024];
+    rewind(lines);
+    while (fgets(line, sizeof line, lines))
+        decisions += strncmp(line, "tileblas: sgemm ", 16) == 0;
+    fclose(lines);
+    return decisions;
+}
+
+static fixture_state *find_fixture(const char *name)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, "fixture_blas") : NULL;
+}
+
+static void check_product(const product *p, const char *host)
+{
+    const fixture_state none = {0};
+    const fixture_state *fixture = find_fixture(host);
+    const int cblas_before = fixture ? fixture->cblas_calls : 0;
+    const int fortran_before = fixture ? fixture->fortran_calls : 0;
+
+    start_counting();
+    long errors = product_errors(p);
+    int decisions = count_decisions();
+    const char *name = p->fortran ? "Fortran" : p->row_major ? "row-major" : "column-major";
+    CHECK(errors == 0, "%s %lld x %lld x %lld: %ld floats of C are wrong", name, (long long)p->m,
+          (long long)p->n, (long long)p->k, errors);
+    if (getenv("TILEBLAS_VERBOSE"))
+        CHECK(decisions == 1, "%s: decided %d times", name, decisions);
+
+    if (strcmp(host, "real") == 0 || strcmp(host, "none") == 0)
+        return;
+    fixture = find_fixture(host); /* it may have been opened by the call itself */
+    if (!CHECK(fixture, "%s is not in the process", host))
+        fixture = &none;
+    int cblas_calls = fixture->cblas_calls - cblas_before;
+    int fortran_calls = fixture->fortran_calls - fortran_before;
+    CHECK(cblas_calls == !p->fortran, "%s: %d calls of the host's CBLAS", name, cblas_calls);
+    CHECK(fortran_calls == (p->fortran || fixture->nests), "%s: %d calls of the host's Fortran", name,
+          fortran_calls);
+    CHECK(fixture->wrong_lengths == 0, "%s: string lengths other than 1 were passed", name);
+}
+
+/* The sizes are below and above what the runtime calls small. */
+static void check_products(const char *host)
+{
+    static const integer sizes[][3] = {{3, 4, 5}, {1, 7, 1}, {90, 91, 92}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int form = 0; form < 12; form++) {
+            product p = {.transpose_a = form & 1,
+                         .transpose_b = form & 2,
+                         .fortran = form >= 8,
+                         .row_major = form >= 4 && form < 8,
+                         .m = sizes[i][0],
+                         .n = sizes[i][1],
+                         .k = sizes[i][2]};
+            check_product(&p, host);
+        }
+}
+
+/* A routine of the host's that is no SGEMM, such as its LAPACK, is a caller like any other. */
+static void check_call_from_host(const char *host)
+{
+    void *library = dlopen(host, RTLD_LAZY | RTLD_NOLOAD);
+    void (*square)(void);
+    if (!library || !getenv("TILEBLAS_VERBOSE"))
+        return;
+    *(void **)&square = dlsym(library, "fixture_square");
+    start_counting();
+    square();
+    int decisions = count_decisions();
+    CHECK(decisions == 1, "a call from the host's own library: decided %d times", decisions);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    check_products(argv[1]);
+    check_call_from_host(argv[1]);
+    return check_result();
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs a program with a library preloaded and a route asked for, and proves by the library's own count of calls
+# that products went that way; with the route auto, that the library was called at all.
+# usage: preloaded.sh LIBRARY ROUTE COMMAND...
+set -euo pipefail
+
+library=$1
+route=$2
+shift 2
+
+stderr=$(mktemp)
+trap 'rm -f "$stderr"' EXIT
+status=0
+LD_PRELOAD=$library TILEBLAS_ROUTE=$route TILEBLAS_START=wait TILEBLAS_STATS=1 "$@" 2>"$stderr" || status=$?
+cat "$stderr"
+((status == 0)) || exit "$status"
+
+[[ $route != auto ]] || route='host|resident|streamed'
+if ! grep -qE "^tileblas: ($route) [1-9]" "$stderr"; then
+    echo "no call took the route $route"
+    exit 1
+fi

@@ -1,0 +1,204 @@
+/* Whatever the name, shape, storage and scalars, and wherever the matrices lie, a call computes the product,
+ * takes the way that was asked for, and touches nothing else.
+ *
+ *     conformance [route=auto|host|resident|streamed] [memory=host|pinned|managed|device|mixed]
+ *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [threads=<n>]
+ *
+ * On device routes every kernel of the catalog is forced in turn, unless one is named. A failure prints the
+ * case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
+ */
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+#include "tests/conformance/cases.h"
+
+#include "dispatch/plan.h"
+#include "include/tileblas.h"
+#include "lib/machine.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define MOST_FAILURES 10
+#define MAX_THREADS   64
+
+static struct {
+    const char *route, *kernel;
+    case_wishes wishes;
+    int64_t cases, threads;
+} settings = {
+    .route = "auto", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
+
+static uint64_t seed;
+static const tb_kernel *kernel; /* that is forced; NULL on the host route */
+
+/* ---- which way a call has to go ----------------------------------------------------------------------- */
+
+static bool lies_in(const sgemm_case *made, bool (*kind)(tb_memory))
+{
+    return kind(made->c.memory) || (case_multiplies(made) && (kind(made->a.memory) || kind(made->b.memory)));
+}
+
+static bool only_device(tb_memory memory)
+{
+    return memory == TB_MEMORY_DEVICE;
+}
+
+static bool only_host(tb_memory memory)
+{
+    return memory == TB_MEMORY_HOST || memory == TB_MEMORY_PINNED;
+}
+
+/* Nothing at all to compute: such calls return before any decision. */
+static bool is_trivial(const sgemm_case *made)
+{
+    const product *p = &made->product;
+    return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1);
+}
+
+/* Whether the forced kernel can take the operands, as they lie or from pitched buffers. */
+static bool kernel_serves(const sgemm_case *made)
+{
+    const sgemm_arguments *x = &made->arguments;
+    /* Alignment asks nothing about rows and columns, so the layout does not matter here. */
+    tb_problem problem = {
+        .k = case_multiplies(made) ? x->k : 0, .lda = x->lda, .ldb = x->ldb, .a = x->a, .b = x->b};
+    tb_machine machine = tb_machine_facts();
+    return tb_kernel_serves(kernel, &problem, &machine, lies_in(made, only_host));
+}
+
+/* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,
+ * if the host cannot reach the operands, to another kernel. */
+static void expect_plan(const sgemm_case *made, char *text, size_t size)
+{
+    bool on_device = lies_in(made, only_device), on_host = lies_in(made, only_host);
+    bool refused =
+        strcmp(settings.route, "host") == 0 || (strcmp(settings.route, "resident") == 0 && on_host);
+    bool served = kernel != NULL && kernel_serves(made);
+    if (!on_device && (refused || !served))
+        snprintf(text, size, "host");
+    else
+        snprintf(text, size, "%s with%s%s", on_host ? "streamed" : "resident", served ? " " : "",
+                 served ? kernel->name : "");
+}
+
+static bool begins_with(const char *text, const char *words)
+{
+    size_t length = strlen(words);
+    return strncmp(text, words, length) == 0 && strchr(" ,:", text[length]) != NULL;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static void run_case(int64_t number)
+{
+    check_random random = {.state = seed ^ ((uint64_t)number << 32)};
+    sgemm_case made = case_make(&random, &settings.wishes);
+    char expected[128], taken[256], wrong[256] = "", description[512];
+    bool trivial = is_trivial(&made);
+    if (!trivial)
+        expect_plan(&made, expected, sizeof expected);
+    case_describe(&made, description, sizeof description);
+
+    bool found = call_sgemm(made.spelling, &made.arguments);
+    CHECK(found, "%s is not exported", made.spelling->name);
+    CHECK(case_holds(&made, wrong, sizeof wrong), "TILEBLAS_TEST_CASE=%" PRId64 ": %s: %s", number,
+          description, wrong);
+    tileblas_last_plan(taken, sizeof taken);
+    CHECK(trivial || begins_with(taken, expected),
+          "TILEBLAS_TEST_CASE=%" PRId64 ": %s: took \"%s\", not \"%s\"", number, description, taken,
+          expected);
+    case_free(&made);
+}
+
+static void *run_cases(void *thread)
+{
+    const char *only = getenv("TILEBLAS_TEST_CASE");
+    if (only != NULL)
+        run_case(strtoll(only, NULL, 0));
+    else
+        for (int64_t number = (intptr_t)thread; number < settings.cases; number += settings.threads)
+            if (atomic_load(&check_failures) < MOST_FAILURES)
+                run_case(number);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[MAX_THREADS];
+    for (intptr_t i = 0; i < settings.threads; i++)
+        pthread_create(&threads[i], NULL, run_cases, (void *)i);
+    for (intptr_t i = 0; i < settings.threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static unsigned long long calls_on_devices(void)
+{
+    tileblas_statistics statistics;
+    tileblas_get_statistics(&statistics);
+    return statistics.resident.calls + statistics.streamed.calls;
+}
+
+static void run_kernel(const tb_kernel *forced)
+{
+    if (atomic_load(&check_failures) >= MOST_FAILURES)
+        return;
+    kernel = forced;
+    tileblas_set_option("KERNEL", forced != NULL ? forced->name : "auto");
+    tileblas_reset_statistics();
+    run_threads();
+    printf("%s: %llu calls on the device\n", forced != NULL ? forced->name : "host", calls_on_devices());
+    bool all_cases = getenv("TILEBLAS_TEST_CASE") == NULL;
+    CHECK(!all_cases || (calls_on_devices() > 0) == (forced != NULL),
+          "the statistics do not show the route taken");
+}
+
+/* ---- the command line --------------------------------------------------------------------------------- */
+
+static int memory_named(const char *name)
+{
+    static const char *const names[] = {"host", "pinned", "managed", "device"};
+    for (int memory = 0; memory < 4; memory++)
+        if (strcmp(names[memory], name) == 0)
+            return memory;
+    return CASE_MIXED_MEMORY;
+}
+
+static void read_argument(const char *argument)
+{
+    const char *value = strchr(argument, '=');
+    if (value == NULL)
+        return;
+    value++;
+    if (strncmp(argument, "route=", 6) == 0)
+        settings.route = value;
+    else if (strncmp(argument, "kernel=", 7) == 0)
+        settings.kernel = value;
+    else if (strncmp(argument, "memory=", 7) == 0)
+        settings.wishes.memory = memory_named(value);
+    else if (strncmp(argument, "bits=", 5) == 0)
+        settings.wishes.bits = atoi(value);
+    else if (strncmp(argument, "cases=", 6) == 0)
+        settings.cases = atoll(value);
+    else if (strncmp(argument, "threads=", 8) == 0)
+        settings.threads = atoll(value) < MAX_THREADS ? atoll(value) : MAX_THREADS;
+}
+
+int main(int count, char **arguments)
+{
+    for (int i = 1; i < count; i++)
+        read_argument(arguments[i]);
+    bool on_host = strcmp(settings.route, "host") == 0;
+    if (!on_host && !arena_has_device())
+        SKIP("no device");
+    seed = check_seed();
+
+    tileblas_set_option("ROUTE", settings.route);
+    if (!on_host)
+        tb_machine_start(TB_START_NOW);
+    if (on_host)
+        run_kernel(NULL);
+    for (size_t row = 0; !on_host && row < tb_catalog_size; row++)
+        if (*settings.kernel == '\0' || strcmp(settings.kernel, tb_catalog[row].name) == 0)
+            run_kernel(&tb_catalog[row]);
+    return check_result();
+}

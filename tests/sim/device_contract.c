@@ -1,0 +1,195 @@
+/* What lib/device.h promises, held against the device that this program is linked with: the simulated one
+ * here, a real one in tests/gpu. A runtime that is right on one is then right on the other.
+ */
+#include "lib/device.h"
+#include "tests/check.h"
+#include "tests/matrix.h"
+
+#include <string.h>
+
+#define FLOATS ((size_t)1 << 16)
+
+static void must(tb_status status, const char *step)
+{
+    if (!CHECK(status == TB_OK, "%s: status %d", step, status))
+        exit(check_result());
+}
+#define MUST(step) must((step), #step)
+
+static tb_copy flat(tb_direction direction, void *target, const void *source, size_t bytes)
+{
+    return (tb_copy){
+        .direction = direction, .target = target, .source = source, .row_bytes = bytes, .rows = 1};
+}
+
+static void an_address_is_located_wherever_it_points(void)
+{
+    float *device, *pinned, host[4];
+    tb_place place;
+    MUST(tb_device.allocate(0, FLOATS * sizeof(float), (void **)&device));
+    MUST(tb_device.allocate_pinned(FLOATS * sizeof(float), (void **)&pinned));
+
+    tb_device.locate(device + FLOATS - 1, &place);
+    CHECK(place.memory == TB_MEMORY_DEVICE && place.device == 0, "device memory is %d", place.memory);
+    tb_device.locate(pinned + 1, &place);
+    CHECK(place.memory == TB_MEMORY_PINNED, "pinned memory is %d", place.memory);
+    tb_device.locate(host, &place);
+    CHECK(place.memory == TB_MEMORY_HOST, "a local variable is %d", place.memory);
+    tb_device.locate(NULL, &place);
+    CHECK(place.memory == TB_MEMORY_HOST, "NULL is %d", place.memory);
+
+    tb_device.release(0, device);
+    tb_device.release_pinned(pinned);
+    tb_device.locate(device, &place);
+    CHECK(place.memory == TB_MEMORY_HOST, "released memory is %d", place.memory);
+}
+
+static void pitched_memory_aligns_every_row(void)
+{
+    void *memory;
+    size_t pitch;
+    MUST(tb_device.allocate_pitched(0, 1001 * sizeof(float), 3, &memory, &pitch));
+    CHECK(pitch >= 1001 * sizeof(float), "the pitch is %zu", pitch);
+    CHECK(pitch % 16 == 0 && (uintptr_t)memory % 16 == 0, "rows at %p, %zu apart, are not aligned", memory,
+          pitch);
+    tb_device.release(0, memory);
+}
+
+static void more_memory_than_there_is_is_refused(void)
+{
+    void *memory;
+    size_t available, total;
+    MUST(tb_device.memory(0, &available, &total));
+    CHECK(available <= total, "%zu bytes of %zu are free", available, total);
+    tb_status status = tb_device.allocate(0, total + 1, &memory);
+    CHECK(status == TB_OUT_OF_MEMORY, "status %d", status);
+}
+
+/* 3 columns of 5 floats, 7 apart on the host and 128 apart on the device, there and back. */
+static void copies_are_two_dimensional(void)
+{
+    float source[21], target[21];
+    void *memory;
+    tb_stream *stream;
+    for (int i = 0; i < 21; i++) {
+        source[i] = (float)i;
+        target[i] = -1;
+    }
+    MUST(tb_device.allocate(0, 3 * 512, &memory));
+    MUST(tb_device.create_stream(0, &stream));
+    tb_copy there = {TB_HOST_TO_DEVICE, memory, 512, source, 28, 20, 3};
+    tb_copy back = {TB_DEVICE_TO_HOST, target, 28, memory, 512, 20, 3};
+    MUST(tb_device.copy(stream, &there));
+    MUST(tb_device.copy(stream, &back));
+    MUST(tb_device.synchronize(stream));
+    for (int i = 0; i < 21; i++)
+        CHECK(target[i] == (i % 7 < 5 ? source[i] : -1), "float %d is %g", i, (double)target[i]);
+    tb_device.destroy_stream(stream);
+    tb_device.release(0, memory);
+}
+
+/* A value goes through two streams, back and forth, many times; only events keep the order. */
+static void events_order_streams(void)
+{
+    enum { ROUNDS = 50 };
+    tb_stream *streams[2];
+    tb_event *events[2];
+    float *here, *there, *first, *last;
+    const size_t bytes = FLOATS * sizeof(float);
+    MUST(tb_device.allocate(0, bytes, (void **)&here));
+    MUST(tb_device.allocate(0, bytes, (void **)&there));
+    MUST(tb_device.allocate_pinned(bytes * ROUNDS, (void **)&first));
+    MUST(tb_device.allocate_pinned(bytes, (void **)&last));
+    for (int i = 0; i < 2; i++) {
+        MUST(tb_device.create_stream(0, &streams[i]));
+        MUST(tb_device.create_event(0, &events[i]));
+    }
+    MUST(tb_device.event_wait(events[1])); /* never recorded: nothing to wait for */
+
+    for (size_t i = 0; i < FLOATS * ROUNDS; i++)
+        first[i] = (float)(i / FLOATS);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        tb_copy in = flat(TB_HOST_TO_DEVICE, here, first + round * FLOATS, bytes);
+        tb_copy across = flat(TB_DEVICE_TO_DEVICE, there, here, bytes);
+        MUST(tb_device.stream_wait(streams[0], events[1]));
+        MUST(tb_device.copy(streams[0], &in));
+        MUST(tb_device.record(events[0], streams[0]));
+        MUST(tb_device.stream_wait(streams[1], events[0]));
+        MUST(tb_device.copy(streams[1], &across));
+        MUST(tb_device.record(events[1], streams[1]));
+    }
+    tb_copy out = flat(TB_DEVICE_TO_HOST, last, there, bytes);
+    MUST(tb_device.stream_wait(streams[0], events[1]));
+    MUST(tb_device.copy(streams[0], &out));
+    MUST(tb_device.record(events[0], streams[0]));
+    MUST(tb_device.event_wait(events[0]));
+    CHECK(last[0] == ROUNDS - 1 && last[FLOATS - 1] == ROUNDS - 1, "the last value is %g", (double)last[0]);
+
+    for (int i = 0; i < 2; i++) {
+        tb_device.destroy_stream(streams[i]);
+        tb_device.destroy_event(events[i]);
+    }
+    tb_device.release(0, here);
+    tb_device.release(0, there);
+    tb_device.release_pinned(first);
+    tb_device.release_pinned(last);
+}
+
+/* Every kernel in pinned memory, which host and device both reach. */
+static void kernels_multiply_or_refuse(void)
+{
+    enum { SIZE = 12 };
+    float *memory;
+    tb_stream *stream;
+    MUST(tb_device.allocate_pinned(3 * SIZE * SIZE * sizeof(float), (void **)&memory));
+    MUST(tb_device.create_stream(0, &stream));
+    for (int i = 0; i < 2 * SIZE * SIZE; i++)
+        memory[i] = 1;
+    tb_problem problem = {.m = SIZE,
+                          .n = SIZE,
+                          .k = SIZE,
+                          .lda = SIZE,
+                          .ldb = SIZE,
+                          .ldc = SIZE,
+                          .a = memory,
+                          .b = memory + SIZE * SIZE,
+                          .c = memory + 2 * SIZE * SIZE,
+                          .alpha = 2};
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        size_t bytes = tb_device.workspace(stream, kernel, &problem);
+        void *workspace = NULL;
+        if (bytes > 0)
+            MUST(tb_device.allocate(0, bytes, &workspace));
+        memset(problem.c, 0xff, SIZE * SIZE * sizeof(float)); /* NaN: with beta 0 nobody may read it */
+        tb_status status = tb_device.launch(stream, kernel, &problem, workspace);
+        MUST(tb_device.synchronize(stream));
+        CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
+        CHECK(status != TB_OK || problem.c[SIZE * SIZE - 1] == 2 * SIZE, "%s: 2 * %d ones are %g",
+              kernel->name, SIZE, (double)problem.c[SIZE * SIZE - 1]);
+        if (workspace != NULL)
+            tb_device.release(0, workspace);
+    }
+    tb_device.destroy_stream(stream);
+    tb_device.release_pinned(memory);
+}
+
+int main(void)
+{
+    int devices;
+    if (tb_device.open(&devices) != TB_OK)
+        SKIP("no device");
+    tb_device_description description;
+    MUST(tb_device.describe(0, &description));
+    CHECK(tb_device.in_process(), "an open device is not in the process");
+    CHECK(description.architecture >= 50 && description.multiprocessors > 0, "%s: architecture %d",
+          description.name, description.architecture);
+
+    an_address_is_located_wherever_it_points();
+    pitched_memory_aligns_every_row();
+    more_memory_than_there_is_is_refused();
+    copies_are_two_dimensional();
+    events_order_streams();
+    kernels_multiply_or_refuse();
+    return check_result();
+}

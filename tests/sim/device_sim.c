@@ -1,0 +1,200 @@
+/* The table of operations of the simulated device: what each checks before it acts. device_sim.h says how it
+ * is steered.
+ */
+#include "tests/sim/sim.h"
+
+#include <string.h>
+
+#define ARCHITECTURE    90
+#define MULTIPROCESSORS 132
+#define PITCH_BYTES     512 /* as cudaMallocPitch answers on real devices */
+
+static atomic_bool opened;
+
+static bool in_process(void)
+{
+    return atomic_load(&opened) || sim_handed_out();
+}
+
+static tb_status open_driver(int *device_count)
+{
+    if (atomic_exchange(&opened, true))
+        sim_abort("opened twice");
+    const sim_settings *settings = sim_get_settings();
+    sim_sleep(settings->start_seconds);
+    TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_OPEN, NULL));
+    *device_count = settings->devices;
+    return settings->devices > 0 ? TB_OK : TB_NO_DEVICE;
+}
+
+static tb_status describe(int device, tb_device_description *description)
+{
+    TB_TRY(sim_attempt(device, SIM_OPEN, NULL));
+    *description = (tb_device_description){
+        .name = "simulated",
+        .architecture = ARCHITECTURE,
+        .multiprocessors = MULTIPROCESSORS,
+        .clock_khz = 1980000,
+        .memory_bytes = sim_get_settings()->memory_bytes,
+        .driver_version = 13000,
+    };
+    return TB_OK;
+}
+
+static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)
+{
+    TB_TRY(sim_attempt(device, SIM_MEMORY, NULL));
+    *total_bytes = sim_get_settings()->memory_bytes;
+    *free_bytes = sim_free_bytes(device);
+    return TB_OK;
+}
+
+static tb_status allocate(int device, size_t bytes, void **memory)
+{
+    TB_TRY(sim_attempt(device, SIM_ALLOCATE, NULL));
+    *memory = sim_map(TB_MEMORY_DEVICE, device, bytes, true);
+    return *memory != NULL ? TB_OK : TB_OUT_OF_MEMORY;
+}
+
+static tb_status allocate_pitched(int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch)
+{
+    *pitch = (row_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
+    return allocate(device, *pitch * rows, memory);
+}
+
+static void release(int device, void *memory)
+{
+    (void)device;
+    sim_unmap(memory);
+}
+
+static tb_status allocate_pinned(size_t bytes, void **memory)
+{
+    TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_PINNED, NULL));
+    *memory = sim_map(TB_MEMORY_PINNED, 0, bytes, true);
+    return TB_OK;
+}
+
+/* One side of a copy as the device reaches it; pageable host memory is reached as it is. */
+static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, bool on_host)
+{
+    if (copy->rows > 1 && pitch < copy->row_bytes)
+        sim_abort("copy with a pitch of %zu for rows of %zu bytes", pitch, copy->row_bytes);
+    tb_place place;
+    sim_locate(address, &place);
+    if (on_host && place.memory == TB_MEMORY_DEVICE)
+        sim_abort("copy takes %p, device memory, for host memory", address);
+    if (on_host && place.memory == TB_MEMORY_HOST)
+        return (void *)(uintptr_t)address;
+    return sim_reach(address, (copy->rows - 1) * pitch + copy->row_bytes, SIM_NO_DEVICE,
+                     "an operand of a copy");
+}
+
+static tb_status copy(tb_stream *stream, const tb_copy *copy)
+{
+    bool fault = false;
+    TB_TRY(sim_attempt(sim_queue_device(sim_stream_queue(stream)), SIM_COPY, &fault));
+    if (copy->rows == 0 || copy->row_bytes == 0)
+        return TB_OK;
+    tb_copy inside = *copy;
+    inside.target = reach_side(copy->target, copy->target_pitch, copy, copy->direction == TB_DEVICE_TO_HOST);
+    inside.source = reach_side(copy->source, copy->source_pitch, copy, copy->direction == TB_HOST_TO_DEVICE);
+    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_COPY, .copy = inside, .fault = fault});
+    return TB_OK;
+}
+
+static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
+{
+    (void)stream;
+    tb_launcher launcher = {.architecture = ARCHITECTURE, .multiprocessors = MULTIPROCESSORS};
+    return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, problem);
+}
+
+static void *reach_operand(const void *address, int64_t rows, int64_t columns, int64_t ld, int device,
+                           const char *what)
+{
+    size_t floats = (size_t)((columns - 1) * ld + rows);
+    return sim_reach(address, floats * sizeof(float), device, what);
+}
+
+static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem, void *scratch)
+{
+    const tb_problem *p = problem;
+    int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    if (!sim_kernel_serves(kernel, p, ARCHITECTURE))
+        return TB_UNSUPPORTED;
+    if (p->m == 0 || p->n == 0)
+        return TB_OK;
+
+    tb_problem inside = *p;
+    inside.c = reach_operand(p->c, p->m, p->n, p->ldc, device, "C");
+    if (p->k > 0) {
+        inside.a = p->transpose_a ? reach_operand(p->a, p->k, p->m, p->lda, device, "A")
+                                  : reach_operand(p->a, p->m, p->k, p->lda, device, "A");
+        inside.b = p->transpose_b ? reach_operand(p->b, p->n, p->k, p->ldb, device, "B")
+                                  : reach_operand(p->b, p->k, p->n, p->ldb, device, "B");
+    }
+    size_t bytes = workspace(stream, kernel, p);
+    if (bytes > 0)
+        memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
+    sim_post(sim_stream_queue(stream),
+             &(sim_work){.kind = SIM_WORK_LAUNCH, .problem = inside, .fault = fault});
+    return TB_OK;
+}
+
+const tb_device_operations tb_device = {
+    .name = "simulated",
+    .in_process = in_process,
+    .open = open_driver,
+    .describe = describe,
+    .locate = sim_locate,
+    .memory = memory,
+    .allocate = allocate,
+    .allocate_pitched = allocate_pitched,
+    .release = release,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = sim_unmap,
+    .create_stream = sim_stream_create,
+    .adopt_stream = sim_stream_adopt,
+    .destroy_stream = sim_stream_destroy,
+    .synchronize = sim_stream_synchronize,
+    .create_event = sim_event_create,
+    .destroy_event = sim_event_destroy,
+    .record = sim_event_record,
+    .stream_wait = sim_stream_wait,
+    .event_wait = sim_event_wait,
+    .copy = copy,
+    .launch = launch,
+    .workspace = workspace,
+};
+
+void *sim_allocate(tb_memory memory, int device, size_t bytes)
+{
+    return sim_map(memory, device, bytes, false);
+}
+
+void sim_release(void *memory)
+{
+    sim_unmap(memory);
+}
+
+void sim_copy(void *target, const void *source, size_t bytes)
+{
+    tb_copy whole = {.row_bytes = bytes, .rows = 1};
+    tb_place from, to;
+    sim_locate(source, &from);
+    sim_locate(target, &to);
+    if (bytes > 0)
+        memcpy(reach_side(target, 0, &whole, to.memory != TB_MEMORY_DEVICE),
+               reach_side(source, 0, &whole, from.memory != TB_MEMORY_DEVICE), bytes);
+}
+
+sim_usage sim_get_usage(void)
+{
+    sim_usage usage = {0};
+    sim_count_memory(&usage);
+    sim_count_streams(&usage);
+    return usage;
+}

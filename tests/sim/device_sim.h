@@ -1,0 +1,76 @@
+/* The simulated device: lib/device.h in host memory, so that the whole runtime can be tested where there is
+ * no GPU. Linked instead of the CUDA device; whole programs get it through the sim builds of the libraries.
+ *
+ * Streams are threads and run as late and as freely as the interface allows. Device memory is mapped twice:
+ * the address a program holds faults when the host touches it. Whatever a real device would answer with a
+ * crash (a host pointer in a launch, a copy past the end of a buffer, use in a forked child) aborts the
+ * process with a message.
+ *
+ * Settings have the same names in sim_set and, as TILEBLAS_SIM_<NAME>, in the environment, which is read at
+ * the first use:
+ *
+ *   DEVICES  0 to 8         how many there are (1)
+ *   MEMORY   bytes          on each device (1 GiB)
+ *   LINK     bytes/second   of copies between host and device, each way (0: as fast as memory)
+ *   START    microseconds   that opening the driver takes (0)
+ *   DELAY    microseconds   of the longest random wait before each operation in a stream (0)
+ *   SEED     integer        of those waits (1)
+ *   SPEEDS   "1,0.5,..."    of the devices' kernels, relative to full speed (all 1)
+ *   FAIL     script         "copy:7=lost,allocate:3=memory": the 7th copy loses its device, the 3rd
+ *                           allocation finds no memory
+ *
+ * Operations in a script: open memory allocate pinned stream event order wait copy launch, or any. Failures:
+ * memory and unsupported are returned once, though not by waits, which can only report a loss; lost is
+ * returned by this and all later operations of the device; fault, for copies and launches, is accepted and
+ * then loses the device half-way through the work.
+ */
+#ifndef TB_DEVICE_SIM_H
+#define TB_DEVICE_SIM_H
+
+#include "lib/place.h"
+
+#include <stddef.h>
+
+#define SIM_MAX_DEVICES 8
+
+/* Changes a setting; not while calls are running. An unknown name or value aborts: it is a mistake in a test.
+ */
+void sim_set(const char *name, const char *value);
+
+/* ---- What a program does by itself, through CUDA ------------------------------------------------------ */
+
+/* Memory as from cudaMalloc, cudaMallocManaged and cudaMallocHost. NULL when the device is full. */
+void *sim_allocate(tb_memory memory, int device, size_t bytes);
+void sim_release(void *memory);
+
+/* Copies between any two places, done on return. */
+void sim_copy(void *target, const void *source, size_t bytes);
+
+/* A stream of the program's own, for tileblas_set_stream. */
+void *sim_create_stream(int device);
+void sim_destroy_stream(void *stream);
+
+/* Queue a copy, or nothing but time, in the stream (NULL: the default stream of device 0) and return at once.
+ */
+void sim_copy_later(void *stream, void *target, const void *source, size_t bytes);
+void sim_stall(void *stream, double seconds);
+void sim_wait(void *stream); /* until all that was queued is done */
+
+/* Not allocated by anybody. */
+size_t sim_free_bytes(int device);
+
+/* ---- What happened ------------------------------------------------------------------------------------ */
+
+/* What the runtime holds of the device at this moment, the program's own share not counted. */
+typedef struct sim_usage {
+    long device_blocks, pinned_blocks, streams, events;
+    size_t device_bytes, pinned_bytes;
+} sim_usage;
+
+sim_usage sim_get_usage(void);
+
+/* Operations of a class ("copy", "any") so far, and failures that the script has caused. */
+long sim_operations(const char *operation);
+long sim_failures(void);
+
+#endif

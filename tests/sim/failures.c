@@ -1,0 +1,219 @@
+/* A result is never lost. For n = 1, 2, 3 and so on, until a call has no n-th operation: the n-th operation
+ * of the device fails, and C is right all the same, once; later calls are right too; nothing leaks; and no
+ * more is said than one warning.
+ *
+ * Each n has a process of its own, because a lost device stays lost. The argument says how operations fail:
+ * memory, unsupported, lost or fault (device_sim.h).
+ */
+#include "include/tileblas.h"
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+#include "tests/matrix.h"
+#include "tests/sim/device_sim.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LATER_CALLS 2
+#define MAX_THREADS 16
+#define MOST_OUTPUT 4096
+
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                 int);
+
+typedef struct scenario {
+    int m, n, k;
+    float beta;
+    int threads;
+    tb_memory memory; /* of A, B and C */
+} scenario;
+
+/* What a process has to say. */
+typedef struct report {
+    bool finished, right;
+    long failures; /* that the script caused */
+    sim_usage usage;
+    char wrong[256];
+} report;
+
+static report *shared;
+static uint64_t seed;
+
+static float *place(const matrix *matrix, tb_memory memory)
+{
+    float *block = arena_allocate(memory, matrix->floats * sizeof(float));
+    arena_copy(block, matrix->block, matrix->floats * sizeof(float));
+    return block;
+}
+
+static bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
+{
+    check_random random = {.state = seed + number};
+    product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5f, .beta = scenario->beta};
+    p.a = matrix_make(p.m, p.k, p.m + 3, 1);
+    p.b = matrix_make(p.k, p.n, p.k, 0);
+    p.c = matrix_make(p.m, p.n, p.m + 1, 2);
+    matrix_fill(&p.a, MATRIX_UNIFORM, &random);
+    matrix_fill(&p.b, MATRIX_UNIFORM, &random);
+    matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
+
+    float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
+          *c = place(&p.c, scenario->memory);
+    cblas_sgemm(102, 111, 111, scenario->m, scenario->n, scenario->k, p.alpha, a + p.a.first, (int)p.a.ld,
+                b + p.b.first, (int)p.b.ld, p.beta, c + p.c.first, (int)p.c.ld);
+    matrix result = matrix_clone(&p.c);
+    arena_copy(result.block, c, result.floats * sizeof(float));
+    bool right = product_holds(&p, &result, wrong, size);
+
+    float *blocks[] = {a, b, c};
+    for (int i = 0; i < 3; i++)
+        arena_release(scenario->memory, blocks[i]);
+    matrix *spent[] = {&p.a, &p.b, &p.c, &result};
+    for (int i = 0; i < 4; i++)
+        matrix_free(spent[i]);
+    return right;
+}
+
+typedef struct job {
+    pthread_t thread;
+    const scenario *scenario;
+    uint64_t number;
+    bool right;
+    char wrong[256];
+} job;
+
+static void *run_job(void *argument)
+{
+    job *job = argument;
+    job->right = multiply(job->scenario, job->number, job->wrong, sizeof job->wrong);
+    return NULL;
+}
+
+/* One call in each of the scenario's threads; notes the first that is wrong. */
+static void multiply_at_once(const scenario *scenario, report *report)
+{
+    job jobs[MAX_THREADS];
+    for (int i = 0; i < scenario->threads; i++) {
+        jobs[i] = (job){.scenario = scenario, .number = (uint64_t)i};
+        pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
+    }
+    for (int i = 0; i < scenario->threads; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        if (!jobs[i].right && report->right) {
+            report->right = false;
+            memcpy(report->wrong, jobs[i].wrong, sizeof report->wrong);
+        }
+    }
+}
+
+static void run_process(const scenario *scenario, const char *script, report *report)
+{
+    *report = (struct report){.right = true};
+    sim_set("FAIL", script);
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("KERNEL", scenario->memory == TB_MEMORY_DEVICE ? "padded" : "auto");
+    multiply_at_once(scenario, report);
+    report->failures = sim_failures();
+    sim_set("FAIL", "");
+    const struct scenario later = {
+        .m = 65, .n = 33, .k = 20, .beta = -2, .threads = scenario->threads, .memory = scenario->memory};
+    for (int call = 0; call < LATER_CALLS; call++)
+        multiply_at_once(&later, report);
+    report->usage = sim_get_usage();
+    report->finished = true;
+}
+
+/* The report of a process in which the script runs; what it prints is counted, and shown if it failed. */
+static report run_scenario(const scenario *scenario, const char *script)
+{
+    int output = memfd_create("output", 0);
+    fflush(stdout);
+    *shared = (report){0};
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(output, STDERR_FILENO);
+        run_process(scenario, script, shared);
+        exit(EXIT_SUCCESS);
+    }
+    int status;
+    waitpid(child, &status, 0);
+
+    char text[MOST_OUTPUT + 1];
+    ssize_t length = pread(output, text, MOST_OUTPUT, 0);
+    text[length > 0 ? length : 0] = '\0';
+    close(output);
+    const char *end = strchr(text, '\n');
+    CHECK(end == NULL || end[1] == '\0', "%s: more than one line was said:\n%s", script, text);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS && shared->finished,
+          "%s: the process ended with status %d and said:\n%s", script, status, text);
+    CHECK(shared->right, "%s, beta %g, m=%d n=%d k=%d, %d threads: %s", script, (double)scenario->beta,
+          scenario->m, scenario->n, scenario->k, scenario->threads, shared->wrong);
+    return *shared;
+}
+
+static void check_no_leak(const char *script, const sim_usage *normal, const sim_usage *usage)
+{
+    CHECK(usage->streams <= normal->streams && usage->events <= normal->events,
+          "%s: %ld streams and %ld events left", script, usage->streams, usage->events);
+    CHECK(usage->device_bytes <= normal->device_bytes && usage->pinned_bytes <= normal->pinned_bytes,
+          "%s: %zu bytes on the device and %zu pinned ones left", script, usage->device_bytes,
+          usage->pinned_bytes);
+}
+
+/* Every operation of its class ("any": of all) in the first call fails in turn. */
+static void fail_everywhere(const scenario *scenario, const char *operation, const char *failure)
+{
+    report normal = run_scenario(scenario, "");
+    CHECK(normal.usage.device_bytes > 0, "the device was not used");
+    for (long n = 1;; n++) {
+        char script[64];
+        snprintf(script, sizeof script, "%s:%ld=%s", operation, n, failure);
+        report report = run_scenario(scenario, script);
+        if (report.failures == 0) {
+            CHECK(n > 1, "a call has no operation \"%s\"", operation);
+            return;
+        }
+        check_no_leak(script, &normal.usage, &report.usage);
+    }
+}
+
+/* Operations of many calls at once fail; which of them is left to chance. */
+static void fail_in_a_crowd(const char *failure)
+{
+    const scenario crowd = {.m = 90, .n = 70, .k = 50, .beta = 0.5f, .threads = MAX_THREADS};
+    static const long numbers[] = {1, 4, 20, 60, 100};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char script[64];
+        snprintf(script, sizeof script, "any:%ld=%s", numbers[i], failure);
+        run_scenario(&crowd, script);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const char *failure = count > 1 ? arguments[1] : "lost";
+    /* More columns than the streamed route returns at a time. */
+    const scenario panels = {.m = 2200, .n = 2200, .k = 2, .beta = -2, .threads = 1};
+    static const float betas[] = {0, 1, -2};
+
+    seed = check_seed();
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; i < sizeof betas / sizeof betas[0]; i++) {
+        const scenario small = {.m = 65, .n = 33, .k = 20, .beta = betas[i], .threads = 1};
+        fail_everywhere(&small, "any", failure);
+    }
+    fail_everywhere(&panels, "any", failure);
+    fail_in_a_crowd(failure);
+
+    /* Memory of the device that runs out costs no product of matrices that lie there. */
+    static const char *const operations[] = {"allocate", "copy", "launch", "stream"};
+    const scenario resident = {
+        .m = 65, .n = 33, .k = 20, .beta = -2, .threads = 1, .memory = TB_MEMORY_DEVICE};
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0] && strcmp(failure, "memory") == 0; i++)
+        fail_everywhere(&resident, operations[i], failure);
+    return check_result();
+}

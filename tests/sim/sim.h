@@ -1,0 +1,130 @@
+/* What the files of the simulated device share. An operation of lib/device.h asks the script for its fate,
+ * resolves addresses through the memory table, and queues work in a stream.
+ */
+#ifndef TB_SIM_H
+#define TB_SIM_H
+
+#include "lib/device.h"
+#include "tests/sim/device_sim.h"
+
+#include <stdatomic.h>
+
+/* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
+_Noreturn void sim_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
+
+typedef struct sim_settings {
+    int devices;
+    size_t memory_bytes;
+    double link;
+    double start_seconds;
+    double delay_seconds;
+    uint64_t seed;
+    double speeds[SIM_MAX_DEVICES];
+} sim_settings;
+
+/* As they stand; the environment has been read. */
+const sim_settings *sim_get_settings(void);
+
+typedef enum sim_operation {
+    SIM_OPEN,
+    SIM_MEMORY,
+    SIM_ALLOCATE,
+    SIM_PINNED,
+    SIM_STREAM,
+    SIM_EVENT,
+    SIM_ORDER, /* record, stream_wait */
+    SIM_WAIT,  /* synchronize, event_wait */
+    SIM_COPY,
+    SIM_LAUNCH,
+    SIM_ANY,
+    SIM_OPERATION_COUNT,
+} sim_operation;
+
+#define SIM_NO_DEVICE (-1)
+
+/* Counts an operation and answers the status it must return. With fault it may answer TB_OK and set *fault:
+ * the operation is to be queued and to fail when its stream reaches it. SIM_NO_DEVICE: of the whole driver.
+ */
+tb_status sim_attempt(int device, sim_operation operation, bool *fault);
+
+bool sim_lost(int device);
+void sim_lose(int device);
+
+/* ---- sim_memory.c: the address table ------------------------------------------------------------------- */
+
+/* owned: by the runtime; otherwise by the program. */
+void *sim_map(tb_memory memory, int device, size_t bytes, bool owned);
+void sim_unmap(void *memory);
+void sim_locate(const void *address, tb_place *place);
+bool sim_handed_out(void);
+void sim_count_memory(sim_usage *usage);
+
+/* The address at which the simulated device itself reads and writes the bytes. Aborts unless all of them lie
+ * in one allocation that this device reaches (SIM_NO_DEVICE: any device); what names the operand. */
+void *sim_reach(const void *address, size_t bytes, int device, const char *what);
+
+/* ---- sim_queue.c: threads that run work in order ------------------------------------------------------- */
+
+void *sim_make(size_t bytes); /* zeroed; never NULL */
+void sim_sleep(double seconds);
+
+/* A flag with a count of references. */
+typedef struct sim_marker sim_marker;
+sim_marker *sim_make_marker(void);
+sim_marker *sim_share_marker(sim_marker *marker);
+void sim_drop_marker(sim_marker *marker);
+void sim_await_marker(sim_marker *marker);
+
+typedef enum sim_work_kind {
+    SIM_WORK_COPY,
+    SIM_WORK_LAUNCH,
+    SIM_WORK_RAISE,
+    SIM_WORK_AWAIT,
+    SIM_WORK_STALL
+} sim_work_kind;
+
+/* Addresses are the device's own (sim_reach). fault: half the work is done, then the device is lost. The
+ * marker's reference goes with the work. */
+typedef struct sim_work {
+    sim_work_kind kind;
+    bool fault;
+    tb_copy copy;
+    tb_problem problem;
+    sim_marker *marker;
+    double seconds;
+} sim_work;
+
+typedef struct sim_queue sim_queue;
+sim_queue *sim_open_queue(int device);
+int sim_queue_device(const sim_queue *queue);
+void sim_post(sim_queue *queue, const sim_work *work);
+void sim_drain_queue(sim_queue *queue);
+/* Work already posted is done first. */
+void sim_close_queue(sim_queue *queue);
+
+/* ---- sim_stream.c: operations of the table that concern streams and events ----------------------------- */
+
+tb_status sim_stream_create(int device, tb_stream **stream);
+tb_status sim_stream_adopt(const tb_place *place, void *native, tb_stream **stream);
+void sim_stream_destroy(tb_stream *stream);
+tb_status sim_stream_synchronize(tb_stream *stream);
+sim_queue *sim_stream_queue(const tb_stream *stream);
+
+tb_status sim_event_create(int device, tb_event **event);
+void sim_event_destroy(tb_event *event);
+tb_status sim_event_record(tb_event *event, tb_stream *stream);
+tb_status sim_stream_wait(tb_stream *stream, tb_event *event);
+tb_status sim_event_wait(tb_event *event);
+void sim_count_streams(sim_usage *usage);
+
+/* ---- sim_kernel.c: products ---------------------------------------------------------------------------- */
+
+/* Whether the catalog's row lets this kernel run this problem on this architecture. */
+bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int architecture);
+
+/* The first columns of the product, summed in double and rounded once. */
+void sim_multiply(const tb_problem *problem, int64_t columns);
+
+#endif

@@ -1,0 +1,162 @@
+/* Memory of the simulated device: a table of all allocations, so that any address can be told apart.
+ *
+ * Device memory is one file mapped twice. The program's mapping has no permissions, so a host that reads or
+ * writes a device pointer faults as it would on a real machine; the device works on the other.
+ */
+#include "tests/sim/sim.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A signalling NaN: memory that nobody has written shows in any result computed from it. */
+#define POISON 0x7fa0dead
+
+typedef struct block {
+    char *start;  /* as the program knows it */
+    char *inside; /* as the device reads and writes it */
+    size_t bytes;
+    tb_place place;
+    bool owned;
+} block;
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static block *table;
+static size_t table_length, table_room;
+static atomic_bool handed_out;
+
+static void *map_file(int file, size_t bytes, int protection)
+{
+    void *memory = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        sim_abort("cannot map %zu bytes", bytes);
+    return memory;
+}
+
+static void map_block(block *block)
+{
+    int file = memfd_create("simulated device", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)block->bytes) != 0)
+        sim_abort("the host has no memory for the device");
+    bool hidden = block->place.memory == TB_MEMORY_DEVICE;
+    block->inside = map_file(file, block->bytes, PROT_READ | PROT_WRITE);
+    block->start = hidden ? map_file(file, block->bytes, PROT_NONE) : block->inside;
+    close(file);
+
+    uint32_t *words = (uint32_t *)(void *)block->inside;
+    for (size_t i = 0; i < block->bytes / sizeof *words; i++)
+        words[i] = POISON;
+}
+
+static void unmap_block(const block *block)
+{
+    munmap(block->inside, block->bytes);
+    if (block->start != block->inside)
+        munmap(block->start, block->bytes);
+}
+
+static size_t used_bytes(int device)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table_length; i++)
+        if (table[i].place.memory == TB_MEMORY_DEVICE && table[i].place.device == device)
+            bytes += table[i].bytes;
+    return bytes;
+}
+
+static block *find_block(const void *address)
+{
+    for (size_t i = 0; i < table_length; i++)
+        if ((const char *)address >= table[i].start &&
+            (const char *)address < table[i].start + table[i].bytes)
+            return &table[i];
+    return NULL;
+}
+
+void *sim_map(tb_memory memory, int device, size_t bytes, bool owned)
+{
+    block fresh = {
+        .bytes = bytes == 0 ? 1 : bytes, .place = {.memory = memory, .device = device}, .owned = owned};
+    size_t room = sim_get_settings()->memory_bytes;
+
+    pthread_mutex_lock(&table_lock);
+    if (memory != TB_MEMORY_DEVICE || used_bytes(device) + fresh.bytes <= room) {
+        map_block(&fresh);
+        if (table_length == table_room) {
+            table_room = 2 * table_room + 16;
+            table = realloc(table, table_room * sizeof *table);
+            if (table == NULL)
+                sim_abort("the host is out of memory");
+        }
+        table[table_length++] = fresh;
+        atomic_store(&handed_out, true);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return fresh.start;
+}
+
+void sim_unmap(void *memory)
+{
+    if (memory == NULL)
+        return;
+    pthread_mutex_lock(&table_lock);
+    block *found = find_block(memory);
+    if (found == NULL || found->start != memory)
+        sim_abort("release of %p, which is not allocated", memory);
+    unmap_block(found);
+    *found = table[--table_length];
+    pthread_mutex_unlock(&table_lock);
+}
+
+void sim_locate(const void *address, tb_place *place)
+{
+    pthread_mutex_lock(&table_lock);
+    const block *found = find_block(address);
+    *place = found != NULL ? found->place : (tb_place){.memory = TB_MEMORY_HOST};
+    pthread_mutex_unlock(&table_lock);
+}
+
+void *sim_reach(const void *address, size_t bytes, int device, const char *what)
+{
+    pthread_mutex_lock(&table_lock);
+    const block *found = find_block(address);
+    if (found == NULL)
+        sim_abort("%s at %p is not memory that a device can reach", what, address);
+    if (device != SIM_NO_DEVICE && found->place.memory == TB_MEMORY_DEVICE && found->place.device != device)
+        sim_abort("%s at %p belongs to device %d, not %d", what, address, found->place.device, device);
+    size_t before = (size_t)((const char *)address - found->start);
+    if (bytes > found->bytes - before)
+        sim_abort("%s: %zu bytes at %p pass the end of an allocation of %zu", what, bytes, address,
+                  found->bytes);
+    char *inside = found->inside + before;
+    pthread_mutex_unlock(&table_lock);
+    return inside;
+}
+
+size_t sim_free_bytes(int device)
+{
+    pthread_mutex_lock(&table_lock);
+    size_t bytes = sim_get_settings()->memory_bytes - used_bytes(device);
+    pthread_mutex_unlock(&table_lock);
+    return bytes;
+}
+
+bool sim_handed_out(void)
+{
+    return atomic_load(&handed_out);
+}
+
+void sim_count_memory(sim_usage *usage)
+{
+    pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; i < table_length; i++) {
+        if (!table[i].owned)
+            continue;
+        bool pinned = table[i].place.memory == TB_MEMORY_PINNED;
+        *(pinned ? &usage->pinned_blocks : &usage->device_blocks) += 1;
+        *(pinned ? &usage->pinned_bytes : &usage->device_bytes) += table[i].bytes;
+    }
+    pthread_mutex_unlock(&table_lock);
+}

@@ -1,0 +1,252 @@
+/* Queues of the simulated device: a thread each, which runs work in order.
+ *
+ * A marker in a queue is a flag that the queue raises when it gets there and that any number of queues and
+ * threads wait for. Once a device is lost its queues still raise markers, so that nobody waits for ever, but
+ * do no other work.
+ */
+#include "tests/sim/sim.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct sim_marker {
+    pthread_mutex_t lock;
+    pthread_cond_t raised;
+    bool up;
+    int references;
+};
+
+typedef struct entry entry;
+struct entry {
+    entry *next;
+    sim_work work;
+};
+
+struct sim_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t worker;
+    int device;
+    entry *first, *last;
+    bool busy, closing;
+    uint64_t random;
+};
+
+static atomic_long queues_opened;
+
+/* One link for the machine, each way. */
+static pthread_mutex_t links[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+
+void *sim_make(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+    if (memory == NULL)
+        sim_abort("the host is out of memory");
+    return memory;
+}
+
+void sim_sleep(double seconds)
+{
+    if (seconds <= 0)
+        return;
+    struct timespec span = {.tv_sec = (time_t)seconds};
+    span.tv_nsec = (long)((seconds - (double)span.tv_sec) * 1e9);
+    nanosleep(&span, NULL);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- markers ------------------------------------------------------------------------------------------ */
+
+sim_marker *sim_make_marker(void)
+{
+    sim_marker *marker = sim_make(sizeof *marker);
+    pthread_mutex_init(&marker->lock, NULL);
+    pthread_cond_init(&marker->raised, NULL);
+    marker->references = 1;
+    return marker;
+}
+
+sim_marker *sim_share_marker(sim_marker *marker)
+{
+    pthread_mutex_lock(&marker->lock);
+    marker->references++;
+    pthread_mutex_unlock(&marker->lock);
+    return marker;
+}
+
+void sim_drop_marker(sim_marker *marker)
+{
+    if (marker == NULL)
+        return;
+    pthread_mutex_lock(&marker->lock);
+    int left = --marker->references;
+    pthread_mutex_unlock(&marker->lock);
+    if (left > 0)
+        return;
+    pthread_mutex_destroy(&marker->lock);
+    pthread_cond_destroy(&marker->raised);
+    free(marker);
+}
+
+void sim_await_marker(sim_marker *marker)
+{
+    pthread_mutex_lock(&marker->lock);
+    while (!marker->up)
+        pthread_cond_wait(&marker->raised, &marker->lock);
+    pthread_mutex_unlock(&marker->lock);
+}
+
+static void raise_marker(sim_marker *marker)
+{
+    pthread_mutex_lock(&marker->lock);
+    marker->up = true;
+    pthread_cond_broadcast(&marker->raised);
+    pthread_mutex_unlock(&marker->lock);
+}
+
+/* ---- what a queue's thread does ----------------------------------------------------------------------- */
+
+static void random_delay(sim_queue *queue)
+{
+    queue->random = queue->random * 6364136223846793005u + 1442695040888963407u;
+    double part = (double)(queue->random >> 33) / (double)((uint64_t)1 << 31);
+    sim_sleep(part * sim_get_settings()->delay_seconds);
+}
+
+/* A copy that faults leaves garbage in the first half of its target. */
+static void run_copy(const tb_copy *copy, bool fault)
+{
+    double bytes_per_second = sim_get_settings()->link;
+    if (bytes_per_second > 0 && copy->direction != TB_DEVICE_TO_DEVICE) {
+        pthread_mutex_lock(&links[copy->direction]);
+        sim_sleep((double)(copy->row_bytes * copy->rows) / bytes_per_second);
+        pthread_mutex_unlock(&links[copy->direction]);
+    }
+    size_t rows = fault ? (copy->rows + 1) / 2 : copy->rows;
+    for (size_t row = 0; row < rows; row++) {
+        char *target = (char *)copy->target + row * copy->target_pitch;
+        if (fault)
+            memset(target, 0xfa, copy->row_bytes);
+        else
+            memcpy(target, (const char *)copy->source + row * copy->source_pitch, copy->row_bytes);
+    }
+}
+
+static void run_launch(const tb_problem *problem, double speed, bool fault)
+{
+    double start = now();
+    sim_multiply(problem, fault ? problem->n / 2 : problem->n);
+    sim_sleep((now() - start) * (1 / speed - 1));
+}
+
+static void run_work(sim_queue *queue, const sim_work *work)
+{
+    random_delay(queue);
+    bool lost = sim_lost(queue->device);
+    switch (work->kind) {
+    case SIM_WORK_COPY:
+        if (!lost)
+            run_copy(&work->copy, work->fault);
+        break;
+    case SIM_WORK_LAUNCH:
+        if (!lost)
+            run_launch(&work->problem, sim_get_settings()->speeds[queue->device], work->fault);
+        break;
+    case SIM_WORK_RAISE:
+        raise_marker(work->marker);
+        break;
+    case SIM_WORK_AWAIT:
+        sim_await_marker(work->marker);
+        break;
+    case SIM_WORK_STALL:
+        sim_sleep(work->seconds);
+        break;
+    }
+    if (work->fault)
+        sim_lose(queue->device);
+    sim_drop_marker(work->marker);
+}
+
+static void *serve(void *argument)
+{
+    sim_queue *queue = argument;
+    pthread_mutex_lock(&queue->lock);
+    for (;;) {
+        while (queue->first == NULL && !queue->closing)
+            pthread_cond_wait(&queue->changed, &queue->lock);
+        entry *entry = queue->first;
+        if (entry == NULL)
+            break;
+        queue->first = entry->next;
+        queue->busy = true;
+        pthread_mutex_unlock(&queue->lock);
+        run_work(queue, &entry->work);
+        free(entry);
+        pthread_mutex_lock(&queue->lock);
+        queue->busy = false;
+        pthread_cond_broadcast(&queue->changed);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return NULL;
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------- */
+
+sim_queue *sim_open_queue(int device)
+{
+    sim_queue *queue = sim_make(sizeof *queue);
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->changed, NULL);
+    queue->device = device;
+    queue->random = sim_get_settings()->seed + (uint64_t)atomic_fetch_add(&queues_opened, 1);
+    if (pthread_create(&queue->worker, NULL, serve, queue) != 0)
+        sim_abort("the host has no thread for a stream");
+    return queue;
+}
+
+void sim_close_queue(sim_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->closing = true;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+    pthread_join(queue->worker, NULL);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->changed);
+    free(queue);
+}
+
+int sim_queue_device(const sim_queue *queue)
+{
+    return queue->device;
+}
+
+void sim_post(sim_queue *queue, const sim_work *work)
+{
+    entry *added = sim_make(sizeof *added);
+    added->work = *work;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->first == NULL)
+        queue->first = added;
+    else
+        queue->last->next = added;
+    queue->last = added;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void sim_drain_queue(sim_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (queue->first != NULL || queue->busy)
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
+}

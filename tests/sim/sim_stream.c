@@ -1,0 +1,189 @@
+/* Streams and events of the simulated device: handles on queues and on markers in them. */
+#include "tests/sim/sim.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct tb_stream {
+    sim_queue *queue;
+    bool adopted;
+};
+
+struct tb_event {
+    int device;
+    pthread_mutex_t lock;
+    sim_marker *marker; /* of the latest record; NULL before any */
+};
+
+static atomic_long live_streams, live_events;
+
+/* ---- streams ------------------------------------------------------------------------------------------ */
+
+static tb_stream *make_stream(sim_queue *queue, bool adopted)
+{
+    tb_stream *stream = sim_make(sizeof *stream);
+    *stream = (tb_stream){.queue = queue, .adopted = adopted};
+    return stream;
+}
+
+/* Never closed: like CUDA's, it is there for as long as the process. */
+static sim_queue *default_queue(int device)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static sim_queue *queues[SIM_MAX_DEVICES];
+    pthread_mutex_lock(&lock);
+    if (queues[device] == NULL)
+        queues[device] = sim_open_queue(device);
+    sim_queue *queue = queues[device];
+    pthread_mutex_unlock(&lock);
+    return queue;
+}
+
+tb_status sim_stream_create(int device, tb_stream **stream)
+{
+    TB_TRY(sim_attempt(device, SIM_STREAM, NULL));
+    *stream = make_stream(sim_open_queue(device), false);
+    atomic_fetch_add(&live_streams, 1);
+    return TB_OK;
+}
+
+tb_status sim_stream_adopt(const tb_place *place, void *native, tb_stream **stream)
+{
+    TB_TRY(sim_attempt(place->device, SIM_STREAM, NULL));
+    sim_queue *queue = native != NULL ? ((tb_stream *)native)->queue : default_queue(place->device);
+    if (sim_queue_device(queue) != place->device)
+        sim_abort("a stream of device %d adopted for device %d", sim_queue_device(queue), place->device);
+    *stream = make_stream(queue, true);
+    atomic_fetch_add(&live_streams, 1);
+    return TB_OK;
+}
+
+void sim_stream_destroy(tb_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    if (!stream->adopted)
+        sim_close_queue(stream->queue);
+    free(stream);
+    atomic_fetch_sub(&live_streams, 1);
+}
+
+/* Waits also when it is to fail or the device is lost: the queue may be in the middle of a copy. */
+tb_status sim_stream_synchronize(tb_stream *stream)
+{
+    int device = sim_queue_device(stream->queue);
+    tb_status status = sim_attempt(device, SIM_WAIT, NULL);
+    sim_drain_queue(stream->queue);
+    return status == TB_OK && sim_lost(device) ? TB_DEVICE_LOST : status;
+}
+
+sim_queue *sim_stream_queue(const tb_stream *stream)
+{
+    return stream->queue;
+}
+
+void *sim_create_stream(int device)
+{
+    return make_stream(sim_open_queue(device), false);
+}
+
+void sim_destroy_stream(void *native)
+{
+    tb_stream *stream = native;
+    sim_close_queue(stream->queue);
+    free(stream);
+}
+
+static sim_queue *queue_of(void *native)
+{
+    return native != NULL ? ((tb_stream *)native)->queue : default_queue(0);
+}
+
+void sim_stall(void *native, double seconds)
+{
+    sim_post(queue_of(native), &(sim_work){.kind = SIM_WORK_STALL, .seconds = seconds});
+}
+
+void sim_wait(void *native)
+{
+    sim_drain_queue(queue_of(native));
+}
+
+void sim_copy_later(void *native, void *target, const void *source, size_t bytes)
+{
+    tb_copy copy = {.direction = TB_DEVICE_TO_DEVICE,
+                    .target = sim_reach(target, bytes, SIM_NO_DEVICE, "target"),
+                    .source = sim_reach(source, bytes, SIM_NO_DEVICE, "source"),
+                    .row_bytes = bytes,
+                    .rows = 1};
+    sim_post(queue_of(native), &(sim_work){.kind = SIM_WORK_COPY, .copy = copy});
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
+
+tb_status sim_event_create(int device, tb_event **event)
+{
+    TB_TRY(sim_attempt(device, SIM_EVENT, NULL));
+    *event = sim_make(sizeof **event);
+    (*event)->device = device;
+    pthread_mutex_init(&(*event)->lock, NULL);
+    atomic_fetch_add(&live_events, 1);
+    return TB_OK;
+}
+
+void sim_event_destroy(tb_event *event)
+{
+    if (event == NULL)
+        return;
+    sim_drop_marker(event->marker);
+    pthread_mutex_destroy(&event->lock);
+    free(event);
+    atomic_fetch_sub(&live_events, 1);
+}
+
+/* The event's marker as it stands, with a reference; NULL when the event was never recorded. */
+static sim_marker *take_marker(tb_event *event)
+{
+    pthread_mutex_lock(&event->lock);
+    sim_marker *marker = event->marker != NULL ? sim_share_marker(event->marker) : NULL;
+    pthread_mutex_unlock(&event->lock);
+    return marker;
+}
+
+tb_status sim_event_record(tb_event *event, tb_stream *stream)
+{
+    TB_TRY(sim_attempt(sim_queue_device(stream->queue), SIM_ORDER, NULL));
+    sim_marker *fresh = sim_make_marker();
+    pthread_mutex_lock(&event->lock);
+    sim_marker *old = event->marker;
+    event->marker = sim_share_marker(fresh);
+    pthread_mutex_unlock(&event->lock);
+    sim_drop_marker(old);
+    sim_post(stream->queue, &(sim_work){.kind = SIM_WORK_RAISE, .marker = fresh});
+    return TB_OK;
+}
+
+tb_status sim_stream_wait(tb_stream *stream, tb_event *event)
+{
+    TB_TRY(sim_attempt(sim_queue_device(stream->queue), SIM_ORDER, NULL));
+    sim_marker *marker = take_marker(event);
+    if (marker != NULL)
+        sim_post(stream->queue, &(sim_work){.kind = SIM_WORK_AWAIT, .marker = marker});
+    return TB_OK;
+}
+
+tb_status sim_event_wait(tb_event *event)
+{
+    tb_status status = sim_attempt(event->device, SIM_WAIT, NULL);
+    sim_marker *marker = take_marker(event);
+    if (marker != NULL)
+        sim_await_marker(marker);
+    sim_drop_marker(marker);
+    return status == TB_OK && sim_lost(event->device) ? TB_DEVICE_LOST : status;
+}
+
+void sim_count_streams(sim_usage *usage)
+{
+    usage->streams = atomic_load(&live_streams);
+    usage->events = atomic_load(&live_events);
+}

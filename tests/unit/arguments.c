@@ -1,0 +1,152 @@
+/* Regular calls become the canonical problem, and an irregular argument gets the number that Netlib's BLAS
+ * gives it: the first one in Netlib's order, mapped back to the caller's own for row-major calls.
+ */
+#include "compat/arguments.h"
+#include "tests/check.h"
+
+enum {
+    R = TB_ROW_MAJOR,
+    K = TB_COLUMN_MAJOR,
+    N = TB_NO_TRANSPOSE,
+    T = TB_TRANSPOSE,
+    C = TB_CONJUGATE_TRANSPOSE
+};
+
+typedef struct cblas_row {
+    const char *what;
+    int layout, transpose_a, transpose_b;
+    int64_t m, n, k, lda, ldb, ldc;
+    int number;
+} cblas_row;
+
+/* With m=3, n=4, k=5 the least leading dimensions are, stored by columns: A 3, transposed 5; B 5, transposed
+ * 4; C 3; and stored by rows: A 5, transposed 3; B 4, transposed 5; C 4. */
+static const cblas_row cblas_rows[] = {
+    {"least leading dimensions", K, N, N, 3, 4, 5, 3, 5, 3, 0},
+    {"A transposed", K, T, N, 3, 4, 5, 5, 5, 3, 0},
+    {"B conjugate-transposed", K, N, C, 3, 4, 5, 3, 4, 3, 0},
+    {"both transposed", K, T, T, 3, 4, 5, 5, 4, 3, 0},
+    {"by rows", R, N, N, 3, 4, 5, 5, 4, 4, 0},
+    {"by rows, A transposed", R, T, N, 3, 4, 5, 3, 4, 4, 0},
+    {"by rows, B transposed", R, N, T, 3, 4, 5, 5, 5, 4, 0},
+    {"by rows, both transposed", R, C, C, 3, 4, 5, 3, 5, 4, 0},
+    {"nothing at all", K, N, N, 0, 0, 0, 1, 1, 1, 0},
+    {"nothing at all, by rows", R, N, N, 0, 0, 0, 1, 1, 1, 0},
+    {"sizes beyond 32 bits", K, N, N, INT64_C(1) << 40, 1, 1, INT64_C(1) << 40, 1, INT64_C(1) << 40, 0},
+
+    {"layout 0", 0, N, N, 3, 4, 5, 3, 5, 3, 1},
+    {"layout 103", 103, N, N, 3, 4, 5, 3, 5, 3, 1},
+    {"TransA 110", K, 110, N, 3, 4, 5, 3, 5, 3, 2},
+    {"TransA ConjNoTrans", K, 114, N, 3, 4, 5, 3, 5, 3, 2},
+    {"TransA 0, by rows", R, 0, N, 3, 4, 5, 5, 4, 4, 2},
+    {"TransB 0", K, N, 0, 3, 4, 5, 3, 5, 3, 3},
+    {"TransB 0, by rows", R, N, 0, 3, 4, 5, 5, 4, 4, 3},
+    {"M negative", K, N, N, -1, 4, 5, 3, 5, 3, 4},
+    {"M negative, by rows", R, N, N, -1, 4, 5, 5, 4, 4, 4},
+    {"N negative", K, N, N, 3, -1, 5, 3, 5, 3, 5},
+    {"N negative, by rows", R, N, N, 3, -1, 5, 5, 4, 4, 5},
+    {"K negative", K, N, N, 3, 4, -1, 3, 5, 3, 6},
+    {"K negative, by rows", R, N, N, 3, 4, -1, 5, 4, 4, 6},
+    {"lda short", K, N, N, 3, 4, 5, 2, 5, 3, 9},
+    {"lda short, transposed", K, T, N, 3, 4, 5, 4, 5, 3, 9},
+    {"lda short, by rows", R, N, N, 3, 4, 5, 4, 4, 4, 9},
+    {"lda short, transposed, by rows", R, T, N, 3, 4, 5, 2, 4, 4, 9},
+    {"lda 0 with m 0", K, N, N, 0, 4, 5, 0, 5, 1, 9},
+    {"ldb short", K, N, N, 3, 4, 5, 3, 4, 3, 11},
+    {"ldb short, transposed", K, N, T, 3, 4, 5, 3, 3, 3, 11},
+    {"ldb short, by rows", R, N, N, 3, 4, 5, 5, 3, 4, 11},
+    {"ldb 0 with k 0", K, N, N, 3, 4, 0, 3, 0, 3, 11},
+    {"ldc short", K, N, N, 3, 4, 5, 3, 5, 2, 14},
+    {"ldc short, by rows", R, N, N, 3, 4, 5, 5, 4, 3, 14},
+    {"ldc 0 with m 0", K, N, N, 0, 4, 5, 1, 5, 0, 14},
+
+    {"the layout is looked at first", 0, 0, 0, -1, -1, -1, 0, 0, 0, 1},
+    {"then TransA", K, 0, 0, -1, -1, -1, 0, 0, 0, 2},
+    {"then M", K, N, N, -1, -1, -1, 0, 0, 0, 4},
+    {"by rows N, which is the swapped M", R, N, N, -1, -1, -1, 0, 0, 0, 5},
+    {"then lda", K, N, N, 3, 4, 5, 0, 0, 0, 9},
+    {"by rows ldb, which is the swapped lda", R, N, N, 3, 4, 5, 0, 0, 0, 11},
+};
+
+typedef struct fortran_row {
+    const char *what;
+    char transpose_a, transpose_b;
+    int64_t m, n, k, lda, ldb, ldc;
+    int number;
+} fortran_row;
+
+static const fortran_row fortran_rows[] = {
+    {"least leading dimensions", 'N', 'N', 3, 4, 5, 3, 5, 3, 0},
+    {"lower case", 'n', 't', 3, 4, 5, 3, 4, 3, 0},
+    {"C means T", 'C', 'c', 3, 4, 5, 5, 4, 3, 0},
+    {"TRANSA", 'X', 'N', 3, 4, 5, 3, 5, 3, 1},
+    {"TRANSB", 'N', '\0', 3, 4, 5, 3, 5, 3, 2},
+    {"M", 'N', 'N', -1, 4, 5, 3, 5, 3, 3},
+    {"N", 'N', 'N', 3, -1, 5, 3, 5, 3, 4},
+    {"K", 'N', 'N', 3, 4, -1, 3, 5, 3, 5},
+    {"LDA", 'N', 'N', 3, 4, 5, 2, 5, 3, 8},
+    {"LDA, transposed", 'T', 'N', 3, 4, 5, 4, 5, 3, 8},
+    {"LDB", 'N', 'N', 3, 4, 5, 3, 4, 3, 10},
+    {"LDB, transposed", 'N', 'T', 3, 4, 5, 3, 3, 3, 10},
+    {"LDC", 'N', 'N', 3, 4, 5, 3, 5, 2, 13},
+    {"the first of all", 'X', 'X', -1, -1, -1, 0, 0, 0, 1},
+    {"the first of the sizes", 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
+};
+
+static void numbers_are_netlibs(void)
+{
+    for (size_t i = 0; i < sizeof cblas_rows / sizeof *cblas_rows; i++) {
+        const cblas_row *row = &cblas_rows[i];
+        tb_problem problem = {
+            .m = row->m, .n = row->n, .k = row->k, .lda = row->lda, .ldb = row->ldb, .ldc = row->ldc};
+        int number = tb_canonicalize_cblas(row->layout, row->transpose_a, row->transpose_b, &problem);
+        CHECK(number == row->number, "CBLAS, %s: %d instead of %d", row->what, number, row->number);
+    }
+    for (size_t i = 0; i < sizeof fortran_rows / sizeof *fortran_rows; i++) {
+        const fortran_row *row = &fortran_rows[i];
+        tb_problem problem = {
+            .m = row->m, .n = row->n, .k = row->k, .lda = row->lda, .ldb = row->ldb, .ldc = row->ldc};
+        int number = tb_canonicalize_fortran(row->transpose_a, row->transpose_b, &problem);
+        CHECK(number == row->number, "Fortran, %s: %d instead of %d", row->what, number, row->number);
+    }
+}
+
+static void row_major_calls_swap_their_operands(void)
+{
+    const float a = 0, b = 0;
+    float c = 0;
+    tb_problem problem = {.m = 3,
+                          .n = 4,
+                          .k = 5,
+                          .lda = 13,
+                          .ldb = 14,
+                          .ldc = 15,
+                          .a = &a,
+                          .b = &b,
+                          .c = &c,
+                          .alpha = 2,
+                          .beta = 3};
+    CHECK(tb_canonicalize_cblas(R, T, N, &problem) == 0, "a regular call");
+    CHECK(problem.m == 4 && problem.n == 3 && problem.k == 5, "sizes");
+    CHECK(problem.a == &b && problem.b == &a && problem.c == &c, "matrices");
+    CHECK(problem.lda == 14 && problem.ldb == 13 && problem.ldc == 15, "leading dimensions");
+    CHECK(problem.transpose_a == 0 && problem.transpose_b == 1, "transposes");
+    CHECK(problem.alpha == 2 && problem.beta == 3, "scalars");
+}
+
+static void column_major_calls_stay_as_they_are(void)
+{
+    const float a = 0, b = 0;
+    tb_problem problem = {.m = 3, .n = 4, .k = 5, .lda = 13, .ldb = 14, .ldc = 15, .a = &a, .b = &b};
+    CHECK(tb_canonicalize_fortran('t', 'N', &problem) == 0, "a regular call");
+    CHECK(problem.m == 3 && problem.n == 4 && problem.a == &a && problem.b == &b, "operands");
+    CHECK(problem.transpose_a == 1 && problem.transpose_b == 0, "transposes");
+}
+
+int main(void)
+{
+    numbers_are_netlibs();
+    row_major_calls_swap_their_operands();
+    column_major_calls_stay_as_they_are();
+    return check_result();
+}

@@ -1,0 +1,106 @@
+/* Every row of the catalog is complete and means what the layers above take it to mean. */
+#include "kernels/catalog.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+static int64_t blocks_launched;
+
+/* Stands in for a device: notes the blocks of a launch and holds it against the row. */
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)launcher;
+    CHECK(blocks > 0 && threads > 0 && threads <= 1024 && threads % 32 == 0, "%s: %lld blocks of %d threads",
+          entry->symbol, (long long)blocks, threads);
+    CHECK(shared_bytes <= entry->dynamic_shared_bytes,
+          "%s: asks for %d bytes of shared memory, its entry for %d", entry->symbol, shared_bytes,
+          entry->dynamic_shared_bytes);
+    CHECK(argument != NULL, "%s: no argument", entry->symbol);
+    blocks_launched += blocks;
+    return TB_OK;
+}
+
+static void a_row_is_complete(const tb_kernel *kernel)
+{
+    CHECK(kernel->name[0] != '\0' && kernel->summary[0] != '\0', "a row has no name or summary");
+    CHECK(strcmp(kernel->name, "auto") != 0, "\"auto\" is no kernel's name");
+    CHECK(tb_find_kernel(kernel->name) == kernel, "%s: the name is not unique", kernel->name);
+    CHECK(kernel->architecture >= 50, "%s: architecture %d", kernel->name, kernel->architecture);
+    CHECK(kernel->architecture_end == 0 || kernel->architecture_end > kernel->architecture,
+          "%s: no architecture runs it", kernel->name);
+    CHECK(kernel->tile_m > 0 && kernel->tile_n > 0 && kernel->tile_k > 0, "%s: tile", kernel->name);
+    CHECK(kernel->threads > 0 && kernel->blocks > 0, "%s: threads and blocks", kernel->name);
+    CHECK(kernel->efficiency > 0 && kernel->efficiency <= 1, "%s: efficiency", kernel->name);
+    CHECK(kernel->alignment == 1 || kernel->alignment == 2 || kernel->alignment == 4, "%s: alignment",
+          kernel->name);
+    CHECK(!kernel->pads || kernel->alignment > 1, "%s: pads what needs no padding", kernel->name);
+    CHECK(kernel->k_limit >= 0 && kernel->launch != NULL, "%s: limit and launch function", kernel->name);
+}
+
+static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
+{
+    static const char *const endings[] = {"nn", "nt", "tn", "tt"};
+    for (int i = 0; i < 4; i++) {
+        const tb_entry *entry = &kernel->entries[i];
+        const char *ending = strrchr(entry->symbol, '_');
+        CHECK(ending != NULL && strcmp(ending + 1, endings[i]) == 0, "%s: entry %d is %s", kernel->name, i,
+              entry->symbol);
+        CHECK(entry->module != NULL && entry->dynamic_shared_bytes >= kernel->shared_bytes, "%s: entry %s",
+              kernel->name, entry->symbol);
+    }
+}
+
+/* For sizes at, below and above a tile's, with every transposition, and with k = 0. */
+static void a_launch_covers_all_of_c(const tb_kernel *kernel)
+{
+    tb_launcher launcher = {
+        .architecture = kernel->architecture, .multiprocessors = 132, .launch = note_launch};
+    for (int64_t m = kernel->tile_m - 1; m <= kernel->tile_m + 1; m++)
+        for (int64_t k = 0; k <= 16; k += 16)
+            for (int transposition = 0; transposition < 4; transposition++) {
+                if (m == 0)
+                    continue;
+                int64_t n = 3 * kernel->tile_n;
+                tb_problem problem = {.m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .lda = 1024,
+                                      .ldb = 1024,
+                                      .ldc = 1024,
+                                      .alpha = 1,
+                                      .transpose_a = transposition / 2,
+                                      .transpose_b = transposition % 2};
+                blocks_launched = 0;
+                tb_status status = kernel->launch(&launcher, kernel, &problem, NULL);
+                CHECK(status == TB_OK || (kernel->k_limit != 0 && k > kernel->k_limit), "%s: status %d",
+                      kernel->name, status);
+                CHECK(status != TB_OK || blocks_launched > 0, "%s: nothing was launched", kernel->name);
+            }
+}
+
+static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
+{
+    float elements[8] __attribute__((aligned(16)));
+    int step = kernel->alignment;
+    CHECK(tb_kernel_takes(kernel, elements, 4 * step), "%s: aligned", kernel->name);
+    CHECK(tb_kernel_takes(kernel, elements + 1, 4 * step) == (step == 1), "%s: address off by one float",
+          kernel->name);
+    CHECK(tb_kernel_takes(kernel, elements, 4 * step + 1) == (step == 1), "%s: leading dimension off by one",
+          kernel->name);
+}
+
+int main(void)
+{
+    CHECK(tb_catalog_size > 0, "the catalog is empty");
+    CHECK(tb_find_kernel("no such kernel") == NULL && tb_find_kernel("") == NULL,
+          "found a kernel that is not there");
+    CHECK(tb_find_kernel("naive") != NULL, "the kernel that serves everything is missing");
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        a_row_is_complete(&tb_catalog[row]);
+        a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);
+        a_launch_covers_all_of_c(&tb_catalog[row]);
+        an_operand_is_taken_when_it_is_aligned(&tb_catalog[row]);
+    }
+    return check_result();
+}

@@ -1,0 +1,212 @@
+/* What is decided, as a table: a problem, where its operands lie, the state of the machine and what is
+ * forced, and the plan in words. decide() is a pure function, so the table is the whole behaviour.
+ */
+#include "dispatch/plan.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+#define H TB_MEMORY_HOST
+#define P TB_MEMORY_PINNED
+#define M TB_MEMORY_MANAGED
+#define D TB_MEMORY_DEVICE
+
+enum { AUTO = -1 };
+
+typedef struct row {
+    int64_t m, n, k;
+    tb_memory a, b, c;
+    tb_readiness readiness;
+    int route;          /* forced, or AUTO */
+    const char *kernel; /* forced, or "" */
+    const char *plan;   /* how its text begins */
+    tb_start start;
+} row;
+
+static const row rows[] = {
+    /* Host memory: whatever is faster, and the device is started only for calls that would gain. */
+    {8, 8, 8, H, H, H, TB_UNTRIED, AUTO, "", "host: too small", TB_START_NOT},
+    {8, 8, 8, H, H, H, TB_READY, AUTO, "", "host: too small", TB_START_NOT},
+    {4096, 4096, 4096, H, H, H, TB_UNTRIED, AUTO, "", "host: the device is not up yet", TB_START_FOR_LATER},
+    {4096, 4096, 4096, H, H, H, TB_STARTING, AUTO, "", "host: the device is not up yet", TB_START_FOR_LATER},
+    {4096, 4096, 4096, H, H, H, TB_ABSENT, AUTO, "", "host: no usable device", TB_START_NOT},
+    {4096, 4096, 4096, H, H, H, TB_LOST, AUTO, "", "host: the device is lost", TB_START_NOT},
+    {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "streamed with", TB_START_NOT},
+    {4096, 4096, 4096, P, P, P, TB_READY, AUTO, "", "streamed with", TB_START_NOT},
+    {4096, 4096, 0, H, H, H, TB_READY, AUTO, "", "host: too small", TB_START_NOT},
+    {100000, 1, 1, H, H, H, TB_READY, AUTO, "", "host: too small", TB_START_NOT},
+
+    /* Device memory: the device, whatever the size and even if it has to be waited for. */
+    {8, 8, 8, D, D, D, TB_READY, AUTO, "", "resident with", TB_START_NOT},
+    {8, 8, 0, H, H, D, TB_READY, AUTO, "", "resident with", TB_START_NOT},
+    {8, 8, 8, D, H, D, TB_READY, AUTO, "", "streamed with", TB_START_NOT},
+    {8, 8, 8, H, H, D, TB_READY, AUTO, "", "streamed with", TB_START_NOT},
+    {8, 8, 8, D, P, D, TB_READY, AUTO, "", "streamed with", TB_START_NOT},
+    {8, 8, 8, D, D, D, TB_UNTRIED, AUTO, "", "host: the device is not up yet", TB_START_NOW},
+    {8, 8, 8, D, D, D, TB_STARTING, AUTO, "", "host: the device is not up yet", TB_START_NOW},
+    {8, 8, 8, D, D, D, TB_LOST, AUTO, "", "host: the device is lost", TB_START_NOT},
+    {8, 8, 8, D, D, D, TB_READY, TB_ROUTE_HOST, "", "resident with", TB_START_NOT},
+    {8, 8, 8, M, M, M, TB_READY, AUTO, "", "resident with", TB_START_NOT},
+
+    /* A forced route is taken at any size, or refused. */
+    {8, 8, 8, H, H, H, TB_READY, TB_ROUTE_STREAMED, "", "streamed with", TB_START_NOT},
+    {8, 8, 0, H, H, H, TB_READY, TB_ROUTE_STREAMED, "", "streamed with", TB_START_NOT},
+    {4096, 4096, 4096, H, H, H, TB_READY, TB_ROUTE_HOST, "", "host: forced", TB_START_NOT},
+    {4096, 4096, 4096, H, H, H, TB_READY, TB_ROUTE_RESIDENT, "", "host: the forced route cannot",
+     TB_START_NOT},
+    {4096, 4096, 4096, H, M, M, TB_READY, TB_ROUTE_RESIDENT, "", "host: the forced route cannot",
+     TB_START_NOT},
+    {8, 8, 8, M, M, M, TB_READY, TB_ROUTE_RESIDENT, "", "resident with", TB_START_NOT},
+    {8, 8, 8, H, H, H, TB_UNTRIED, TB_ROUTE_STREAMED, "", "host: the device is not up yet",
+     TB_START_FOR_LATER},
+    {8, 8, 8, H, H, H, TB_ABSENT, TB_ROUTE_STREAMED, "", "host: no usable device", TB_START_NOT},
+
+    /* A forced kernel is used, or refused. Streamed operands are always aligned. */
+    {8, 8, 8, H, H, H, TB_READY, TB_ROUTE_STREAMED, "naive", "streamed with naive on device 0: forced",
+     TB_START_NOT},
+    {7, 7, 7, H, H, H, TB_READY, TB_ROUTE_STREAMED, "tiled", "streamed with tiled", TB_START_NOT},
+    {8, 8, 8, D, D, D, TB_READY, AUTO, "tiled", "resident with tiled", TB_START_NOT},
+    {7, 8, 8, D, D, D, TB_READY, AUTO, "padded", "resident with padded, A padded on device 0", TB_START_NOT},
+    {8, 8, 7, D, D, D, TB_READY, AUTO, "padded", "resident with padded, B padded on device 0", TB_START_NOT},
+    {7, 8, 7, D, D, D, TB_READY, AUTO, "padded", "resident with padded, A padded, B padded on device 0",
+     TB_START_NOT},
+    {7, 8, 0, D, D, D, TB_READY, AUTO, "padded", "resident with padded on device 0", TB_START_NOT},
+    {8, 8, 8, H, H, H, TB_READY, TB_ROUTE_STREAMED, "no such", "host: the forced kernel cannot",
+     TB_START_NOT},
+};
+
+/* Operands 64 bytes aligned, leading dimensions as short as they can be. */
+static tb_problem problem_of(const row *row)
+{
+    static float memory[16] __attribute__((aligned(64)));
+    return (tb_problem){.m = row->m,
+                        .n = row->n,
+                        .k = row->k,
+                        .lda = row->m,
+                        .ldb = row->k > 0 ? row->k : 1,
+                        .ldc = row->m,
+                        .a = memory,
+                        .b = memory,
+                        .c = memory,
+                        .alpha = 1,
+                        .beta = 1};
+}
+
+static tb_facts facts_of(const row *row)
+{
+    tb_facts facts = {
+        .a = {.memory = row->a},
+        .b = {.memory = row->b},
+        .c = {.memory = row->c},
+        .machine = {.readiness = row->readiness, .host_cores = 16},
+        .kernels = tb_catalog,
+        .kernel_count = tb_catalog_size,
+        .route_forced = row->route != AUTO,
+        .forced_route = row->route != AUTO ? (tb_route)row->route : TB_ROUTE_HOST,
+        .kernel_forced = row->kernel[0] != '\0',
+        .forced_kernel = tb_find_kernel(row->kernel),
+    };
+    if (row->readiness == TB_READY) {
+        facts.machine.architecture = 90;
+        facts.machine.multiprocessors = 132;
+    }
+    return facts;
+}
+
+static void every_row_is_decided_as_it_says(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tb_problem problem = problem_of(&rows[i]);
+        tb_facts facts = facts_of(&rows[i]);
+        tb_plan plan = tb_decide(&problem, &facts);
+        char text[256];
+        tb_print_plan(&plan, text, sizeof text);
+        CHECK(strncmp(text, rows[i].plan, strlen(rows[i].plan)) == 0, "row %zu: \"%s\" instead of \"%s\"", i,
+              text, rows[i].plan);
+        CHECK(plan.start == rows[i].start, "row %zu, \"%s\": start is %d", i, text, plan.start);
+    }
+}
+
+static void a_host_that_cannot_reach_an_operand_is_told(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tb_problem problem = problem_of(&rows[i]);
+        tb_facts facts = facts_of(&rows[i]);
+        bool reads = rows[i].k > 0;
+        bool on_device = rows[i].c == D || (reads && (rows[i].a == D || rows[i].b == D));
+        CHECK(tb_decide(&problem, &facts).needs_device == on_device, "row %zu", i);
+    }
+}
+
+/* No plan has a kernel that the device or the operands rule out. */
+static void an_old_device_gets_no_new_kernel(void)
+{
+    const row row = {4096, 4096, 4096, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    for (int architecture = 30; architecture <= 130; architecture += 5) {
+        facts.machine.architecture = architecture;
+        const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
+        if (kernel == NULL)
+            CHECK(architecture < 75, "architecture %d gets no kernel", architecture);
+        else
+            CHECK(kernel->architecture <= architecture &&
+                      (kernel->architecture_end == 0 || architecture < kernel->architecture_end),
+                  "architecture %d gets %s", architecture, kernel->name);
+    }
+}
+
+static void kernels_for_show_are_never_chosen(void)
+{
+    for (int64_t n = 1; n <= 8192; n = n * 3 / 2 + 1) {
+        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        tb_problem problem = problem_of(&row);
+        tb_facts facts = facts_of(&row);
+        tb_plan plan = tb_decide(&problem, &facts);
+        CHECK(plan.kernel != NULL && !plan.kernel->forced_only, "n = %lld", (long long)n);
+    }
+}
+
+static void forecasts_grow_with_the_problem(void)
+{
+    double host = 0, device = 0;
+    for (int64_t n = 64; n <= 16384; n *= 2) {
+        const row row = {n, n, n, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+        tb_problem problem = problem_of(&row);
+        tb_facts facts = facts_of(&row);
+        double host_before = host, device_before = device;
+        host = tb_host_seconds(&problem, &facts.machine);
+        device = tb_streamed_seconds(&problem, &facts.machine);
+        CHECK(host > host_before && device > device_before, "n = %lld: %g and %g s", (long long)n, host,
+              device);
+    }
+}
+
+static void a_plan_is_printed_within_its_space(void)
+{
+    const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    tb_plan plan = tb_decide(&problem, &facts);
+    char whole[256], cut[8] = "#######";
+    int length = tb_print_plan(&plan, whole, sizeof whole);
+    CHECK(length == (int)strlen(whole), "%d characters are \"%s\"", length, whole);
+    CHECK(strstr(whole, "forecast") != NULL, "\"%s\" tells no forecast", whole);
+    CHECK(tb_print_plan(&plan, cut, 4) == length && strcmp(cut, "str") == 0 && cut[4] == '#', "cut to \"%s\"",
+          cut);
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+        CHECK(tb_reason_text(reason) != NULL, "reason %d has no text", reason);
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+        CHECK(tb_route_text(route) != NULL, "route %d has no text", route);
+}
+
+int main(void)
+{
+    every_row_is_decided_as_it_says();
+    a_host_that_cannot_reach_an_operand_is_told();
+    an_old_device_gets_no_new_kernel();
+    kernels_for_show_are_never_chosen();
+    forecasts_grow_with_the_problem();
+    a_plan_is_printed_within_its_space();
+    return check_result();
+}
