@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Reads hardware counters of every rung with ncu and keeps them as JSON for bench/plot.py.
+
+    bench/ladder_counters.py build/bench/ladder bench/results/h200-ladder-ncu.json [--size 2048]
+
+One profiled run launches each rung once for NN and once for TN. The file holds the size and, for each kernel
+by its name in the profiler, the raw value of each metric below.
+"""
+import argparse
+import csv
+import io
+import json
+import subprocess
+import sys
+
+METRICS = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "lts__t_sectors_op_read.sum",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+    "smsp__inst_executed.sum",
+    "smsp__inst_executed_op_shared_ld.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+]
+
+
+def profile(program, size):
+    command = [
+        "ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
+        "--kernel-name", "regex:^ladder_", "--metrics", ",".join(METRICS),
+        program, "--once", "--size", str(size),
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"ladder_counters: ncu ended with {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def read(report):
+    """The raw page: a line of column names, one of units, one for each launch."""
+    lines = [line for line in report.splitlines() if line.startswith('"')]
+    if not lines:
+        sys.exit(f"ladder_counters: no table in the report\n{report}")
+    kernels = {}
+    for row in csv.DictReader(io.StringIO("\n".join(lines))):
+        if row["ID"]:
+            kernels.setdefault(row["Kernel Name"].split("(")[0], {m: number(row.get(m, "")) for m in METRICS})
+    return kernels
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("json")
+    parser.add_argument("--size", type=int, default=2048)
+    arguments = parser.parse_args()
+    kernels = read(profile(arguments.program, arguments.size))
+    with open(arguments.json, "w") as file:
+        json.dump({"size": arguments.size, "kernels": kernels}, file, indent=2)
+        file.write("\n")
+    print(f"{len(kernels)} kernels -> {arguments.json}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+/* bench/overhead LIBRARY: what preloading LIBRARY costs a call that goes to the host.
+ *
+ * Runs itself twice at a time, plain and with LD_PRELOAD, in turn; each run times blocks of 64 x 64 x 64
+ * products of the BLAS it is linked with, one thread. Prints the medians and their difference in nanoseconds
+ * a call.
+ */
+#include <cblas.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { N = 64, CALLS = 2000, BLOCKS = 101, ROUNDS = 15 };
+
+static int compare(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The timed process: prints nanoseconds a call. Matrices come from malloc, as nearly every program's do. */
+static int time_calls(void)
+{
+    float *a = malloc(N * N * sizeof *a), *b = malloc(N * N * sizeof *b), *c = malloc(N * N * sizeof *c);
+    double blocks[BLOCKS];
+    if (!a || !b || !c)
+        return 1;
+    for (int i = 0; i < N * N; i++) {
+        a[i] = (float)rand() / (float)RAND_MAX;
+        b[i] = (float)rand() / (float)RAND_MAX;
+    }
+    for (int block = 0; block < BLOCKS; block++) {
+        double start = now();
+        for (int call = 0; call < CALLS; call++)
+            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1, a, N, b, N, 0, c, N);
+        blocks[block] = 1e9 * (now() - start) / CALLS;
+    }
+    printf("%.2f\n", median(blocks, BLOCKS));
+    free(a);
+    free(b);
+    free(c);
+    return 0;
+}
+
+static double run(const char *program, const char *library)
+{
+    char command[4096], line[64] = "";
+    snprintf(command, sizeof command, "OPENBLAS_NUM_THREADS=1 %s%s '%s'", library ? "LD_PRELOAD=" : "",
+             library ? library : "", program);
+    FILE *output = popen(command, "r");
+    if (!output || !fgets(line, sizeof line, output)) {
+        fprintf(stderr, "overhead: %s failed\n", command);
+        exit(1);
+    }
+    pclose(output);
+    return atof(line);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return time_calls();
+    double plain[ROUNDS], preloaded[ROUNDS], difference[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        plain[round] = run(argv[0], NULL);
+        preloaded[round] = run(argv[0], argv[1]);
+        difference[round] = preloaded[round] - plain[round];
+    }
+    printf("64 x 64 x 64, one thread, median of %d pairs: plain %.1f ns, preloaded %.1f ns, difference %.1f "
+           "ns\n",
+           ROUNDS, median(plain, ROUNDS), median(preloaded, ROUNDS), median(difference, ROUNDS));
+    return 0;
+}
