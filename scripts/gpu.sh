@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# On a machine with an NVIDIA GPU: builds for that GPU, runs the tests that need it, and the parts asked for.
+# Installs nothing. Results go to the folder $OUT (default build/gpu-results).
+#
+#   scripts/gpu.sh [PART ...]
+#
+#   test       ctest -L gpu (the default)
+#   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run
+#   overhead   what preloading costs a call of 64 x 64 that goes to the host
+#   ladder     bench/ladder: every rung beside cuBLAS
+#   counters   the hardware counters that docs/ladder.md quotes (needs ncu)
+#   kernels    bench/kernels: the production kernels beside cuBLAS
+#   streamed   bench/streamed: operands in host memory, beside OpenBLAS
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=${OUT:-$PWD/build/gpu-results}
+build=build/gpu
+mkdir -p "$out" build
+parts=("$@")
+((${#parts[@]})) || parts=(test)
+
+export PATH=$PATH:/usr/local/cuda/bin
+command -v nvcc >/dev/null || { echo "gpu.sh: nvcc is not on the PATH" >&2; exit 1; }
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+
+if ! { cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON \
+    -DTILEBLAS_ARCHITECTURES="$architecture" && cmake --build "$build" --parallel "$(nproc)"; } >"$out/build.log" 2>&1; then
+    tail -n 40 "$out/build.log" >&2
+    exit 1
+fi
+
+status=0
+for part in "${parts[@]}"; do
+    echo "== $part"
+    case $part in
+    test)
+        ctest --test-dir "$build" -L gpu --output-on-failure >"$out/ctest.log" 2>&1 || status=1
+        tail -n 45 "$out/ctest.log"
+        ;;
+    sanitize)
+        for tool in memcheck racecheck; do
+            compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/conformance_gpu" route=streamed \
+                memory=device cases=12 >"$out/$tool.log" 2>&1 || status=1
+            tail -n 3 "$out/$tool.log"
+        done
+        ;;
+    overhead)
+        "$build/bench/overhead" "$build/libtileblas-preload.so" | tee "$out/overhead.txt" || status=1
+        ;;
+    ladder | kernels | streamed)
+        "$build/bench/$part" "$out/$part.json" | tee "$out/$part.txt" || status=1
+        ;;
+    counters)
+        bench/ladder_counters.sh "$build" "$out" || status=1
+        ;;
+    *)
+        echo "gpu.sh: there is no part '$part'" >&2
+        exit 2
+        ;;
+    esac
+done
+exit "$status"

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Installs what building and testing need, by name and only what is missing, on Debian or Ubuntu as root or
+# with sudo. Where everything is present it changes nothing and asks no network.
+#
+# demo.sh and test.sh source this file. They get: the project's root as working directory, $python (a Python
+# with NumPy and scikit-learn), and the functions say, fail and build.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '%s\n' "$*"; }
+fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null; }
+
+# ---- Debian packages --------------------------------------------------------------------------------------
+
+compiles() { # compiles PROGRAM [LIBRARY]
+    printf '%s\n' "$1" | gcc -x c - -o /dev/null ${2:+"$2"} 2>/dev/null
+}
+
+apt_install() { # apt_install PACKAGE...
+    local as_root=()
+    if [[ $(id -u) -ne 0 ]]; then
+        have sudo || return 1
+        as_root=(sudo)
+    fi
+    have apt-get || return 1
+    say "installing: $* (log: build/setup.log)"
+    mkdir -p build
+    {
+        "${as_root[@]}" apt-get -q update &&
+            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+                apt-get -q install --yes --no-install-recommends "$@"
+    } >build/setup.log 2>&1 </dev/null
+}
+
+# The packages whose service is not there yet. Services are tried, not looked up: they may come from elsewhere.
+missing_packages() {
+    have cmake || echo cmake
+    have ninja || have make || echo ninja-build
+    compiles 'int main(void) { return 0; }' || echo gcc libc6-dev
+    compiles $'#include <cblas.h>\nint main(void) { return (int)cblas_isamax(0, 0, 1); }' -lopenblas ||
+        echo libopenblas-dev
+    # nvcc is never installed by this script, but it is used when it is there, and preprocesses with g++.
+    [[ -z $nvcc ]] || have g++ || echo g++
+    can_make_venv python3 || can_make_venv /usr/bin/python3 || [[ -n $(find_python) ]] ||
+        echo python3 python3-venv
+}
+
+# ---- Python -----------------------------------------------------------------------------------------------
+
+has_numpy() { "$1" -c 'import numpy, sklearn' 2>/dev/null; }
+can_make_venv() { "$1" -c 'import venv, ensurepip' 2>/dev/null; }
+
+# A Python that can run the example: the project's own environment, or one that already has the modules.
+find_python() {
+    local candidate
+    for candidate in "$PWD/build/venv/bin/python" python3 /usr/bin/python3; do
+        if has_numpy "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+make_venv() {
+    local base=python3
+    can_make_venv "$base" || base=/usr/bin/python3
+    say "installing: numpy scikit-learn, with pip into build/venv"
+    "$base" -m venv build/venv && build/venv/bin/python -m pip install --quiet numpy scikit-learn
+}
+
+# ---- Building ---------------------------------------------------------------------------------------------
+
+# build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong.
+build() {
+    local log=build/$1.log generator=()
+    [[ -f build/$1/CMakeCache.txt ]] || ! have ninja || generator=(-G Ninja)
+    mkdir -p build
+    say "building build/$1, for a few minutes the first time"
+    if ! { cmake --preset "$1" "${generator[@]}" -DTILEBLAS_PYTHON="$python" &&
+        cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "${@:2}"}; } >"$log" 2>&1; then
+        tail -n 60 "$log" >&2
+        fail "building the preset $1 failed; the whole log is $log"
+    fi
+    sed -n '/^-- TileBLAS/,/^-- Configuring done/{/^-- Configuring/d;s/^--/ /;p}' "$log"
+}
+
+# ---- Doing it ---------------------------------------------------------------------------------------------
+
+nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc || true)
+say "nvcc: ${nvcc:-not found; the library is built without GPU kernels}"
+
+read -ra missing < <(missing_packages | xargs)
+if ((${#missing[@]})); then
+    apt_install "${missing[@]}" || true # what matters is whether they are there now
+    read -ra missing < <(missing_packages | xargs)
+    ((${#missing[@]} == 0)) || fail "could not install these packages; install them and run this again: ${missing[*]}"
+fi
+
+python=$(find_python)
+if [[ -z $python ]]; then
+    make_venv || fail "pip could not install numpy and scikit-learn into build/venv"
+    python=$(find_python)
+    [[ -n $python ]] || fail "numpy and scikit-learn, installed in build/venv, cannot be imported"
+fi
