@@ -54,6 +54,9 @@ function(tileblas_embed_kernels target)
         set(embed_ARCHITECTURES ${TILEBLAS_ARCHITECTURES})
     endif()
     tileblas_architecture_flags("${embed_ARCHITECTURES}" flags)
+    if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+        list(APPEND flags -lineinfo) # for profilers; it triples the size
+    endif()
     target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
     foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)
         get_filename_component(stem ${source} NAME_WE)
@@ -62,7 +65,7 @@ function(tileblas_embed_kernels target)
         file(MAKE_DIRECTORY ${folder})
         add_custom_command(
             OUTPUT ${image}
-            COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0 -lineinfo
+            COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
                     -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${image}.d -o ${image}
                     ${CMAKE_CURRENT_SOURCE_DIR}/${source}
             DEPENDS ${source}

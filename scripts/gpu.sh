@@ -49,11 +49,17 @@ for part in "${parts[@]}"; do
     overhead)
         "$build/bench/overhead" "$build/libtileblas-preload.so" | tee "$out/overhead.txt" || status=1
         ;;
-    ladder | kernels | streamed)
-        "$build/bench/$part" "$out/$part.json" | tee "$out/$part.txt" || status=1
+    ladder)
+        "$build/bench/ladder" --ceiling 59.6 --json "$out/ladder.json" | tee "$out/ladder.txt" || status=1
         ;;
     counters)
-        bench/ladder_counters.sh "$build" "$out" || status=1
+        python3 bench/ladder_counters.py "$build/bench/ladder" "$out/ladder-ncu.json" || status=1
+        ;;
+    kernels)
+        "$build/bench/kernels" --json "$out/kernels.json" | tee "$out/kernels.txt" || status=1
+        ;;
+    streamed)
+        "$build/bench/streamed" "$out/streamed.json" | tee "$out/streamed.txt" || status=1
         ;;
     *)
         echo "gpu.sh: there is no part '$part'" >&2
