@@ -82,10 +82,13 @@ INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETE
 {
     if (host->nested)
         return false;
+    const int64_t m_value = integer_at(host, m), n_value = integer_at(host, n), k_value = integer_at(host, k);
+    if (goes_on_at_once(host, m_value, n_value, k_value, *alpha, a, b, c))
+        return false;
     tb_problem problem = {
-        .m = integer_at(host, m),
-        .n = integer_at(host, n),
-        .k = integer_at(host, k),
+        .m = m_value,
+        .n = n_value,
+        .k = k_value,
         .lda = integer_at(host, lda),
         .ldb = integer_at(host, ldb),
         .ldc = integer_at(host, ldc),
@@ -95,8 +98,6 @@ INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETE
         .alpha = *alpha,
         .beta = *beta,
     };
-    if (goes_on_at_once(host, problem.m, problem.n, problem.k, problem.alpha, a, b, c))
-        return false;
     int number = tb_canonicalize_fortran(*transpose_a, *transpose_b, &problem);
     return is_settled(host, number, &problem);
 }

@@ -18,13 +18,13 @@
 extern _Atomic(float) tb_small_volume;
 
 /* Whether the call can be forwarded at once: too small to gain, nothing that the caller's BLAS might get
- * wrong (a product that is not to be read), and no device memory in this process. */
+ * wrong (a product that is not to be read), and no operand in device memory. */
 static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
                                     const float *b, const float *c)
 {
     float volume = (float)m * (float)n * (float)k;
     return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
-           alpha != 0 && !tb_device.in_process();
+           alpha != 0 && !tb_may_be_on_device(a, b, c);
 }
 
 /* TB_DONE: C holds the result. TB_DECLINED: C is untouched, and the caller must hand its own arguments to
