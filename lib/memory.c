@@ -58,6 +58,17 @@ static bool release_kept(int device)
     }
 }
 
+size_t tb_kept_bytes(int device)
+{
+    size_t bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < kept_count; i++)
+        if (kept[i].device == device)
+            bytes += kept[i].bytes;
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
 static tb_status allocate(int device, size_t bytes, void **memory)
 {
     return device == TB_PINNED ? tb_device.allocate_pinned(bytes, memory)

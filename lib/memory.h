@@ -25,6 +25,9 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
                          int64_t *leading_dimension);
 
+/* How much of a device's memory is kept by nobody but us, in bytes. */
+size_t tb_kept_bytes(int device);
+
 /* Keeps the buffer for later calls. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 

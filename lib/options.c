@@ -17,6 +17,14 @@ const tb_option tb_option_rows[TB_OPTION_COUNT] = {
 #undef TB_OPTION
 };
 
+/* A text that was set. It stays when it is replaced, for a reader may still hold it, and options change a few
+ * times at most; the list is there so that it does not count as lost. */
+typedef struct set_text {
+    struct set_text *older;
+    char characters[];
+} set_text;
+
+static _Atomic(set_text *) newest;
 static _Atomic(const char *) texts[TB_OPTION_COUNT];
 static atomic_long values[TB_OPTION_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -61,11 +69,14 @@ static bool set_row(size_t index, const char *value)
     long number;
     if (!parse(&tb_option_rows[index], value, &number))
         return false;
-    /* A replaced text stays allocated: a reader may still hold it, and options change a few times at most. */
-    char *copy = strdup(value);
+    set_text *copy = malloc(sizeof *copy + strlen(value) + 1);
     if (!copy)
         return false;
-    atomic_store(&texts[index], copy);
+    strcpy(copy->characters, value);
+    copy->older = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &copy->older, copy))
+        ;
+    atomic_store(&texts[index], copy->characters);
     atomic_store(&values[index], number);
     return true;
 }

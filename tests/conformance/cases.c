@@ -3,6 +3,7 @@
 #include "tests/conformance/arena.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MOST_VOLUME 2e6 /* multiply-adds of a case, for the oracle's sake */
 
@@ -12,6 +13,14 @@ static const char *const memory_names[] = {
     [TB_MEMORY_MANAGED] = "managed",
     [TB_MEMORY_DEVICE] = "device",
 };
+
+int case_memory_named(const char *name)
+{
+    for (int memory = TB_MEMORY_HOST; memory <= TB_MEMORY_DEVICE; memory++)
+        if (strcmp(memory_names[memory], name) == 0)
+            return memory;
+    return CASE_MIXED_MEMORY;
+}
 
 /* Sizes at and about the edges of every tile that kernels have. */
 static int64_t random_size(check_random *random)

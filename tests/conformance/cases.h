@@ -36,6 +36,9 @@ bool case_multiplies(const sgemm_case *made);
 /* Whether C holds the product and all else is as it was; if not, says what is wrong first. */
 bool case_holds(const sgemm_case *made, char *message, size_t size);
 
+/* The tb_memory of that name, "host" to "device"; CASE_MIXED_MEMORY for "mixed". */
+int case_memory_named(const char *name);
+
 /* "cblas_sgemm row-major transposes 111 112, m=3 ..., A in host memory at 0x..." */
 void case_describe(const sgemm_case *made, char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* Whatever the name, shape, storage and scalars, and wherever the matrices lie, a call computes the product,
  * takes the way that was asked for, and touches nothing else.
  *
- *     conformance [route=auto|host|resident|streamed] [memory=host|pinned|managed|device|mixed]
+ *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
  *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [threads=<n>]
  *
  * On device routes every kernel of the catalog is forced in turn, unless one is named. A failure prints the
@@ -26,7 +26,7 @@ static struct {
     case_wishes wishes;
     int64_t cases, threads;
 } settings = {
-    .route = "auto", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
+    .route = "streamed", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
 
 static uint64_t seed;
 static const tb_kernel *kernel; /* that is forced; NULL on the host route */
@@ -154,33 +154,26 @@ static void run_kernel(const tb_kernel *forced)
 
 /* ---- the command line --------------------------------------------------------------------------------- */
 
-static int memory_named(const char *name)
-{
-    static const char *const names[] = {"host", "pinned", "managed", "device"};
-    for (int memory = 0; memory < 4; memory++)
-        if (strcmp(names[memory], name) == 0)
-            return memory;
-    return CASE_MIXED_MEMORY;
-}
-
 static void read_argument(const char *argument)
 {
     const char *value = strchr(argument, '=');
-    if (value == NULL)
-        return;
-    value++;
+    value = value != NULL ? value + 1 : "";
     if (strncmp(argument, "route=", 6) == 0)
         settings.route = value;
     else if (strncmp(argument, "kernel=", 7) == 0)
         settings.kernel = value;
     else if (strncmp(argument, "memory=", 7) == 0)
-        settings.wishes.memory = memory_named(value);
+        settings.wishes.memory = case_memory_named(value);
     else if (strncmp(argument, "bits=", 5) == 0)
         settings.wishes.bits = atoi(value);
     else if (strncmp(argument, "cases=", 6) == 0)
         settings.cases = atoll(value);
     else if (strncmp(argument, "threads=", 8) == 0)
         settings.threads = atoll(value) < MAX_THREADS ? atoll(value) : MAX_THREADS;
+    else {
+        fprintf(stderr, "conformance: what is %s?\n", argument);
+        exit(EXIT_FAILURE);
+    }
 }
 
 int main(int count, char **arguments)
@@ -193,11 +186,12 @@ int main(int count, char **arguments)
     seed = check_seed();
 
     tileblas_set_option("ROUTE", settings.route);
-    if (!on_host)
-        tb_machine_start(TB_START_NOW);
-    if (on_host)
+    if (on_host) {
         run_kernel(NULL);
-    for (size_t row = 0; !on_host && row < tb_catalog_size; row++)
+        return check_result();
+    }
+    tb_machine_start(TB_START_NOW);
+    for (size_t row = 0; row < tb_catalog_size; row++)
         if (*settings.kernel == '\0' || strcmp(settings.kernel, tb_catalog[row].name) == 0)
             run_kernel(&tb_catalog[row]);
     return check_result();

@@ -10,34 +10,35 @@ const spelling spellings[] = {
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
+typedef void cblas_sgemm_function(int, int, int, int64_t, int64_t, int64_t, float, const float *, int64_t,
+                                  const float *, int64_t, float, float *, int64_t);
 /* As C programs call Fortran, without the lengths of the letters. */
-#define DEFINE_CALLS(bits, integer)                                                                          \
-    typedef void cblas_##bits(int, int, int, integer, integer, integer, float, const float *, integer,       \
-                              const float *, integer, float, float *, integer);                              \
-    typedef void fortran_##bits(const char *, const char *, const integer *, const integer *,                \
-                                const integer *, const float *, const float *, const integer *,              \
-                                const float *, const integer *, const float *, float *, const integer *);    \
-    static void call_##bits(void *address, bool fortran, const sgemm_arguments *x)                           \
-    {                                                                                                        \
-        const integer m = (integer)x->m, n = (integer)x->n, k = (integer)x->k;                               \
-        const integer lda = (integer)x->lda, ldb = (integer)x->ldb, ldc = (integer)x->ldc;                   \
-        const char ta = (char)x->transpose_a, tb = (char)x->transpose_b;                                     \
-        if (fortran)                                                                                         \
-            ((fortran_##bits *)address)(&ta, &tb, &m, &n, &k, &x->alpha, x->a, &lda, x->b, &ldb, &x->beta,   \
-                                        x->c, &ldc);                                                         \
-        else                                                                                                 \
-            ((cblas_##bits *)address)(x->row_major ? 101 : 102, x->transpose_a, x->transpose_b, m, n, k,     \
-                                      x->alpha, x->a, lda, x->b, ldb, x->beta, x->c, ldc);                   \
-    }
+typedef void fortran_sgemm_function(const char *, const char *, const int64_t *, const int64_t *,
+                                    const int64_t *, const float *, const float *, const int64_t *,
+                                    const float *, const int64_t *, const float *, float *, const int64_t *);
 
-DEFINE_CALLS(32, int32_t)
-DEFINE_CALLS(64, int64_t)
+/* An integer as it comes in a register, on the stack or behind a pointer: next to one of 32 bits there may be
+ * anything. */
+static int64_t word(int64_t value, int bits)
+{
+    return bits == 64 ? value : (int64_t)(UINT64_C(0xdeadbeef00000000) | (uint32_t)value);
+}
 
 bool call_sgemm(const spelling *spelling, const sgemm_arguments *arguments)
 {
     void *address = dlsym(RTLD_DEFAULT, spelling->name);
     if (address == NULL)
         return false;
-    (spelling->bits == 64 ? call_64 : call_32)(address, spelling->fortran, arguments);
+    const sgemm_arguments *x = arguments;
+    const int bits = spelling->bits;
+    const int64_t m = word(x->m, bits), n = word(x->n, bits), k = word(x->k, bits);
+    const int64_t lda = word(x->lda, bits), ldb = word(x->ldb, bits), ldc = word(x->ldc, bits);
+    const char transpose_a = (char)x->transpose_a, transpose_b = (char)x->transpose_b;
+    if (spelling->fortran)
+        ((fortran_sgemm_function *)address)(&transpose_a, &transpose_b, &m, &n, &k, &x->alpha, x->a, &lda,
+                                            x->b, &ldb, &x->beta, x->c, &ldc);
+    else
+        ((cblas_sgemm_function *)address)(x->row_major ? 101 : 102, x->transpose_a, x->transpose_b, m, n, k,
+                                          x->alpha, x->a, lda, x->b, ldb, x->beta, x->c, ldc);
     return true;
 }

@@ -33,8 +33,8 @@
 
 #define SIM_MAX_DEVICES 8
 
-/* Changes a setting; not while calls are running. An unknown name or value aborts: it is a mistake in a test.
- */
+/* Changes a setting; not while calls are running. FAIL starts counting anew. An unknown name or value
+ * aborts: it is a mistake in a test. */
 void sim_set(const char *name, const char *value);
 
 /* ---- What a program does by itself, through CUDA ------------------------------------------------------ */
@@ -50,8 +50,7 @@ void sim_copy(void *target, const void *source, size_t bytes);
 void *sim_create_stream(int device);
 void sim_destroy_stream(void *stream);
 
-/* Queue a copy, or nothing but time, in the stream (NULL: the default stream of device 0) and return at once.
- */
+/* Queue a copy, or nothing but time, in the stream (NULL: the default stream of device 0); return at once. */
 void sim_copy_later(void *stream, void *target, const void *source, size_t bytes);
 void sim_stall(void *stream, double seconds);
 void sim_wait(void *stream); /* until all that was queued is done */

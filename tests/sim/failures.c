@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LATER_CALLS 2
+#define LATER_CALLS 3
 #define MAX_THREADS 16
 #define MOST_OUTPUT 4096
 
@@ -28,14 +28,16 @@ typedef struct scenario {
     int m, n, k;
     float beta;
     int threads;
-    tb_memory memory; /* of A, B and C */
+    tb_memory memory;          /* of A, B and C */
+    const char *device_memory; /* the option; NULL: its default */
 } scenario;
 
 /* What a process has to say. */
 typedef struct report {
     bool finished, right;
-    long failures; /* that the script caused */
-    sim_usage usage;
+    bool used;                    /* the device was up, and work was begun */
+    long failures;                /* that the script caused */
+    sim_usage usage[LATER_CALLS]; /* after each later call */
     char wrong[256];
 } report;
 
@@ -115,15 +117,19 @@ static void run_process(const scenario *scenario, const char *script, report *re
     sim_set("FAIL", script);
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
+    if (scenario->device_memory != NULL)
+        tileblas_set_option("DEVICE_MEMORY", scenario->device_memory);
     tileblas_set_option("KERNEL", scenario->memory == TB_MEMORY_DEVICE ? "padded" : "auto");
     multiply_at_once(scenario, report);
     report->failures = sim_failures();
+    report->used = sim_operations("stream") > 0;
     sim_set("FAIL", "");
     const struct scenario later = {
         .m = 65, .n = 33, .k = 20, .beta = -2, .threads = scenario->threads, .memory = scenario->memory};
-    for (int call = 0; call < LATER_CALLS; call++)
+    for (int call = 0; call < LATER_CALLS; call++) {
         multiply_at_once(&later, report);
-    report->usage = sim_get_usage();
+        report->usage[call] = sim_get_usage();
+    }
     report->finished = true;
 }
 
@@ -148,6 +154,8 @@ static report run_scenario(const scenario *scenario, const char *script)
     close(output);
     const char *end = strchr(text, '\n');
     CHECK(end == NULL || end[1] == '\0', "%s: more than one line was said:\n%s", script, text);
+    bool loses = strstr(script, "lost") != NULL || strstr(script, "fault") != NULL;
+    CHECK(end != NULL || !loses || !shared->used || shared->failures == 0, "%s: nothing was said", script);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS && shared->finished,
           "%s: the process ended with status %d and said:\n%s", script, status, text);
     CHECK(shared->right, "%s, beta %g, m=%d n=%d k=%d, %d threads: %s", script, (double)scenario->beta,
@@ -155,20 +163,23 @@ static report run_scenario(const scenario *scenario, const char *script)
     return *shared;
 }
 
-static void check_no_leak(const char *script, const sim_usage *normal, const sim_usage *usage)
+/* Whether the runtime holds no more of the device than it did, or does where nothing has failed. */
+static void check_no_leak(const char *script, const sim_usage *before, const sim_usage *now)
 {
-    CHECK(usage->streams <= normal->streams && usage->events <= normal->events,
-          "%s: %ld streams and %ld events left", script, usage->streams, usage->events);
-    CHECK(usage->device_bytes <= normal->device_bytes && usage->pinned_bytes <= normal->pinned_bytes,
-          "%s: %zu bytes on the device and %zu pinned ones left", script, usage->device_bytes,
-          usage->pinned_bytes);
+    CHECK(now->streams <= before->streams && now->events <= before->events,
+          "%s: %ld streams and %ld events left", script, now->streams, now->events);
+    CHECK(now->device_bytes <= before->device_bytes && now->pinned_bytes <= before->pinned_bytes,
+          "%s: %zu bytes on the device and %zu pinned ones left", script, now->device_bytes,
+          now->pinned_bytes);
 }
 
 /* Every operation of its class ("any": of all) in the first call fails in turn. */
 static void fail_everywhere(const scenario *scenario, const char *operation, const char *failure)
 {
     report normal = run_scenario(scenario, "");
-    CHECK(normal.usage.device_bytes > 0, "the device was not used");
+    const sim_usage *settled = &normal.usage[LATER_CALLS - 1];
+    CHECK(settled->device_bytes > 0, "the device was not used");
+    check_no_leak("without failures", &normal.usage[LATER_CALLS - 2], settled);
     for (long n = 1;; n++) {
         char script[64];
         snprintf(script, sizeof script, "%s:%ld=%s", operation, n, failure);
@@ -177,7 +188,7 @@ static void fail_everywhere(const scenario *scenario, const char *operation, con
             CHECK(n > 1, "a call has no operation \"%s\"", operation);
             return;
         }
-        check_no_leak(script, &normal.usage, &report.usage);
+        check_no_leak(script, settled, &report.usage[LATER_CALLS - 1]);
     }
 }
 
@@ -207,6 +218,9 @@ int main(int count, char **arguments)
         fail_everywhere(&small, "any", failure);
     }
     fail_everywhere(&panels, "any", failure);
+    /* Too large for the device: blocks of C, slabs of k, rings that turn. */
+    const scenario cut = {.m = 200, .n = 330, .k = 400, .beta = -2, .threads = 1, .device_memory = "1"};
+    fail_everywhere(&cut, "any", failure);
     fail_in_a_crowd(failure);
 
     /* Memory of the device that runs out costs no product of matrices that lie there. */

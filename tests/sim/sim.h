@@ -44,9 +44,9 @@ typedef enum sim_operation {
 
 #define SIM_NO_DEVICE (-1)
 
-/* Counts an operation and answers the status it must return. With fault it may answer TB_OK and set *fault:
- * the operation is to be queued and to fail when its stream reaches it. SIM_NO_DEVICE: of the whole driver.
- */
+/* Counts an operation of the device (SIM_NO_DEVICE: of the whole driver) and answers the status it must
+ * return. With fault it may answer TB_OK and set *fault: the operation is to be queued and to fail when its
+ * stream reaches it. */
 tb_status sim_attempt(int device, sim_operation operation, bool *fault);
 
 bool sim_lost(int device);

@@ -56,13 +56,15 @@ static bool nth_choice(const char *choices, long position, char *word, size_t si
     return true;
 }
 
+/* set_to is NULL for a variable that is not set. */
 static void check_good(tb_option_index option, const char *set_to, long value, const char *text)
 {
     char said[256];
     answer got = ask(option, set_to, said, sizeof said);
-    CHECK(got.value == value && strcmp(got.text, text) == 0, "TILEBLAS_%s=%s: value %ld, text \"%s\"",
-          tb_option_rows[option].name, set_to != NULL ? set_to : "(unset)", got.value, got.text);
-    CHECK(said[0] == '\0', "TILEBLAS_%s=%s: said \"%s\"", tb_option_rows[option].name, set_to, said);
+    const char *name = tb_option_rows[option].name, *shown = set_to != NULL ? set_to : "(unset)";
+    CHECK(got.value == value && strcmp(got.text, text) == 0, "TILEBLAS_%s=%s: value %ld, text \"%s\"", name,
+          shown, got.value, got.text);
+    CHECK(said[0] == '\0', "TILEBLAS_%s=%s: said \"%s\"", name, shown, said);
 }
 
 static void check_bad(tb_option_index option, const char *set_to)

@@ -1,0 +1,154 @@
+#include "dispatch/tiling.h"
+
+/* A slab of about this size keeps the link and the device busy, and is little to wait for at the start. */
+#define SLAB_BYTES ((int64_t)64 << 20)
+/* Each slab makes the kernel read and write C once more: 1024 steps of k outweigh that twenty to one on an H200. */
+#define SLAB_K_LEAST 1024
+#define SLAB_K_MOST  2048
+/* So many slabs at least, where k allows it, or there is nothing to overlap. */
+#define SLABS_LEAST     4
+#define SLAB_K_MULTIPLE 128
+
+/* Slabs on the device when not all of them fit: one multiplied, one loaded, one to spare. */
+#define RING 3
+
+/* Products with fewer multiply-adds are over before a second block could overlap with the first. */
+#define TWO_BLOCKS_VOLUME 1e9
+
+/* As many as a pipeline has events for. */
+#define RING_MOST   64
+#define PANELS_MOST 32
+
+/* Blocks are not cut finer than this. */
+#define BLOCK_LEAST 16
+
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+static int64_t pieces(int64_t length, int64_t piece)
+{
+    return (length + piece - 1) / piece;
+}
+
+static int64_t round_up(int64_t value, int64_t multiple)
+{
+    return pieces(value, multiple) * multiple;
+}
+
+int64_t tb_pitched(int64_t rows)
+{
+    /* A line of 128 bytes; short columns would be mostly padding, and need 16 bytes for float4. */
+    return rows < 128 ? round_up(rows, 4) : round_up(rows, 32);
+}
+
+int64_t tb_slab_floats(int64_t outer, int64_t k)
+{
+    return round_up(larger(tb_pitched(outer) * k, tb_pitched(k) * outer), 32);
+}
+
+static double slab_bytes(int64_t outer, int64_t k)
+{
+    return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
+}
+
+double tb_tiling_bytes(const tb_tiling *tiling)
+{
+    return (double)tiling->ring_a * slab_bytes(tiling->block_m, tiling->slab_k) +
+           (double)tiling->ring_b * slab_bytes(tiling->block_n, tiling->slab_k) +
+           (double)sizeof(float) * (double)tiling->ring_c * (double)tb_pitched(tiling->block_m) *
+               (double)tiling->block_n;
+}
+
+double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling)
+{
+    double a = (double)problem->m * (double)problem->k, b = (double)problem->k * (double)problem->n;
+    double loads_a = tiling->ring_a < tiling->slabs ? (double)pieces(problem->n, tiling->block_n) : 1;
+    return (double)sizeof(float) * (a * loads_a + b * (double)pieces(problem->m, tiling->block_m));
+}
+
+static int64_t choose_slab(const tb_problem *problem)
+{
+    int64_t k = larger(problem->k, 1);
+    int64_t slab = SLAB_BYTES / ((int64_t)sizeof(float) * (problem->m + problem->n));
+    slab = smaller(larger(slab, SLAB_K_LEAST), SLAB_K_MOST);
+    return smaller(round_up(smaller(slab, pieces(k, SLABS_LEAST)), SLAB_K_MULTIPLE), k);
+}
+
+/* Columns that one round of blocks over the multiprocessors covers: a smaller panel would leave some idle. */
+static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, int multiprocessors)
+{
+    int64_t tiles_m = pieces(tiling->block_m, kernel->tile_m);
+    int64_t columns = larger((int64_t)multiprocessors * larger(kernel->blocks, 1) / tiles_m, 1);
+    columns = larger(columns * kernel->tile_n, pieces(tiling->block_n, PANELS_MOST));
+    return smaller(columns, tiling->block_n);
+}
+
+/* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
+static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
+                      int64_t ring, tb_tiling *tiling)
+{
+    tiling->slabs = pieces(larger(problem->k, 1), tiling->slab_k);
+    tiling->block_m = block_m;
+    tiling->block_n = block_n;
+    tiling->ring_b = smaller(ring, tiling->slabs);
+    tiling->ring_a = all_of_a ? tiling->slabs : tiling->ring_b;
+    tiling->ring_c = block_n < problem->n ? 2 : 1;
+}
+
+/* Halves what is larger until the tiling fits; with all_of_a, A's rows are the last to be given up. */
+static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a, double bytes,
+                   tb_tiling *tiling)
+{
+    for (;;) {
+        set_block(problem, block_m, block_n, all_of_a, RING, tiling);
+        if (tb_tiling_bytes(tiling) <= bytes)
+            return true;
+        if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
+            block_n = pieces(block_n, 2);
+        else if (block_m > BLOCK_LEAST)
+            block_m = pieces(block_m, 2);
+        else
+            return false;
+    }
+}
+
+/* The better of keeping A and loading it again for every block, with slabs of the given size. */
+static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n, double bytes,
+                          tb_tiling *tiling)
+{
+    tb_tiling kept = *tiling, reloaded = *tiling;
+    bool keeps = shrink(problem, block_m, block_n, true, bytes, &kept);
+    bool reloads = shrink(problem, block_m, block_n, false, bytes, &reloaded);
+    if (keeps && (!reloads || tb_tiling_traffic(problem, &kept) <= tb_tiling_traffic(problem, &reloaded)))
+        *tiling = kept;
+    else
+        *tiling = reloaded;
+    return keeps || reloads;
+}
+
+bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
+                      int64_t rows_most, tb_tiling *tiling)
+{
+    *tiling = (tb_tiling){.slab_k = choose_slab(problem)};
+    double volume = (double)problem->m * (double)problem->n * (double)problem->k;
+    int64_t blocks = volume < TWO_BLOCKS_VOLUME ? 1 : 2;
+    int64_t block_m = smaller(problem->m, rows_most);
+    int64_t block_n = smaller(round_up(pieces(problem->n, blocks), kernel->tile_n), problem->n);
+    block_n = smaller(block_n, rows_most);
+
+    set_block(problem, block_m, block_n, true, RING_MOST, tiling);
+    bool fits = tb_tiling_bytes(tiling) <= bytes;
+    for (; !fits && tiling->slab_k > 0; tiling->slab_k /= 2)
+        if ((fits = choose_blocks(problem, block_m, block_n, bytes, tiling)))
+            break;
+    if (fits)
+        tiling->panel_n = choose_panel(tiling, kernel, multiprocessors);
+    return fits;
+}

@@ -1,0 +1,44 @@
+/* How a product whose operands stream through a device is cut.
+ *
+ * C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab: a slab is a
+ * run of k, of which A's columns and B's rows are loaded while the slab before is multiplied. A block's last
+ * slab is multiplied panel by panel, a panel being a run of columns, so that the first panels travel back while
+ * the last are computed.
+ */
+#ifndef TB_TILING_H
+#define TB_TILING_H
+
+#include "kernels/catalog.h"
+#include "lib/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct tb_tiling {
+    int64_t block_m, block_n;
+    int64_t slab_k;
+    int64_t slabs;  /* of k */
+    int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
+    int64_t ring_b;
+    int64_t panel_n;
+    int64_t ring_c; /* blocks of C on the device at a time */
+} tb_tiling;
+
+/* Device memory in bytes that the tiling takes, without the kernel's workspace. */
+double tb_tiling_bytes(const tb_tiling *tiling);
+
+/* Bytes of A and B that cross the link. */
+double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
+
+/* The tiling of least traffic that fits into so many bytes of device memory; false when none does. Blocks have
+ * at most rows_most rows and columns. */
+bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
+                      int64_t rows_most, tb_tiling *tiling);
+
+/* Distance between the columns of a matrix of so many rows in device buffers, in floats. */
+int64_t tb_pitched(int64_t rows);
+
+/* Room for a slab of an operand, outer being m or n, whichever way it is stored. */
+int64_t tb_slab_floats(int64_t outer, int64_t k);
+
+#endif

@@ -1,0 +1,158 @@
+#include "lib/copy_threads.h"
+
+#include "lib/options.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
+#define PIECE_BYTES ((size_t)256 << 10)
+
+/* Below this, waking somebody takes longer than copying. */
+#define ALONE_BYTES ((size_t)512 << 10)
+
+#define HELPERS_MAXIMUM 15
+
+/* About 50 microseconds of pauses. */
+#define LOOKS 1500
+
+/* One call of tb_copy_rows, on the caller's stack, in a list while pieces of it are left to take. */
+typedef struct job {
+    struct job *next;
+    char *target;
+    const char *source;
+    size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
+    size_t next_row; /* under the lock */
+    int helpers;     /* at work on it; under the lock */
+} job;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
+static job *jobs;
+static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
+static int helpers_started;
+
+static void copy_piece(const job *job, size_t first, size_t rows)
+{
+    char *target = job->target + first * job->target_pitch;
+    const char *source = job->source + first * job->source_pitch;
+    if (job->target_pitch == job->row_bytes && job->source_pitch == job->row_bytes) {
+        memcpy(target, source, rows * job->row_bytes);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++, target += job->target_pitch, source += job->source_pitch)
+        memcpy(target, source, job->row_bytes);
+}
+
+static void leave_list(job *done)
+{
+    for (job **link = &jobs; *link; link = &(*link)->next)
+        if (*link == done) {
+            *link = done->next;
+            atomic_fetch_sub(&jobs_listed, 1);
+            return;
+        }
+}
+
+/* Copies pieces of the job until none is left. The lock is held on entry and on return, not while copying. */
+static void work_on(job *job)
+{
+    while (job->next_row < job->rows) {
+        size_t first = job->next_row, left = job->rows - first;
+        size_t rows = left < job->rows_a_piece ? left : job->rows_a_piece;
+        job->next_row += rows;
+        if (job->next_row == job->rows)
+            leave_list(job);
+        pthread_mutex_unlock(&lock);
+        copy_piece(job, first, rows);
+        pthread_mutex_lock(&lock);
+    }
+}
+
+/* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
+static void linger(void)
+{
+    for (int look = 0; look < LOOKS && atomic_load_explicit(&jobs_listed, memory_order_relaxed) == 0; look++)
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#else
+        atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+static void *help(void *unused)
+{
+    for (;;) {
+        linger();
+        pthread_mutex_lock(&lock);
+        while (!jobs)
+            pthread_cond_wait(&work_came, &lock);
+        job *job = jobs;
+        job->helpers++;
+        work_on(job);
+        if (--job->helpers == 0)
+            pthread_cond_broadcast(&helper_left);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+/* The program's signals are for the program's threads. */
+static bool start_helper(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, help, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
+
+static int helpers_wanted(void)
+{
+    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
+    if (threads == 0) {
+        cpu_set_t allowed;
+        threads = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    }
+    return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
+}
+
+void tb_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                  size_t row_bytes, size_t rows)
+{
+    job job = {
+        .target = target,
+        .source = source,
+        .target_pitch = target_pitch,
+        .source_pitch = source_pitch,
+        .row_bytes = row_bytes,
+        .rows = rows,
+        .rows_a_piece = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1,
+    };
+    if (rows * row_bytes <= ALONE_BYTES) {
+        copy_piece(&job, 0, rows);
+        return;
+    }
+    int wanted = helpers_wanted();
+    pthread_mutex_lock(&lock);
+    while (helpers_started < wanted && start_helper())
+        helpers_started++;
+    job.next = jobs;
+    jobs = &job;
+    atomic_fetch_add(&jobs_listed, 1);
+    pthread_cond_broadcast(&work_came);
+    work_on(&job);
+    while (job.helpers > 0)
+        pthread_cond_wait(&helper_left, &lock);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,56 @@
+/* One device's means of streaming: three streams, so that loading, computing and returning overlap, rings of
+ * pinned buffers between the program's memory and the link, and the events that order all that. Kept between
+ * calls; one product uses it at a time.
+ *
+ * A slot is one pinned buffer of a ring. Slots on the way in are filled by the host's threads and emptied by the
+ * link, slots on the way out the other way round.
+ */
+#ifndef TB_PIPELINE_H
+#define TB_PIPELINE_H
+
+#include "lib/device.h"
+#include "lib/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* While one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
+#define TB_SLOTS 4
+
+/* Slabs in a ring that is smaller than k, and panels in a block of C. */
+#define TB_RING_MAXIMUM   64
+#define TB_PANELS_MAXIMUM 32 /* both as in dispatch/tiling.c */
+
+typedef struct tb_slot {
+    tb_buffer pinned;
+    tb_event *done; /* the link has read or written it */
+    bool busy;
+    int64_t columns; /* on the way out: of C, that it holds */
+} tb_slot;
+
+typedef struct tb_pipeline {
+    int device;
+    tb_stream *load, *compute, *unload;
+    tb_slot in[TB_SLOTS], out[TB_SLOTS];
+    size_t slot_bytes;
+    tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
+    tb_event *loaded;                    /* the slab that is computed next is there */
+    tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
+    tb_event *finished[2][TB_PANELS_MAXIMUM]; /* a panel, of either block of C on the device */
+} tb_pipeline;
+
+/* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first
+ * served. seconds is the forecast of the work. When it fails, *pipeline is NULL and there is nothing to give
+ * back. */
+tb_status tb_take_pipeline(int device, double seconds, tb_pipeline **pipeline);
+void tb_give_pipeline(tb_pipeline *pipeline, double seconds);
+
+/* Seconds of work, as forecast, of those who are in the device's queue now. */
+double tb_pipeline_backlog(int device);
+
+/* Events and slots are made when they are first needed; most products need few. */
+tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event);
+tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot);
+
+#endif

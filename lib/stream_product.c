@@ -1,0 +1,351 @@
+/* The order of work: for every block of C, slab after slab is loaded and multiplied; the last slab is multiplied
+ * panel by panel, and panels go back while the next are computed and the next block is loaded. The calling
+ * thread keeps all of it going: it fills slots on the way in, and empties those on the way out in between.
+ */
+#include "lib/stream_product.h"
+
+#include "lib/copy_threads.h"
+#include "lib/operand.h"
+#include "lib/stream.h"
+
+/* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
+typedef struct run {
+    tb_pipeline *pipeline;
+    const tb_problem *problem;
+    const tb_plan *plan;
+    const tb_tiling *tiling;
+    tb_buffer a, b, c, workspace;
+    int64_t ld_c, blocks_c;           /* of C on the device */
+    int64_t computed, sent, returned; /* columns */
+    int next_in;                      /* slot to fill */
+    int first_out, out_count;         /* slots on their way */
+    int64_t slabs_multiplied;
+    bool a_loaded; /* and kept, all of it */
+} run;
+
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+/* Lets the event stand for the stream's work so far. */
+static tb_status mark(const run *run, tb_event **event, tb_stream *stream)
+{
+    TB_TRY(tb_need_event(run->pipeline, event));
+    return tb_device.record(*event, stream);
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------------ */
+
+/* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
+ * the link moves one piece. */
+static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *target, int64_t target_ld)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
+    const int64_t most = (int64_t)(pipeline->slot_bytes / pitch);
+    for (int64_t column = 0; column < matrix->columns; column += most) {
+        const size_t columns = (size_t)smaller(most, matrix->columns - column);
+        tb_slot *slot = &pipeline->in[run->next_in];
+        run->next_in = (run->next_in + 1) % TB_SLOTS;
+        TB_TRY(tb_need_slot(pipeline, slot));
+        if (slot->busy)
+            TB_TRY(tb_device.event_wait(slot->done));
+        slot->busy = false;
+        tb_copy_rows(slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
+                     (size_t)matrix->ld * sizeof(float), row_bytes, columns);
+        tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
+                        .target = target + column * target_ld,
+                        .source = slot->pinned.memory,
+                        .row_bytes = (columns - 1) * pitch + row_bytes,
+                        .rows = 1};
+        TB_TRY(tb_device.copy(pipeline->load, &copy));
+        TB_TRY(tb_device.record(slot->done, pipeline->load));
+        slot->busy = true;
+    }
+    return TB_OK;
+}
+
+static tb_status load(run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+                      int64_t target_ld)
+{
+    if (matrix->rows == 0 || matrix->columns == 0)
+        return TB_OK;
+    switch (place->memory) {
+    case TB_MEMORY_HOST:
+        return load_through_slots(run, matrix, target, target_ld);
+    case TB_MEMORY_PINNED:
+        return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
+    case TB_MEMORY_MANAGED:
+    case TB_MEMORY_DEVICE:
+        break;
+    }
+    return tb_copy_matrix(run->pipeline->load, TB_DEVICE_TO_DEVICE, matrix, target, target_ld);
+}
+
+/* Lets the matrix describe where the kernel will find it: where it lies, or in a slab of the ring. */
+static tb_status bring(run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *slab,
+                       bool already)
+{
+    if (tb_is_on_device(place) && !pad)
+        return TB_OK;
+    int64_t ld = tb_pitched(matrix->rows);
+    if (!already)
+        TB_TRY(load(run, place, matrix, slab, ld));
+    matrix->data = slab;
+    matrix->ld = ld;
+    return TB_OK;
+}
+
+/* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
+static float *slab_of_a(const run *run, int64_t index)
+{
+    const tb_tiling *tiling = run->tiling;
+    int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
+    return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
+}
+
+static float *slab_of_b(const run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    return (float *)run->b.memory +
+           run->slabs_multiplied % tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k);
+}
+
+/* The slab's operands, on the device or on their way there. */
+static tb_status bring_slab(run *run, tb_problem *slab, int64_t index)
+{
+    tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
+    const tb_tiling *tiling = run->tiling;
+    if (run->slabs_multiplied >= tiling->ring_b)
+        TB_TRY(tb_device.stream_wait(run->pipeline->load,
+                                     run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]));
+    TB_TRY(bring(run, &run->plan->a, run->plan->pad_a, &a, slab_of_a(run, index), run->a_loaded));
+    TB_TRY(bring(run, &run->plan->b, run->plan->pad_b, &b, slab_of_b(run), false));
+    slab->a = a.data;
+    slab->lda = a.ld;
+    slab->b = b.data;
+    slab->ldb = b.ld;
+    return TB_OK;
+}
+
+/* ---- Computing ---------------------------------------------------------------------------------------- */
+
+static tb_status multiply(run *run, const tb_problem *part)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    size_t bytes = tb_device.workspace(pipeline->compute, run->plan->kernel, part);
+    if (bytes > run->workspace.bytes) {
+        TB_TRY(tb_device.synchronize(pipeline->compute));
+        tb_give_buffer(&run->workspace);
+        TB_TRY(tb_take_buffer(pipeline->device, bytes, &run->workspace));
+    }
+    return tb_device.launch(pipeline->compute, run->plan->kernel, part, run->workspace.memory);
+}
+
+/* ---- Returning ---------------------------------------------------------------------------------------- */
+
+static int64_t block_of(const run *run, int64_t column)
+{
+    return column / run->tiling->block_n;
+}
+
+/* Where a column of C lies on the device. */
+static float *device_column(const run *run, int64_t column)
+{
+    int64_t block = block_of(run, column) % run->blocks_c;
+    return (float *)run->c.memory +
+           (block * run->tiling->block_n + column % run->tiling->block_n) * run->ld_c;
+}
+
+static tb_event **panel_event(const run *run, int64_t column)
+{
+    return &run->pipeline
+                ->finished[block_of(run, column) % 2][column % run->tiling->block_n / run->tiling->panel_n];
+}
+
+/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
+static tb_status send_computed(run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_problem *problem = run->problem;
+    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
+    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
+        const int64_t within = run->sent % run->tiling->block_n;
+        const int64_t panel_left = run->tiling->panel_n - within % run->tiling->panel_n;
+        const int64_t block_left = run->tiling->block_n - within;
+        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
+        TB_TRY(tb_need_slot(pipeline, slot));
+        slot->columns = smaller(smaller(most, run->computed - run->sent), smaller(panel_left, block_left));
+        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->sent)));
+        tb_matrix columns = {device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
+        TB_TRY(
+            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
+        TB_TRY(tb_device.record(slot->done, pipeline->unload));
+        run->sent += slot->columns;
+        run->out_count++;
+    }
+    return TB_OK;
+}
+
+/* Hands columns to the program until so many have been, waiting for them as they come. */
+static tb_status return_columns(run *run, int64_t columns)
+{
+    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
+    while (run->returned < columns) {
+        TB_TRY(send_computed(run));
+        tb_slot *slot = &run->pipeline->out[run->first_out];
+        TB_TRY(tb_device.event_wait(slot->done));
+        tb_copy_rows(run->problem->c + run->returned * run->problem->ldc,
+                     (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+                     (size_t)slot->columns);
+        run->returned += slot->columns;
+        run->first_out = (run->first_out + 1) % TB_SLOTS;
+        run->out_count--;
+    }
+    return send_computed(run);
+}
+
+/* C lies on the device: it is written when the whole product is there, in one step. */
+static tb_status return_on_device(run *run)
+{
+    for (int64_t column = 0; column < run->problem->n; column += run->tiling->block_n) {
+        tb_matrix block = {device_column(run, column), run->problem->m,
+                           smaller(run->tiling->block_n, run->problem->n - column), run->ld_c};
+        TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &block,
+                              run->problem->c + column * run->problem->ldc, run->problem->ldc));
+    }
+    TB_TRY(tb_device.synchronize(run->pipeline->compute));
+    run->returned = run->problem->n;
+    return TB_OK;
+}
+
+/* ---- The order of it all ------------------------------------------------------------------------------ */
+
+/* The columns of a block's product with one slab of k; loaded operands are filled in later. */
+static tb_problem part_of(const run *run, int64_t column, int64_t columns, int64_t first_k, int64_t k)
+{
+    tb_problem part = *run->problem;
+    part.n = columns;
+    part.k = k;
+    part.a += part.transpose_a ? first_k : first_k * part.lda;
+    part.b += part.transpose_b ? first_k * part.ldb + column : first_k + column * part.ldb;
+    part.c = device_column(run, column);
+    part.ldc = run->ld_c;
+    if (first_k > 0)
+        part.beta = 1;
+    return part;
+}
+
+static tb_status multiply_panels(run *run, const tb_problem *slab)
+{
+    for (int64_t column = 0; column < slab->n; column += run->tiling->panel_n) {
+        tb_problem panel = *slab;
+        panel.n = smaller(run->tiling->panel_n, slab->n - column);
+        panel.b += panel.transpose_b ? column : column * panel.ldb;
+        panel.c += column * panel.ldc;
+        TB_TRY(multiply(run, &panel));
+        TB_TRY(mark(run, panel_event(run, run->computed), run->pipeline->compute));
+        run->computed += panel.n;
+    }
+    return TB_OK;
+}
+
+static tb_status stream_block(run *run, int64_t column)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_problem *problem = run->problem;
+    const tb_tiling *tiling = run->tiling;
+    const bool on_device = tb_is_on_device(&run->plan->c);
+    const int64_t columns = smaller(tiling->block_n, problem->n - column);
+    const int64_t before = run->computed, waiting = before - run->returned;
+
+    /* This block takes the place of the one before the last. */
+    if (!on_device && column >= 2 * tiling->block_n)
+        TB_TRY(return_columns(run, column - tiling->block_n));
+    if (problem->beta != 0) {
+        tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
+        TB_TRY(load(run, &run->plan->c, &c, device_column(run, column), run->ld_c));
+    }
+    for (int64_t index = 0; index < tiling->slabs; index++) {
+        const int64_t first_k = index * tiling->slab_k;
+        tb_problem slab =
+            part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
+        TB_TRY(bring_slab(run, &slab, index));
+        TB_TRY(mark(run, &pipeline->loaded, pipeline->load));
+        TB_TRY(tb_device.stream_wait(pipeline->compute, pipeline->loaded));
+        if (index + 1 < tiling->slabs)
+            TB_TRY(multiply(run, &slab));
+        else
+            TB_TRY(multiply_panels(run, &slab));
+        TB_TRY(mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
+        run->slabs_multiplied++;
+        /* The block before goes back in step. */
+        if (!on_device)
+            TB_TRY(return_columns(run, before - waiting + waiting * (index + 1) / tiling->slabs));
+    }
+    run->a_loaded = tiling->ring_a == tiling->slabs;
+    return TB_OK;
+}
+
+static tb_status take_floats(const run *run, int64_t floats, tb_buffer *buffer)
+{
+    return tb_take_buffer(run->pipeline->device, (size_t)floats * sizeof(float), buffer);
+}
+
+static tb_status take_buffers(run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    run->ld_c = tb_pitched(run->problem->m);
+    /* C on the device is written at the very end, so that a failure leaves it as it was. */
+    run->blocks_c = tb_is_on_device(&run->plan->c) ? (run->problem->n + tiling->block_n - 1) / tiling->block_n
+                                                   : tiling->ring_c;
+    TB_TRY(take_floats(run, run->blocks_c * tiling->block_n * run->ld_c, &run->c));
+    TB_TRY(take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
+    return take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
+}
+
+/* Operands on the device may still be in the making, by work that the program's stream orders. */
+static tb_status follow_program(run *run)
+{
+    const tb_plan *plan = run->plan;
+    tb_pipeline *pipeline = run->pipeline;
+    if (!tb_is_on_device(&plan->a) && !tb_is_on_device(&plan->b) && !tb_is_on_device(&plan->c))
+        return TB_OK;
+    tb_stream *programs;
+    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
+    tb_status status = mark(run, &pipeline->ordered, programs);
+    tb_device.destroy_stream(programs);
+    TB_TRY(status);
+    TB_TRY(tb_device.stream_wait(pipeline->load, pipeline->ordered));
+    return tb_device.stream_wait(pipeline->compute, pipeline->ordered);
+}
+
+static tb_status stream_all(run *run)
+{
+    TB_TRY(take_buffers(run));
+    TB_TRY(follow_program(run));
+    for (int64_t column = 0; column < run->problem->n; column += run->tiling->block_n)
+        TB_TRY(stream_block(run, column));
+    return tb_is_on_device(&run->plan->c) ? return_on_device(run) : return_columns(run, run->problem->n);
+}
+
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                            const tb_tiling *tiling, int64_t *columns_done)
+{
+    run run = {.pipeline = pipeline, .problem = problem, .plan = plan, .tiling = tiling};
+    tb_status status = stream_all(&run);
+    /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
+    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
+    for (int i = 0; i < 3; i++) {
+        tb_status finished = tb_device.synchronize(streams[i]);
+        status = status == TB_OK ? finished : status;
+    }
+    for (int i = 0; i < TB_SLOTS; i++)
+        pipeline->in[i].busy = false;
+    tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
+    for (int i = 0; i < 4; i++)
+        tb_give_buffer(buffers[i]);
+    *columns_done = run.returned;
+    return status;
+}
