@@ -72,13 +72,23 @@ make_venv() {
 
 # ---- Building ---------------------------------------------------------------------------------------------
 
+# What the kernels are compiled for: this machine's GPUs, or one architecture, to see that they compile, where
+# there is none. An ordinary build takes every major one.
+find_architectures() {
+    local found
+    found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -u |
+        paste -sd ';') || true
+    if [[ $found =~ ^[0-9\;]+$ ]]; then printf '%s' "$found"; else printf 90; fi
+}
+
 # build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong.
 build() {
     local log=build/$1.log generator=()
     [[ -f build/$1/CMakeCache.txt ]] || ! have ninja || generator=(-G Ninja)
     mkdir -p build
     say "building build/$1, for a few minutes the first time"
-    if ! { cmake --preset "$1" "${generator[@]}" -DTILEBLAS_PYTHON="$python" &&
+    if ! { cmake --preset "$1" "${generator[@]}" -DTILEBLAS_PYTHON="$python" \
+        -DTILEBLAS_ARCHITECTURES="$(find_architectures)" &&
         cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "${@:2}"}; } >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         fail "building the preset $1 failed; the whole log is $log"
