@@ -14,14 +14,13 @@
 #define STREAMED_CALL_SECONDS     60e-6
 
 /* H200: 128 fused multiply-adds a cycle at 1.76 GHz is the 59.6 TFLOP/s that 132 multiprocessors sustain. */
+#define DEVICE_CLOCK                   1.76e9
 #define DEVICE_PEAK_PER_MULTIPROCESSOR (59.6e12 / 132)
 #define DEVICE_USUAL_EFFICIENCY        0.6
 #define DEVICE_BYTES_PER_SECOND        4.2e12
 #define LAUNCH_SECONDS                 3e-6
-/* The launch that adds up the pieces of a split k. */
-#define SECOND_PASS_SECONDS 2.5e-6
-/* Two warps for each of a multiprocessor's four schedulers hide each other's latencies in these kernels. */
-#define SATURATING_THREADS 256
+/* Filling the first buffers and writing C, for a block that nothing else on its multiprocessor covers up. */
+#define BLOCK_SECONDS 4e-6
 /* Starting one device-to-device copy, and its launch gap. */
 #define PAD_SECONDS 3e-6
 
@@ -64,27 +63,23 @@ static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem)
     return seconds;
 }
 
+/* Whole tiles: the busiest multiprocessor works through its share of blocks, a few at a time. */
+static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
+    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)problem->k;
+    return ceil(tiles / multiprocessors) *
+           (tile_flop / (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency) +
+            BLOCK_SECONDS / kernel->blocks);
+}
+
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine)
 {
-    const double multiprocessors = machine->multiprocessors;
-    const int splits = kernel->splits ? kernel->splits(kernel, problem, machine->multiprocessors) : 1;
-    double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
-
-    /* The busiest multiprocessor works through its share of blocks, a few at a time; with too few threads at
-     * work its pipelines run partly empty. */
-    double share = ceil(tiles * splits / multiprocessors);
-    double resident = share < kernel->blocks ? share : kernel->blocks;
-    double filled = fmin(1, resident * kernel->threads / SATURATING_THREADS);
-    double block_flop = 2.0 * kernel->tile_m * kernel->tile_n * ceil((double)problem->k / splits);
-    double arithmetic = share * block_flop / (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency * filled);
-
+    double arithmetic = kernel->clocks
+                            ? kernel->clocks(kernel, problem, machine->multiprocessors) / DEVICE_CLOCK
+                            : tile_seconds(kernel, problem, machine->multiprocessors);
     double traffic =
         bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
     double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / DEVICE_BYTES_PER_SECOND);
-    if (splits > 1)
-        seconds +=
-            SECOND_PASS_SECONDS + (splits + 1) * bytes(problem->m, problem->n) / DEVICE_BYTES_PER_SECOND;
-    if (kernel->pads)
-        seconds += pad_seconds(kernel, problem);
-    return seconds;
+    return kernel->pads ? seconds + pad_seconds(kernel, problem) : seconds;
 }

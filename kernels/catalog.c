@@ -4,6 +4,7 @@
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
 #include "kernels/simt/launch_simt.h"
+#include "kernels/tensor/launch_tensor.h"
 
 #include <string.h>
 
@@ -28,18 +29,30 @@ TB_LADDER_FILES
 TB_KERNEL_FILE(naive, 0)
 TB_KERNEL_FILE(tiled, 0)
 
-/* The SIMT family: tile, steps of k a stage, threads, stages, blocks a multiprocessor, share of the FMA peak.
+/* The SIMT family: tile and steps of k a stage, threads, stages, blocks a multiprocessor, share of the FMA
+ * peak. A name that ends in _2, _4 or _8 says into how many slices a block divides k.
  */
-#define TB_SIMT_FAMILY(X)                                                                                    \
-    X(128x16, 128, 16, 32, 64, 3, 3, 0.50)                                                                   \
-    X(16x128, 16, 128, 32, 64, 3, 3, 0.50)                                                                   \
-    X(64x64, 64, 64, 16, 64, 3, 8, 0.70)                                                                     \
-    X(128x64, 128, 64, 16, 128, 3, 4, 0.75)                                                                  \
-    X(128x128, 128, 128, 16, 256, 3, 2, 0.80)                                                                \
-    X(128x256, 128, 256, 16, 256, 3, 1, 0.85)
+/* clang-format off */
+#define TB_SIMT_FAMILY(X)                                                                                     \
+    X(16x128_2,  16, 128, 32, 128, 4, 2, 0.45)                                                                \
+    X(128x16_2, 128,  16, 32, 128, 4, 2, 0.45)                                                                \
+    X(32x32_4,   32,  32, 32, 128, 4, 3, 0.55)                                                                \
+    X(64x32_8,   64,  32, 64, 256, 3, 1, 0.60)                                                                \
+    X(64x64_4,   64,  64, 32, 256, 3, 1, 0.68)                                                                \
+    X(64x64_2,   64,  64, 16, 128, 3, 2, 0.75)                                                                \
+    X(128x64_2, 128,  64, 16, 256, 3, 1, 0.78)                                                                \
+    X(128x64,   128,  64, 16, 128, 4, 3, 0.85)                                                                \
+    X(128x128,  128, 128, 16, 256, 3, 2, 0.87)
+/* Alone in its demand for alignment, and so padding what has none. */
+#define TB_SIMT_LARGE(X)                                                                                      \
+    X(128x256,  128, 256, 16, 256, 3, 1, 0.88)
+/* clang-format on */
 
 #define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, threads, stages, blocks, efficiency)                     \
     TB_SIMT_ENTRIES(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k))
+
+#define TB_SIMT_FILE_ALIGNED(shape, tile_m, tile_n, tile_k, threads, stages, blocks, efficiency)             \
+    TB_KERNEL_FILE(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k))
 
 #define TB_SIMT_ENTRIES(stem, shared)                                                                        \
     extern const unsigned char tb_image_##stem[];                                                            \
@@ -55,7 +68,10 @@ TB_KERNEL_FILE(tiled, 0)
         {&module_##stem, #stem "_tt_vector", shared, NULL},                                                  \
     };
 
-#define TB_SIMT_ROW(shape, m, n, k, threads_, stages, blocks_, efficiency_)                                  \
+#define TB_SIMT_ROW(...)        TB_SIMT_ROW_OF(1, __VA_ARGS__)
+#define TB_SIMT_ROW_PADDED(...) TB_SIMT_ROW_OF(4, __VA_ARGS__)
+
+#define TB_SIMT_ROW_OF(alignment_, shape, m, n, k, threads_, stages, blocks_, efficiency_)                   \
     {                                                                                                        \
         .name = "sgemm_simt_" #shape,                                                                        \
         .summary = "FP32 FMA, " #shape " tiles, k in stages of " #k ", " #stages " stages",                  \
@@ -67,19 +83,34 @@ TB_KERNEL_FILE(tiled, 0)
         .shared_bytes = stages * TB_SIMT_STAGE_BYTES(m, n, k),                                               \
         .efficiency = efficiency_,                                                                           \
         .blocks = blocks_,                                                                                   \
-        .alignment = 1,                                                                                      \
+        .alignment = alignment_,                                                                             \
+        .pads = alignment_ > 1,                                                                              \
         .entries = entries_sgemm_simt_##shape,                                                               \
         .workspace = tb_simt_workspace,                                                                      \
-        .splits = tb_simt_splits,                                                                            \
+        .clocks = tb_simt_clocks,                                                                            \
         .launch = tb_launch_simt,                                                                            \
     },
 
 TB_SIMT_FAMILY(TB_SIMT_FILE)
+TB_SIMT_LARGE(TB_SIMT_FILE_ALIGNED)
 
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
 tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL};
+
+/* The tensor-core family. Its SIMT row of last resort is found by name: launch_tensor.c. */
+extern const unsigned char tb_image_sgemm_bf16x6_sm90[];
+static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
+                                             .image = TB_IMAGE(sgemm_bf16x6_sm90)};
+static tb_entry entries_sgemm_bf16x6_sm90[] = {
+    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_begin", 0, NULL},
+    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_split", 0, NULL},
+    [TB_SPLIT_MULTIPLY_WIDE] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x192",
+                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), NULL},
+    [TB_SPLIT_MULTIPLY_NARROW] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x128",
+                                  TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), NULL},
+};
 
 const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                 {
@@ -90,7 +121,7 @@ const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                     .tile_n = 8,
                                     .tile_k = 1,
                                     .threads = 256,
-                                    .efficiency = 0.08,
+                                    .efficiency = 0.02,
                                     .blocks = 8,
                                     .alignment = 1,
                                     .entries = entries_naive,
@@ -125,7 +156,25 @@ const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                     .entries = entries_tiled,
                                     .launch = tb_launch_tiles,
                                 },
-                                TB_SIMT_FAMILY(TB_SIMT_ROW)};
+                                TB_SIMT_FAMILY(TB_SIMT_ROW) TB_SIMT_LARGE(TB_SIMT_ROW_PADDED){
+                                    .name = "sgemm_bf16x6_sm90",
+                                    .summary = "BF16 tensor cores, each FP32 split in three, six products",
+                                    .architecture = 90,
+                                    .architecture_end = 100,
+                                    .tile_m = TB_SPLIT_TILE_M,
+                                    .tile_n = TB_SPLIT_WIDE,
+                                    .tile_k = TB_SPLIT_STAGE_K,
+                                    .threads = TB_SPLIT_THREADS,
+                                    .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE),
+                                    .efficiency = 2.3,
+                                    .blocks = 1,
+                                    .alignment = 1,
+                                    .forced_only = true,
+                                    .entries = entries_sgemm_bf16x6_sm90,
+                                    .workspace = tb_split_workspace,
+                                    .clocks = tb_split_clocks,
+                                    .launch = tb_launch_split,
+                                }};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

@@ -47,17 +47,20 @@ struct tb_kernel {
     int threads;
     int shared_bytes;  /* dynamic shared memory of a block */
     int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
-    double efficiency; /* share of the FMA peak that full tiles reach; measured on an H200 by bench/kernels */
+    double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
+                          H200 by bench/kernels */
     int blocks;        /* that fit a multiprocessor at a time */
     bool pads;         /* operands that miss the alignment are copied into pitched memory first */
     bool forced_only;  /* never chosen, only forced: the ladder */
     int64_t k_limit;   /* largest k served, 0 when there is none */
     const char *summary; /* for people: the idea in a few words */
-    tb_entry *entries;   /* by transposition: NN, NT, TN, TT; what follows is the launch function's */
+    tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
+                          where one entry serves every transposition */
     /* Bytes of device memory that launch needs beside the operands; NULL means none. */
     size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-    /* Into how many pieces it cuts k on a device of so many multiprocessors; NULL means it does not. */
-    int (*splits)(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+    /* Forecast of its launches in clocks, once they run, on a device of so many multiprocessors; NULL means
+     * whole tiles at the row's efficiency. */
+    double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);
 };

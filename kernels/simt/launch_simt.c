@@ -3,95 +3,193 @@
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 
-/* Warps that keep a multiprocessor's four schedulers busy, two each, given this family's independent work in
- * every thread. */
-#define SATURATING_THREADS 256
+/* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
+ * measured on an H200 by bench/kernels. */
+#define FMA_A_CLOCK 128.0
+/* Starting a block, and the rates at which its stages fill and its tile is written (and read, if beta asks). */
+#define BLOCK_CLOCKS        1000.0
+#define STAGE_BYTES_A_CLOCK 25.0
+#define TILE_BYTES_A_CLOCK  17.0
+/* The second launch, beside the bytes it moves; a multiprocessor's share of the memory bandwidth. */
+#define SECOND_LAUNCH_CLOCKS 7000.0
+#define BYTES_A_CLOCK        10.0
+/* With a warp and a half for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
+ * the multiplications of a thread are independent. */
+#define SATURATING_THREADS 180.0
+/* What is left of the efficiency when operands move 4 bytes at a time. */
+#define UNALIGNED_SHARE 0.88
+/* A piece shorter than this costs more to start and to add up than it gains. */
+#define PIECE_MINIMUM_K 128
 
-/* A piece of k shorter than this many steps costs more to start and to add up than it gains. */
-#define SPLIT_MINIMUM_K 256
-#define SPLITS_MAXIMUM  64
-
-/* The second pass: enough blocks to fill any device, each looping over its share of the elements. */
-#define REDUCE_THREADS        256
-#define REDUCE_BLOCKS_MAXIMUM 4096
+#define REDUCE_THREADS 256
 
 extern tb_entry tb_entry_simt_reduce;
 
-static int64_t count_tiles(const tb_kernel *kernel, const tb_problem *problem)
+static int64_t smaller(int64_t x, int64_t y)
 {
-    return tb_pieces(problem->m, kernel->tile_m) * tb_pieces(problem->n, kernel->tile_n);
+    return x < y ? x : y;
 }
 
-/* As many pieces as it takes to give every multiprocessor its share of blocks. */
-int tb_simt_splits(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
 {
-    int64_t saturating = tb_pieces(SATURATING_THREADS, kernel->threads);
-    int64_t wanted = multiprocessors * saturating / count_tiles(kernel, problem);
-    int64_t worthwhile = problem->k / SPLIT_MINIMUM_K;
-    int64_t splits = wanted < worthwhile ? wanted : worthwhile;
-    return splits < 1 ? 1 : splits > SPLITS_MAXIMUM ? SPLITS_MAXIMUM : (int)splits;
+    const tb_kernel aligned = {.alignment = 4};
+    return tb_kernel_takes(&aligned, problem->a, problem->lda) && stride_a % 4 == 0 &&
+           tb_kernel_takes(&aligned, problem->b, problem->ldb) && stride_b % 4 == 0;
+}
+
+static double tile_bytes(const tb_kernel *kernel)
+{
+    return (double)sizeof(float) * kernel->tile_m * kernel->tile_n;
+}
+
+/* One step of every block on a multiprocessor where `resident` run at a time: with too few threads its
+ * pipelines run partly empty. */
+static double step_clocks(const tb_kernel *kernel, double resident)
+{
+    double filled = resident * kernel->threads / SATURATING_THREADS;
+    return resident * kernel->tile_m * kernel->tile_n * kernel->tile_k /
+           (FMA_A_CLOCK * kernel->efficiency * (filled < 1 ? filled : 1));
+}
+
+/* Blocks of so many steps each, as the busiest multiprocessor sees them. */
+static double wave_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t blocks, double steps,
+                          int multiprocessors)
+{
+    if (blocks == 0)
+        return 0;
+    int64_t share = tb_pieces(blocks, multiprocessors);
+    double resident = (double)smaller(share, kernel->blocks);
+    double block = BLOCK_CLOCKS + kernel->shared_bytes / STAGE_BYTES_A_CLOCK +
+                   (problem->beta != 0 ? 2 : 1) * tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    return (double)share / resident * (steps * step_clocks(kernel, resident) + block);
+}
+
+static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, const tb_simt_schedule *schedule,
+                        int64_t tiles, int multiprocessors)
+{
+    double clocks = wave_clocks(kernel, problem, schedule->whole, (double)schedule->steps, multiprocessors);
+    if (schedule->pieces == 0)
+        return clocks;
+    double dealt = (double)((tiles - schedule->whole) * schedule->steps);
+    double partials = (double)(schedule->pieces + tiles - schedule->whole);
+    return clocks +
+           wave_clocks(kernel, problem, schedule->pieces, dealt / (double)schedule->pieces, multiprocessors) +
+           SECOND_LAUNCH_CLOCKS + 2 * partials * tile_bytes(kernel) / BYTES_A_CLOCK / multiprocessors;
+}
+
+/* Either every tile has a block of its own, or the last one to two waves of tiles are dealt evenly to as many
+ * blocks as run at a time. */
+tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
+                              int multiprocessors)
+{
+    tb_simt_schedule plain = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
+                              .tiles_n = tb_pieces(problem->n, kernel->tile_n)};
+    int64_t tiles = plain.tiles_m * plain.tiles_n * batches;
+    plain.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
+    plain.whole = tiles;
+    plain.clocks = clocks_of(kernel, problem, &plain, tiles, multiprocessors);
+
+    int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks;
+    if (tiles % at_a_time == 0)
+        return plain;
+    tb_simt_schedule dealt = plain;
+    dealt.whole = tiles > at_a_time ? (tiles / at_a_time - 1) * at_a_time : 0;
+    int64_t steps = (tiles - dealt.whole) * plain.steps;
+    dealt.pieces = smaller(at_a_time, steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k));
+    if (dealt.pieces <= tiles - dealt.whole && dealt.whole == 0)
+        return plain;
+    dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
+    return dealt.clocks < plain.clocks ? dealt : plain;
+}
+
+double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    double share = kernel->alignment > 1 || moves_vectors(problem, 0, 0) ? 1 : UNALIGNED_SHARE;
+    return tb_simt_plan(kernel, problem, 1, multiprocessors).clocks / share;
+}
+
+size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
+                                 const tb_problem *problem, int64_t batches)
+{
+    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    return 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
 }
 
 size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
 {
-    int splits = tb_simt_splits(kernel, problem, launcher->multiprocessors);
-    return splits == 1 ? 0 : (size_t)splits * (size_t)problem->m * (size_t)problem->n * sizeof(float);
+    return tb_simt_workspace_batched(launcher, kernel, problem, 1);
 }
 
-/* The variant that moves 16 bytes at a time, where both operands allow it in every batch. */
-static int choose_variant(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
-{
-    const tb_kernel aligned = {.alignment = 4};
-    bool vector = tb_kernel_takes(&aligned, problem->a, problem->lda) && stride_a % 4 == 0 &&
-                  tb_kernel_takes(&aligned, problem->b, problem->ldb) && stride_b % 4 == 0;
-    return tb_transposition(problem) + (vector ? TB_SIMT_VECTOR : 0);
-}
+/* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
+#define SHARED_MAXIMUM_SM75 65536
 
-/* Before sm_80 there are two stages, whatever the row says: the panels in between wait in registers. */
 static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel)
 {
-    if (launcher->architecture >= 80)
-        return kernel->shared_bytes;
-    return 2 * TB_SIMT_STAGE_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k);
+    bool small = launcher->architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
+    return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes;
 }
 
-static tb_status launch_reduce(const tb_launcher *launcher, const tb_simt_arguments *arguments)
+/* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
+static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
+                               tb_simt_arguments *arguments)
 {
-    int64_t elements = arguments->problem.m * arguments->problem.n * arguments->batches;
-    int64_t blocks = tb_pieces(elements, REDUCE_THREADS);
-    blocks = blocks < REDUCE_BLOCKS_MAXIMUM ? blocks : REDUCE_BLOCKS_MAXIMUM;
+    int64_t parts = tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
+    arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
+    int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 4;
+    int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
+/* Of the arguments, what depends on the kernel and the device is filled in here. */
+static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *kernel, int64_t batches,
+                                  tb_simt_arguments arguments)
+{
+    const tb_problem *problem = &arguments.problem;
+    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
+    if (tiles > TB_BLOCKS_MAXIMUM)
+        return TB_UNSUPPORTED;
+    arguments.tiles_m = schedule.tiles_m;
+    arguments.tiles_n = schedule.tiles_n;
+    arguments.whole = schedule.whole;
+    arguments.steps = schedule.steps;
+    arguments.dealt = (tiles - schedule.whole) * schedule.steps;
+    arguments.pieces = schedule.pieces;
+    arguments.tile_m = kernel->tile_m;
+    arguments.tile_n = kernel->tile_n;
+    /* The variant that moves 16 bytes at a time, where both operands allow it in every batch. A kernel that
+     * demands alignment has no other. */
+    bool vectors = kernel->alignment == 1 && moves_vectors(problem, arguments.stride_a, arguments.stride_b);
+    tb_entry *entry = &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
+    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads,
+                            shared_bytes(launcher, kernel), &arguments));
+    return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
+}
+
 tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int32_t batches, int64_t stride_a,
+                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
                                  int64_t stride_b, int64_t stride_c, void *workspace)
 {
-    tb_simt_arguments arguments = {
-        .problem = *problem,
-        .stride_a = stride_a,
-        .stride_b = stride_b,
-        .stride_c = stride_c,
-        .partial = workspace,
-        .batches = batches,
-        .splits = tb_simt_splits(kernel, problem, launcher->multiprocessors),
-    };
-    /* Whole steps, so that only the last piece has a remainder; rounding up may leave fewer pieces. */
-    arguments.chunk = tb_pieces(tb_pieces(problem->k, arguments.splits), kernel->tile_k) * kernel->tile_k;
-    if (arguments.splits > 1)
-        arguments.splits = (int32_t)tb_pieces(problem->k, arguments.chunk);
+    return launch_arguments(launcher, kernel, batches,
+                            (tb_simt_arguments){
+                                .problem = *problem,
+                                .stride_a = stride_a,
+                                .stride_b = stride_b,
+                                .stride_c = stride_c,
+                                .partial = workspace,
+                            });
+}
 
-    int64_t tiles = count_tiles(kernel, problem);
-    if (tiles > TB_BLOCKS_MAXIMUM / batches / arguments.splits)
-        return TB_UNSUPPORTED;
-    TB_TRY(launcher->launch(launcher, &kernel->entries[choose_variant(problem, stride_a, stride_b)],
-                            tiles * batches * arguments.splits, kernel->threads,
-                            shared_bytes(launcher, kernel), &arguments));
-    return arguments.splits > 1 ? launch_reduce(launcher, &arguments) : TB_OK;
+tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                            void *workspace, const uint32_t *only_if)
+{
+    return launch_arguments(
+        launcher, kernel, 1,
+        (tb_simt_arguments){.problem = *problem, .partial = workspace, .only_if = only_if});
 }
 
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                          void *workspace)
 {
-    return tb_launch_simt_batched(launcher, kernel, problem, 1, 0, 0, 0, workspace);
+    return tb_launch_simt_if(launcher, kernel, problem, workspace, NULL);
 }

@@ -11,15 +11,32 @@
 #define TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k)                                                          \
     ((tile_k) * ((tile_m) + (tile_n) + 8) * (int)sizeof(float))
 
-int tb_simt_splits(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+/* How a product's tiles are dealt to blocks: see simt.h. */
+typedef struct tb_simt_schedule {
+    int64_t tiles_m, tiles_n; /* of one batch */
+    int64_t whole, steps, pieces;
+    double clocks; /* forecast of all launches together, once they run */
+} tb_simt_schedule;
+
+tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
+                              int multiprocessors);
+
+/* The catalog's callbacks. */
+double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
 size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                          void *workspace);
 
-/* batches products of the same shape whose operands lie the strides apart, in elements; one launch (and one
- * for the second pass where k is split). The workspace is that of a single product times batches. */
+/* The same, but where *only_if, in device memory, holds 0 when the launch's turn comes, C is left alone. */
+tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                            void *workspace, const uint32_t *only_if);
+
+/* batches products of the same shape whose operands lie the strides apart, in floats; one launch, and a
+ * second where the schedule splits tiles. */
+size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
+                                 const tb_problem *problem, int64_t batches);
 tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int32_t batches, int64_t stride_a,
+                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
                                  int64_t stride_b, int64_t stride_c, void *workspace);
 
 #endif

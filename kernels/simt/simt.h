@@ -1,18 +1,53 @@
-/* What the SIMT family's launch functions pass to its kernels. Shared by C and CUDA. */
+/* What the SIMT family's launch functions pass to its kernels, and how work is dealt to blocks. Shared by C
+ * and CUDA.
+ *
+ * A step is tile_k of k for one tile of C, the unit of work. The first `whole` tiles have a block each. The
+ * steps of the others are laid in one line, tile after tile, and dealt evenly to `pieces` further blocks, so
+ * that the last wave of blocks ends together. A tile whose steps went to several blocks is put together by a
+ * second launch, sgemm_simt_reduce, always in the same order.
+ */
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
 #include "lib/problem.h"
 
-/* Batches lie stride elements apart. The product along k is cut into splits pieces of chunk steps of k each
- * (the last may be shorter); with more than one, a split writes its plain sum of products to
- * partial[split][n][m] and sgemm_simt_reduce makes C of them, always adding in the order of the splits. */
 typedef struct tb_simt_arguments {
     tb_problem problem;
-    int64_t stride_a, stride_b, stride_c;
-    int64_t chunk;
-    float *partial;
-    int32_t batches, splits;
+    int64_t stride_a, stride_b, stride_c; /* between batches, in floats */
+    int64_t tiles_m, tiles_n;             /* of one batch */
+    int64_t whole;                        /* tiles with a block of their own */
+    int64_t steps;                        /* of a tile, at least 1 */
+    int64_t dealt;                        /* steps of the tiles that are not whole */
+    int64_t pieces;                       /* blocks to which those are dealt */
+    float *partial;                       /* two tiles for each piece: see tb_simt_slot */
+    int32_t tile_m, tile_n;
+    int32_t reduce_lanes;    /* of sgemm_simt_reduce: see there */
+    const uint32_t *only_if; /* in device memory; where it holds 0 the kernels do nothing. NULL: always do */
 } tb_simt_arguments;
+
+#ifdef __CUDACC__
+#define TB_SIMT_INLINE __host__ __device__ inline
+#else
+#define TB_SIMT_INLINE static inline
+#endif
+
+/* First of the dealt steps that a piece has. */
+TB_SIMT_INLINE int64_t tb_simt_first(int64_t piece, int64_t dealt, int64_t pieces)
+{
+    return piece * dealt / pieces;
+}
+
+/* The piece that has a step. */
+TB_SIMT_INLINE int64_t tb_simt_piece(int64_t step, int64_t dealt, int64_t pieces)
+{
+    return ((step + 1) * pieces - 1) / dealt;
+}
+
+/* Where a piece leaves the sum of an incomplete tile, in tiles: a piece has at most one of which it misses
+ * the beginning, its first, and one of which it has the beginning, its last. */
+TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
+{
+    return 2 * piece + has_beginning;
+}
 
 #endif

@@ -1,0 +1,306 @@
+/* kernels: the FP32 kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS SGEMM
+ * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
+ * each group, the geometric mean and the least of the ratios; --json writes all of it.
+ *
+ *   bench/kernels [--json FILE] [--group NAME] [--regret]
+ *
+ * --regret also times every other kernel that could have served, and says how much the best would have gained.
+ */
+#include "bench/measure.h"
+#include "dispatch/plan.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS_MAXIMUM = 64, RANDOM_SHAPES = 100 };
+
+/* Seconds spent on a contender for a product. */
+static const double BUDGET = 0.01;
+
+/* In the units of bench_difference. */
+static const double DIFFERENCE_ALLOWED = 8;
+
+typedef struct shape {
+    int64_t m, n, k;
+} shape;
+
+typedef struct group {
+    const char *name;
+    int count;
+    shape shapes[16];
+} group;
+
+static const group groups[] = {
+    {"squares", 4, {{2048, 2048, 2048}, {3072, 3072, 3072}, {4096, 4096, 4096}, {8192, 8192, 8192}}},
+    {"odd sizes",
+     7,
+     {{1025, 1025, 1025},
+      {1111, 1111, 1111},
+      {2049, 2049, 2049},
+      {3001, 3001, 3001},
+      {4095, 4095, 4095},
+      {4097, 4097, 4097},
+      {333, 777, 1555}}},
+    {"256 to 1536",
+     10,
+     {{256, 256, 256},
+      {384, 384, 384},
+      {512, 512, 512},
+      {640, 640, 640},
+      {768, 768, 768},
+      {896, 896, 896},
+      {1000, 1000, 1000},
+      {1024, 1024, 1024},
+      {1280, 1280, 1280},
+      {1536, 1536, 1536}}},
+    {"skinny",
+     11,
+     {{16384, 16, 4096},
+      {16, 16384, 4096},
+      {16384, 64, 4096},
+      {64, 64, 65536},
+      {128, 128, 131072},
+      {4096, 1, 4096},
+      {1, 4096, 4096},
+      {4096, 4096, 32},
+      {50, 4096, 1000},
+      {1000, 1000, 10000},
+      {25600, 64, 2560}}},
+};
+
+typedef struct options {
+    const char *json, *group;
+    bool regret;
+} options;
+
+/* Ratios to cuBLAS, of which a group shows the geometric mean and the least. */
+typedef struct tally {
+    int count;
+    double log_sum, least, worst_regret;
+} tally;
+
+typedef struct bench {
+    bench_gpu gpu;
+    bench_json json;
+    options options;
+    tb_facts facts;
+    tb_kernel kernels[KERNELS_MAXIMUM]; /* the catalog's, without those that are only forced */
+} bench;
+
+static options read_options(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
+                                                 {"group", required_argument, NULL, 'g'},
+                                                 {"regret", no_argument, NULL, 'r'},
+                                                 {0}};
+    options options = {0};
+    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
+        switch (option) {
+        case 'j':
+            options.json = optarg;
+            break;
+        case 'g':
+            options.group = optarg;
+            break;
+        case 'r':
+            options.regret = true;
+            break;
+        default:
+            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--regret]\n");
+            exit(2);
+        }
+    return options;
+}
+
+/* What the dispatcher may choose from here: FP32 multiply-adds only, as in precision `ieee`. */
+static void collect_kernels(bench *bench)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < tb_catalog_size && count < KERNELS_MAXIMUM; row++)
+        if (!tb_catalog[row].forced_only && tb_catalog[row].efficiency <= 1)
+            bench->kernels[count++] = tb_catalog[row];
+    bench->facts = (tb_facts){
+        .machine = {.readiness = TB_READY,
+                    .architecture = bench->gpu.description.architecture,
+                    .multiprocessors = bench->gpu.description.multiprocessors},
+        .kernels = bench->kernels,
+        .kernel_count = count,
+    };
+}
+
+static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
+{
+    /* What a thread for each element would take on a large product is of no interest. */
+    return strcmp(kernel->name, "naive") != 0 || product->flop < 1e10;
+}
+
+/* Seconds of the fastest kernel that could have served. */
+static double time_others(bench *bench, const bench_product *product, const bench_contender *chosen,
+                          const char **best)
+{
+    double seconds = chosen->seconds;
+    *best = chosen->name;
+    for (size_t i = 0; i < bench->facts.kernel_count; i++) {
+        bench_contender other = {.name = bench->kernels[i].name, .kernel = &bench->kernels[i]};
+        if (other.kernel == chosen->kernel || !has_room_for(product, other.kernel) ||
+            bench_refusal(&bench->gpu, other.kernel, &product->first))
+            continue;
+        bench_prepare(&bench->gpu, &other, product);
+        bench_contender *contenders[] = {&other};
+        bench_time(&bench->gpu, contenders, 1, product, BUDGET);
+        bench_dismiss(&other);
+        if (other.seconds < seconds) {
+            seconds = other.seconds;
+            *best = other.name;
+        }
+    }
+    return seconds;
+}
+
+static void report(bench *bench, const bench_product *product, const bench_contender *ours,
+                   const bench_contender *theirs, tally *tally)
+{
+    const tb_problem *problem = &product->first;
+    const char *best;
+    double best_seconds =
+        bench->options.regret ? time_others(bench, product, ours, &best) : (best = ours->name, ours->seconds);
+    double ratio = theirs->seconds / ours->seconds, regret = ours->seconds / best_seconds - 1;
+    char operation[3] = {"NT"[problem->transpose_a], "NT"[problem->transpose_b], 0};
+
+    printf("%7lld %7lld %7lld %s beta %g  %7.2f  cuBLAS %7.2f TFLOP/s  ratio %5.3f  %s",
+           (long long)problem->m, (long long)problem->n, (long long)problem->k, operation,
+           (double)problem->beta, product->flop / ours->seconds * 1e-12,
+           product->flop / theirs->seconds * 1e-12, ratio, ours->name);
+    if (regret > 0.02)
+        printf("  %s would be %.0f%% faster", best, 100 * regret);
+    printf("\n");
+
+    if (bench->json.file) {
+        bench_json_begin(&bench->json, NULL, '{');
+        bench_json_integer(&bench->json, "m", problem->m);
+        bench_json_integer(&bench->json, "n", problem->n);
+        bench_json_integer(&bench->json, "k", problem->k);
+        bench_json_text(&bench->json, "transposition", operation);
+        bench_json_number(&bench->json, "beta", (double)problem->beta);
+        bench_json_text(&bench->json, "kernel", ours->name);
+        bench_json_number(&bench->json, "tflops", product->flop / ours->seconds * 1e-12);
+        bench_json_number(&bench->json, "cublas_tflops", product->flop / theirs->seconds * 1e-12);
+        bench_json_number(&bench->json, "regret", bench->options.regret ? regret : NAN);
+        bench_json_end(&bench->json, '}');
+    }
+    tally->count++;
+    tally->log_sum += log(ratio);
+    tally->least = fmin(tally->least, ratio);
+    tally->worst_regret = fmax(tally->worst_regret, regret);
+}
+
+static void measure(bench *bench, const shape *shape, int transposition, float beta, tally *tally)
+{
+    bench_product product;
+    bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2, 0,
+                   &product);
+    tb_plan plan = {.route = TB_ROUTE_RESIDENT};
+    bench_require(tb_choose_kernel(&product.first, &bench->facts, false, &plan), "a kernel for the product");
+    bench_contender ours = {.name = plan.kernel->name, .kernel = plan.kernel}, theirs = {.name = "cuBLAS"};
+    bench_prepare(&bench->gpu, &ours, &product);
+    bench_prepare(&bench->gpu, &theirs, &product);
+    bench_require(bench_difference(&bench->gpu, &ours, &theirs, &product) <= DIFFERENCE_ALLOWED,
+                  "the same result as cuBLAS");
+    if (beta != 0) {
+        product.first.beta = beta;
+        BENCH_CUDA(cudaMemset(product.first.c, 0, (size_t)product.sets * product.stride_c * sizeof(float)));
+    }
+    bench_contender *contenders[] = {&ours, &theirs};
+    bench_time(&bench->gpu, contenders, 2, &product, BUDGET);
+    report(bench, &product, &ours, &theirs, tally);
+    bench_dismiss(&ours);
+    bench_dismiss(&theirs);
+    bench_release(&product);
+}
+
+static tally begin_group(bench *bench, const char *name)
+{
+    printf("\n%s\n", name);
+    if (bench->json.file) {
+        bench_json_begin(&bench->json, NULL, '{');
+        bench_json_text(&bench->json, "name", name);
+        bench_json_begin(&bench->json, "products", '[');
+    }
+    return (tally){.least = INFINITY};
+}
+
+static void end_group(bench *bench, const char *name, const tally *tally)
+{
+    double mean = exp(tally->log_sum / tally->count);
+    printf("%s: geometric mean %.3f, least %.3f of cuBLAS over %d products", name, mean, tally->least,
+           tally->count);
+    if (bench->options.regret)
+        printf(", worst choice %.0f%% off the best", 100 * tally->worst_regret);
+    printf("\n");
+    if (bench->json.file) {
+        bench_json_end(&bench->json, ']');
+        bench_json_number(&bench->json, "geometric_mean", mean);
+        bench_json_number(&bench->json, "least", tally->least);
+        bench_json_end(&bench->json, '}');
+    }
+}
+
+/* Sizes spread evenly over their logarithms, as shapes in programs are; half of them multiples of 4. */
+static int64_t draw_size(double least, double most)
+{
+    double fraction = (double)rand() / RAND_MAX;
+    int64_t size = (int64_t)(least * pow(most / least, fraction));
+    return rand() % 2 ? size : (size + 3) / 4 * 4;
+}
+
+static void measure_random(bench *bench)
+{
+    tally tally = begin_group(bench, "random");
+    srand(1);
+    for (int i = 0; i < RANDOM_SHAPES; i++) {
+        shape shape = {draw_size(32, 8192), draw_size(32, 8192), draw_size(32, 8192)};
+        measure(bench, &shape, rand() % 4, (float)(rand() % 2), &tally);
+    }
+    end_group(bench, "random", &tally);
+}
+
+static bool is_wanted(const bench *bench, const char *name)
+{
+    return !bench->options.group || strcmp(bench->options.group, name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    bench bench = {.options = read_options(argc, argv)};
+    bench_open(&bench.gpu);
+    collect_kernels(&bench);
+    if (bench.options.json) {
+        FILE *file = fopen(bench.options.json, "w");
+        bench_require(file != NULL, bench.options.json);
+        bench.json = bench_json_to(file);
+        bench_json_begin(&bench.json, NULL, '{');
+        bench_describe(&bench.gpu, &bench.json);
+        bench_json_begin(&bench.json, "groups", '[');
+    }
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (!is_wanted(&bench, groups[i].name))
+            continue;
+        tally tally = begin_group(&bench, groups[i].name);
+        for (int s = 0; s < groups[i].count; s++)
+            for (int transposition = 0; transposition < 4; transposition++)
+                for (int beta = 0; beta < 2; beta++)
+                    measure(&bench, &groups[i].shapes[s], transposition, (float)beta, &tally);
+        end_group(&bench, groups[i].name, &tally);
+    }
+    if (is_wanted(&bench, "random"))
+        measure_random(&bench);
+    if (bench.json.file) {
+        bench_json_end(&bench.json, ']');
+        bench_json_end(&bench.json, '}');
+        fclose(bench.json.file);
+    }
+    bench_close(&bench.gpu);
+    return 0;
+}

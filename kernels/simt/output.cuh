@@ -1,0 +1,103 @@
+/* The way out of the SIMT family: which tile of C a number means, and alpha and beta. */
+#pragma once
+
+#include "kernels/simt/simt.h"
+
+namespace simt
+{
+
+/* A tile of C in one of the batches. */
+struct tile {
+    int64_t batch, m, n; /* m, n: its first row and column */
+};
+
+/* Tiles are numbered batch after batch, in each in columns grouped by `group`, within a group along n first,
+ * so that the blocks in flight share panels of A and B in L2. */
+__device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m, int tile_n)
+{
+    constexpr unsigned group = 8;
+    const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
+    const unsigned batch = unsigned(number) / (tiles_m * tiles_n);
+    const unsigned index = unsigned(number) % (tiles_m * tiles_n);
+    const unsigned group_size = min(group, tiles_n) * tiles_m;
+    const unsigned first_n = index / group_size * group, within = index % group_size;
+    const unsigned width = min(group, tiles_n - first_n);
+    return {batch, int64_t(within / width) * tile_m, int64_t(first_n + within % width) * tile_n};
+}
+
+__device__ inline void add(float4 &sum, const float4 &term)
+{
+    sum.x += term.x;
+    sum.y += term.y;
+    sum.z += term.z;
+    sum.w += term.w;
+}
+
+/* Where sums of products go, as they are or as alpha * sum + beta * c. */
+struct output {
+    float *c;
+    int64_t ldc;
+    int rows, columns; /* that exist from c on, if few */
+    float alpha, beta;
+
+    __device__ float scale(float sum, float old) const
+    {
+        const float product = alpha * sum;
+        return beta == 0 ? product : fmaf(beta, old, product);
+    }
+};
+
+__device__ inline output output_to_c(const tb_simt_arguments &arguments, const tile &tile)
+{
+    const tb_problem &problem = arguments.problem;
+    return {problem.c + tile.batch * arguments.stride_c + tile.m + tile.n * problem.ldc,
+            problem.ldc,
+            int(min(problem.m - tile.m, int64_t(arguments.tile_m))),
+            int(min(problem.n - tile.n, int64_t(arguments.tile_n))),
+            problem.alpha,
+            problem.beta};
+}
+
+__device__ inline output output_to_slot(const tb_simt_arguments &arguments, int64_t slot)
+{
+    const int tile_m = arguments.tile_m, tile_n = arguments.tile_n;
+    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0};
+}
+
+/* Whether every column begins at a multiple of 16 bytes. */
+__device__ inline bool is_aligned(const output &out)
+{
+    return out.ldc % 4 == 0 && reinterpret_cast<uintptr_t>(out.c) % 16 == 0;
+}
+
+/* Four neighbours of a column, of which the first `left` exist. beta = 0 means that they hold nothing worth
+ * reading. */
+__device__ inline float4 read_piece(const output &out, const float *c, int left, bool aligned)
+{
+    if (out.beta == 0 || left <= 0)
+        return make_float4(0, 0, 0, 0);
+    if (aligned && left >= 4)
+        return *reinterpret_cast<const float4 *>(c);
+    return make_float4(c[0], left > 1 ? c[1] : 0, left > 2 ? c[2] : 0, left > 3 ? c[3] : 0);
+}
+
+__device__ inline void write_piece(const output &out, float *c, const float4 &sum, const float4 &old,
+                                   int left, bool aligned)
+{
+    const float4 value = make_float4(out.scale(sum.x, old.x), out.scale(sum.y, old.y),
+                                     out.scale(sum.z, old.z), out.scale(sum.w, old.w));
+    if (aligned && left >= 4) {
+        *reinterpret_cast<float4 *>(c) = value;
+        return;
+    }
+    if (left > 0)
+        c[0] = value.x;
+    if (left > 1)
+        c[1] = value.y;
+    if (left > 2)
+        c[2] = value.z;
+    if (left > 3)
+        c[3] = value.w;
+}
+
+} // namespace simt

@@ -1,0 +1,160 @@
+#include "kernels/tensor/launch_tensor.h"
+
+#include "kernels/launch.h"
+#include "kernels/simt/launch_simt.h"
+#include "kernels/tensor/split.h"
+
+/* What computes C when the pre-pass finds Inf, NaN or exponents that BF16 parts cannot hold. */
+#define FALLBACK_KERNEL "sgemm_simt_128x128"
+
+/* Parts begin at multiples of this in the workspace: whole lines of L2. */
+#define ALIGNMENT 128
+
+/* Forecasts, in clocks of a multiprocessor at 1.76 GHz, measured on an H200 from n = 256 to 16384: a stage of
+ * either tile, a tile's beginning and end, the three launches beside the main one with the main one's start,
+ * and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. */
+#define WIDE_STAGE_CLOCKS   2580.0
+#define NARROW_STAGE_CLOCKS 1780.0
+#define TILE_CLOCKS         5000.0
+#define LAUNCHES_CLOCKS     23000.0
+#define SPLIT_BYTES         10.0
+#define SPLIT_BYTES_A_CLOCK 16.4
+
+/* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
+#define NARROW_ADVANTAGE 0.97
+
+#define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
+
+/* Where everything lies, and how the work is cut. */
+typedef struct layout {
+    int tile_n;
+    int64_t stages, panels_a, panels_b, blocks;
+    size_t offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
+} layout;
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int64_t even(int64_t panels)
+{
+    return tb_pieces(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
+}
+
+/* Tiles that the busiest multiprocessor works through. */
+static int64_t count_turns(const tb_problem *problem, int tile_n, int multiprocessors)
+{
+    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
+    return tb_pieces(tiles, multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS);
+}
+
+static double stage_clocks(int tile_n)
+{
+    return tile_n == TB_SPLIT_WIDE ? WIDE_STAGE_CLOCKS : NARROW_STAGE_CLOCKS;
+}
+
+/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
+static int choose_width(const tb_problem *problem, int multiprocessors)
+{
+    double narrow = (double)count_turns(problem, TB_SPLIT_NARROW, multiprocessors) * NARROW_STAGE_CLOCKS;
+    double wide = (double)count_turns(problem, TB_SPLIT_WIDE, multiprocessors) * WIDE_STAGE_CLOCKS;
+    return narrow < NARROW_ADVANTAGE * wide ? TB_SPLIT_NARROW : TB_SPLIT_WIDE;
+}
+
+double tb_split_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    (void)kernel;
+    const int tile_n = choose_width(problem, multiprocessors);
+    double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    double elements = (double)(problem->m + problem->n) * (double)problem->k;
+    return LAUNCHES_CLOCKS + elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors +
+           (double)count_turns(problem, tile_n, multiprocessors) *
+               (TILE_CLOCKS + stages * stage_clocks(tile_n));
+}
+
+static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
+{
+    layout l;
+    l.tile_n = choose_width(problem, launcher->multiprocessors);
+    l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
+    l.panels_b = tb_pieces(problem->n, l.tile_n);
+    l.offset_a = round_up(sizeof(tb_split_findings));
+    l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages) * TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M);
+    l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(l.tile_n));
+    l.blocks = launcher->multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
+    if (l.panels_a * l.panels_b < l.blocks)
+        l.blocks = l.panels_a * l.panels_b;
+    l.offset_fallback = l.offset_segments;
+    if (l.stages > TB_SPLIT_SEGMENT_STAGES)
+        l.offset_fallback += (size_t)(l.blocks * TB_SPLIT_TILE_M * l.tile_n) * sizeof(float);
+    return l;
+}
+
+static size_t fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
+{
+    const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
+    return kernel && kernel->workspace ? kernel->workspace(launcher, kernel, problem) : 0;
+}
+
+size_t tb_split_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+{
+    (void)kernel;
+    return lay_out(launcher, problem).offset_fallback + fallback_bytes(launcher, problem);
+}
+
+static int64_t split_blocks(int64_t rows, int64_t stages)
+{
+    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, TB_SPLIT_BLOCK_STAGES);
+}
+
+static tb_status launch_split(const tb_launcher *launcher, tb_entry *entries,
+                              const tb_split_arguments *arguments)
+{
+    int64_t blocks_b = split_blocks((int64_t)arguments->panels_b * arguments->panel_b, arguments->stages);
+    int64_t blocks = arguments->split_blocks_a + blocks_b;
+    TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], 1, 32, 0, arguments));
+    if (blocks == 0) /* k is 0 */
+        return TB_OK;
+    return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
+}
+
+static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int64_t blocks,
+                                 const tb_split_arguments *arguments)
+{
+    if (arguments->panel_b == TB_SPLIT_WIDE)
+        return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_WIDE], blocks, TB_SPLIT_THREADS,
+                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), arguments);
+    return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_NARROW], blocks, TB_SPLIT_THREADS,
+                            TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), arguments);
+}
+
+tb_status tb_launch_split(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                          void *workspace)
+{
+    const layout l = lay_out(launcher, problem);
+    const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
+    char *memory = workspace;
+    if (!fallback || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
+        l.panels_b * l.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
+        split_blocks(l.panels_a * TB_SPLIT_TILE_M + l.panels_b * l.tile_n, l.stages) > TB_BLOCKS_MAXIMUM)
+        return TB_UNSUPPORTED;
+    const tb_split_arguments arguments = {
+        .problem = *problem,
+        .parts_a = memory + l.offset_a,
+        .parts_b = memory + l.offset_b,
+        .segments = (float *)(void *)(memory + l.offset_segments),
+        .findings = workspace,
+        .stages = l.stages,
+        .split_blocks_a = split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
+        .panel_a = TB_SPLIT_TILE_M,
+        .panel_b = l.tile_n,
+        .panels_a = (int32_t)l.panels_a,
+        .panels_b = (int32_t)l.panels_b,
+    };
+    TB_TRY(launch_split(launcher, kernel->entries, &arguments));
+    TB_TRY(launch_multiply(launcher, kernel->entries, l.blocks, &arguments));
+    return tb_launch_simt_if(launcher, fallback, problem, memory + l.offset_fallback,
+                             &arguments.findings->declined);
+}

@@ -1,0 +1,313 @@
+/* sgemm_bf16x6_sm90: FP32 products from Hopper's BF16 tensor cores, six products of split operands.
+ *
+ *            tile_n                 block    3 warpgroups: one thread of the first starts the copies, the
+ *         +-----------+                      others multiply 64 rows of the tile each
+ *      64 | consumer 0|             cluster  2 blocks, one tile above the other: each fetches half of the
+ *         +-----------+                      chunk of B and the copy engine hands it to both
+ *      64 | consumer 1|             stage    a chunk of A and a chunk of B, 32 steps of k, three parts each
+ *         +-----------+             grid     persistent; clusters take tiles in an order that shares L2
+ *
+ *   tile 128 x 192: 60 KiB a stage, 3 stages, 96 + 96 accumulators a thread
+ *   tile 128 x 128: 48 KiB a stage, 4 stages, 64 + 64
+ *
+ * The tensor cores add with few extra bits and truncate (docs/precision.md). Within a stage their sum starts
+ * from zero and takes the products smallest first; then it is added to FP32 registers by the ordinary adder,
+ * which rounds. Meanwhile the other consumer has the tensor cores. After 32 stages the registers are added to
+ * what the tile has in device memory, and start from zero again: so errors of long sums of one sign grow with
+ * the root of k / 1024, not of k / 32.
+ */
+#pragma once
+
+#include "kernels/gemm.cuh"
+#include "kernels/tensor/ptx.cuh"
+#include "kernels/tensor/split.h"
+#include "kernels/tensor/wgmma.cuh"
+
+namespace split_sm90
+{
+
+constexpr int tile_m = TB_SPLIT_TILE_M, consumers = 2, warpgroup = 128, warps = 4, threads = TB_SPLIT_THREADS;
+constexpr int cluster_blocks = TB_SPLIT_CLUSTER_BLOCKS;
+constexpr int stage_k = TB_SPLIT_STAGE_K, wgmma_m = 64, wgmma_k = 16;
+/* A core matrix of wgmma's operands: 8 rows of 8 BF16. */
+constexpr int core_k = 8, core_rows = 8, row_bytes = 16;
+/* Of the 65536, in multiples of 8: what the consumers can have when the producer keeps 40. */
+constexpr int producer_registers = 40, consumer_registers = 232;
+static_assert(threads == (1 + consumers) * warpgroup && tile_m == consumers * wgmma_m, "the block's roles");
+
+template <int n> struct layout {
+    static constexpr int tile_n = n;
+    static constexpr int bytes_a = TB_SPLIT_CHUNK_BYTES(tile_m), bytes_b = TB_SPLIT_CHUNK_BYTES(tile_n);
+    static constexpr int stage_bytes = bytes_a + bytes_b;
+    static constexpr int stages = TB_SPLIT_RING_STAGES(tile_n);
+    static constexpr int barriers_offset = stages * stage_bytes; /* full[stages], empty[stages] */
+};
+
+/* Walks the ring of stages; the parity is that of the round's phase. */
+template <int stages> struct ring {
+    uint32_t stage = 0, parity = 0;
+
+    __device__ void advance()
+    {
+        if (++stage == stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+struct tile {
+    int panel_a, panel_b;
+};
+
+/* Clusters go down a group of columns of C: 8 pairs of panels of A by 8 of B are in flight, whose chunks of
+ * the same k meet in L2. */
+template <int group = 8> __device__ inline tile tile_at(const tb_split_arguments &arguments, int index)
+{
+    const int pairs = arguments.panels_a / cluster_blocks, panels = arguments.panels_b;
+    const int first = index / (group * panels) * group, height = min(group, pairs - first);
+    const int within = index - first * panels;
+    return {(first + within % height) * cluster_blocks + int(ptx::cluster_block_rank()), within / height};
+}
+
+template <class layout> __device__ inline uint32_t full_barrier(uint32_t shared, int stage)
+{
+    return shared + layout::barriers_offset + 8 * stage;
+}
+template <class layout> __device__ inline uint32_t empty_barrier(uint32_t shared, int stage)
+{
+    return full_barrier<layout>(shared, layout::stages + stage);
+}
+
+template <class layout>
+__device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int tiles)
+{
+    ring<layout::stages> at;
+    const uint32_t rank = ptx::cluster_block_rank();
+    constexpr uint32_t half_b = layout::bytes_b / cluster_blocks;
+    for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
+        const tile tile = tile_at(arguments, index);
+        const char *a =
+            static_cast<const char *>(arguments.parts_a) + tile.panel_a * arguments.stages * layout::bytes_a;
+        const char *b = static_cast<const char *>(arguments.parts_b) +
+                        tile.panel_b * arguments.stages * layout::bytes_b + rank * half_b;
+        for (int64_t stage = 0; stage < arguments.stages; stage++) {
+            const uint32_t target = shared + at.stage * layout::stage_bytes;
+            const uint32_t full = full_barrier<layout>(shared, at.stage);
+            ptx::mbarrier_wait(empty_barrier<layout>(shared, at.stage), at.parity ^ 1);
+            ptx::mbarrier_arrive_expect_bytes(full, layout::stage_bytes);
+            ptx::copy_bulk(target, a, layout::bytes_a, full);
+            ptx::copy_bulk_multicast(target + layout::bytes_a + rank * half_b, b, half_b, full,
+                                     (1 << cluster_blocks) - 1);
+            a += layout::bytes_a;
+            b += layout::bytes_b;
+            at.advance();
+        }
+    }
+}
+
+/* The six products of a stage, smallest first, in a sum that starts from zero. */
+template <int tile_n> __device__ inline void multiply_stage(float (&sum)[tile_n / 2], uint32_t a, uint32_t b)
+{
+    constexpr int products = 6, part_a[products] = {2, 1, 0, 1, 0, 0}, part_b[products] = {0, 1, 2, 0, 1, 0};
+    constexpr int apart_a = tile_m * row_bytes, apart_b = tile_n * row_bytes,
+                  apart_rows = core_rows * row_bytes;
+    const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
+    const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int product = 0; product < products; product++)
+#pragma unroll
+        for (int k = 0; k < stage_k; k += wgmma_k) {
+            /* Descriptors count in 16 bytes. */
+            const int core_a = (part_a[product] * stage_k + k) / core_k,
+                      core_b = (part_b[product] * stage_k + k) / core_k;
+            ptx::wgmma<tile_n>::multiply(sum, descriptor_a + core_a * apart_a / 16,
+                                         descriptor_b + core_b * apart_b / 16, product + k > 0);
+        }
+    ptx::wgmma_commit_group();
+}
+
+/* Keeps the compiler from reading accumulators before the wait that precedes this. */
+template <int count> __device__ inline void pin(float (&sum)[count])
+{
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        asm volatile("" : "+f"(sum[i])::"memory");
+}
+
+template <int tile_n>
+__device__ inline void write_tile(const tb_problem &problem, const float (&sum)[tile_n / 2], int64_t row,
+                                  int64_t column)
+{
+    const int lane = threadIdx.x % 32;
+    row += threadIdx.x % warpgroup / 32 * 16 + lane / 4;
+    column += lane % 4 * 2;
+    float *c = problem.c + row + column * problem.ldc;
+#pragma unroll
+    for (int i = 0; i < tile_n / 2; i += 4)
+#pragma unroll
+        for (int l = 0; l < 2; l++)
+            if (column + i * 2 + l < problem.n) {
+                float *element = c + (i * 2 + l) * problem.ldc;
+                if (row < problem.m)
+                    element[0] = tb::combine(problem, sum[i + l], element);
+                if (row + 8 < problem.m)
+                    element[8] = tb::combine(problem, sum[i + l + 2], element + 8);
+            }
+}
+
+/* Two named barriers pass the tensor cores from one consumer to the other. Barrier numbers are constants:
+ * the compiler reserves all sixteen for one that it does not know. */
+__device__ inline void wait_for_turn(int consumer)
+{
+    if (consumer == 0)
+        ptx::named_barrier_synchronize<1>(consumers * warpgroup);
+    else
+        ptx::named_barrier_synchronize<2>(consumers * warpgroup);
+}
+
+__device__ inline void give_turn(int consumer)
+{
+    if (consumer == 0)
+        ptx::named_barrier_arrive<1>(consumers * warpgroup);
+    else
+        ptx::named_barrier_arrive<2>(consumers * warpgroup);
+}
+
+/* The segments' sum so far, in device memory: 16 bytes a thread and piece, read and written by it alone. */
+template <int count> struct segments {
+    float4 *pieces;
+    bool any = false;
+
+    __device__ void add_to(float (&total)[count]) const
+    {
+#pragma unroll
+        for (int i = 0; i < count / 4; i++) {
+            const float4 piece = __ldcg(pieces + i * consumers * warpgroup);
+            total[4 * i] += piece.x;
+            total[4 * i + 1] += piece.y;
+            total[4 * i + 2] += piece.z;
+            total[4 * i + 3] += piece.w;
+        }
+    }
+
+    /* Takes the total over and leaves zero. */
+    __device__ void take(float (&total)[count])
+    {
+        if (any)
+            add_to(total);
+        any = true;
+#pragma unroll
+        for (int i = 0; i < count / 4; i++)
+            __stcg(pieces + i * consumers * warpgroup,
+                   make_float4(total[4 * i], total[4 * i + 1], total[4 * i + 2], total[4 * i + 3]));
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            total[i] = 0;
+    }
+};
+
+template <class layout>
+__device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int tiles, int consumer)
+{
+    constexpr int count = layout::tile_n / 2;
+    ring<layout::stages> at;
+    if (consumer == 1)
+        give_turn(0);
+    for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
+        const tile tile = tile_at(arguments, index);
+        float total[count] = {}, sum[count];
+        segments<count> before = {reinterpret_cast<float4 *>(arguments.segments) +
+                                  int64_t(blockIdx.x) * (tile_m * layout::tile_n / 4) + threadIdx.x -
+                                  warpgroup};
+        int left = TB_SPLIT_SEGMENT_STAGES;
+        for (int64_t stage = 0; stage < arguments.stages; stage++) {
+            const uint32_t a = shared + at.stage * layout::stage_bytes + consumer * wgmma_m * row_bytes;
+            const uint32_t b = shared + at.stage * layout::stage_bytes + layout::bytes_a;
+            ptx::mbarrier_wait(full_barrier<layout>(shared, at.stage), at.parity);
+            wait_for_turn(consumer);
+            multiply_stage<layout::tile_n>(sum, a, b);
+            give_turn(1 - consumer);
+            ptx::wgmma_wait_group<0>();
+            pin(sum);
+            /* Every warp for itself, as its wait says nothing of the others; to each block that writes here. */
+            if (threadIdx.x % 32 < cluster_blocks)
+                ptx::mbarrier_arrive_at(empty_barrier<layout>(shared, at.stage), threadIdx.x % 32);
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                total[i] += sum[i];
+            at.advance();
+            if (--left == 0 && stage + 1 < arguments.stages) {
+                before.take(total);
+                left = TB_SPLIT_SEGMENT_STAGES;
+            }
+        }
+        if (before.any)
+            before.add_to(total);
+        write_tile<layout::tile_n>(arguments.problem, total,
+                                   int64_t(tile.panel_a) * tile_m + consumer * wgmma_m,
+                                   int64_t(tile.panel_b) * layout::tile_n);
+    }
+    if (consumer == 0)
+        wait_for_turn(0);
+}
+
+/* Whether the pre-pass has found exponents outside the limits. Every block answers alike. */
+__device__ inline bool out_of_range(const tb_split_arguments &arguments)
+{
+    constexpr int bias = 127;
+    const tb_split_range a = arguments.findings->a, b = arguments.findings->b;
+    if (a.smallest_below_256 == 0 || b.smallest_below_256 == 0) /* a zero operand; the other's Inf or NaN */
+        return max(a.largest, b.largest) > bias + TB_SPLIT_LARGEST;
+    const int largest_a = int(a.largest) - bias, smallest_a = 256 - int(a.smallest_below_256) - bias;
+    const int largest_b = int(b.largest) - bias, smallest_b = 256 - int(b.smallest_below_256) - bias;
+    const int sum = largest_a + 1 + largest_b + 1 + (64 - __clzll(arguments.problem.k - 1));
+    return max(largest_a, largest_b) > TB_SPLIT_LARGEST || sum > TB_SPLIT_LARGEST_SUM ||
+           min(smallest_a, smallest_b) < TB_SPLIT_SMALLEST ||
+           smallest_a + smallest_b < TB_SPLIT_SMALLEST_PRODUCT;
+}
+
+template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)
+{
+    extern __shared__ __align__(128) char memory[];
+    if (out_of_range(arguments)) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            arguments.findings->declined = 1;
+        return;
+    }
+    const uint32_t shared = ptx::shared_address(memory);
+    const int tiles = arguments.panels_a / cluster_blocks * arguments.panels_b;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < layout::stages; stage++) {
+            ptx::mbarrier_init(full_barrier<layout>(shared, stage), 1);
+            ptx::mbarrier_init(empty_barrier<layout>(shared, stage), consumers * warps * cluster_blocks);
+        }
+        ptx::fence_mbarrier_init();
+    }
+    ptx::cluster_synchronize();
+
+    /* The same in all threads of a warp, and the compiler knows it: descriptors stay in uniform registers. */
+    const int group = __shfl_sync(0xffffffff, int(threadIdx.x) / warpgroup, 0);
+    if (group == 0) {
+        ptx::lower_registers<producer_registers>();
+        if (threadIdx.x == 0)
+            produce<layout>(arguments, shared, tiles);
+    } else {
+        ptx::raise_registers<consumer_registers>();
+        consume<layout>(arguments, shared, tiles, group - 1);
+    }
+    /* A block's shared memory is written by its neighbour until both are done. */
+    __syncwarp();
+    ptx::cluster_synchronize();
+}
+
+} // namespace split_sm90
+
+#define TB_SPLIT_STAMP(symbol, tile_n)                                                                       \
+    extern "C" __global__ void __cluster_dims__(split_sm90::cluster_blocks, 1, 1)                            \
+        __launch_bounds__(split_sm90::threads, 1)                                                            \
+            symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
+    {                                                                                                        \
+        split_sm90::sgemm<split_sm90::layout<tile_n>>(arguments);                                            \
+    }

@@ -1,0 +1,70 @@
+/* What the launch function of the split-precision kernels passes to them. Shared by C and CUDA.
+ *
+ * Words: a part is one of the BF16 numbers whose sum is an FP32 number; a panel is as many rows of op(A), or
+ * columns of op(B), as a tile of C has; a chunk is a panel's parts over one stage of k.
+ */
+#ifndef TB_SPLIT_H
+#define TB_SPLIT_H
+
+#include "lib/problem.h"
+
+#define TB_SPLIT_PARTS   3
+#define TB_SPLIT_STAGE_K 32
+
+/* Bytes of a chunk: three parts of 2 bytes. */
+#define TB_SPLIT_CHUNK_BYTES(rows) (TB_SPLIT_PARTS * TB_SPLIT_STAGE_K * 2 * (rows))
+
+/* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
+ * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
+ * chunk of B and two 8-byte barriers. */
+#define TB_SPLIT_TILE_M              128
+#define TB_SPLIT_WIDE                192
+#define TB_SPLIT_NARROW              128
+#define TB_SPLIT_RING_STAGES(tile_n) ((tile_n) == TB_SPLIT_WIDE ? 3 : 4)
+#define TB_SPLIT_RING_BYTES(tile_n)                                                                          \
+    (TB_SPLIT_RING_STAGES(tile_n) *                                                                          \
+     (TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(tile_n) + 2 * 8))
+#define TB_SPLIT_CLUSTER_BLOCKS 2
+#define TB_SPLIT_THREADS        384
+
+/* What a block of the pre-pass splits. Panels are whole numbers of its rows. */
+#define TB_SPLIT_BLOCK_ROWS   64
+#define TB_SPLIT_BLOCK_STAGES 4
+
+/* Stages that are summed in registers before they join what was summed before. */
+#define TB_SPLIT_SEGMENT_STAGES 32
+
+/* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic.
+ * SMALLEST: below it the third part is no longer exact, as BF16 ends at 2^-133.
+ * SMALLEST_PRODUCT: below it the tensor cores' last bit, 2^-149, lost twelve times a stage, shows.
+ * LARGEST: above it rounding to BF16 may overflow.
+ * LARGEST_SUM: no partial sum of the products' magnitudes may exceed this power of two. */
+#define TB_SPLIT_SMALLEST         (-110)
+#define TB_SPLIT_SMALLEST_PRODUCT (-116)
+#define TB_SPLIT_LARGEST          126
+#define TB_SPLIT_LARGEST_SUM      127
+
+/* What the pre-pass finds out about an operand: the largest of its biased exponents, and of 256 minus those
+ * of its nonzero elements. Zero where it has no such element. */
+typedef struct tb_split_range {
+    uint32_t largest, smallest_below_256;
+} tb_split_range;
+
+/* In device memory, set to zero before the pre-pass. */
+typedef struct tb_split_findings {
+    tb_split_range a, b;
+    uint32_t declined; /* 1 once the tensor kernel has left C to the SIMT kernel that follows */
+} tb_split_findings;
+
+typedef struct tb_split_arguments {
+    tb_problem problem;
+    void *parts_a, *parts_b; /* [panel][stage][part][k / 8][row][k % 8], zeros where there is no element */
+    tb_split_findings *findings;
+    float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
+    int64_t stages;  /* of k */
+    int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
+    int32_t panel_a, panel_b;   /* their rows */
+    int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
+} tb_split_arguments;
+
+#endif

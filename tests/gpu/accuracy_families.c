@@ -1,0 +1,116 @@
+#include "tests/gpu/accuracy_families.h"
+
+#include <math.h>
+
+static double uniform(check_random *random)
+{
+    return (double)(check_next(random) >> 11) * 0x1p-53;
+}
+
+double accuracy_normal(check_random *random)
+{
+    double radius = sqrt(-2 * log(1 - uniform(random)));
+    return radius * cos(2 * M_PI * uniform(random));
+}
+
+double accuracy_shared_uniform(uint64_t salt, int64_t index)
+{
+    check_random random = {.state = salt * 0x9e3779b97f4a7c15u + (uint64_t)index};
+    return uniform(&random);
+}
+
+static double fill_positive(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return uniform(random);
+}
+
+static double fill_one_to_two(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return 1 + uniform(random);
+}
+
+static double fill_normal(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return accuracy_normal(random);
+}
+
+static double fill_wide(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return (uniform(random) - 0.5) * exp(accuracy_normal(random));
+}
+
+static double fill_widest(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return (uniform(random) - 0.5) * exp(4 * accuracy_normal(random));
+}
+
+/* A * D and D^-1 * B, D of powers of two. */
+static double fill_scaled(const accuracy_position *at, check_random *random)
+{
+    int exponent = (int)(61 * accuracy_shared_uniform(1, at->k)) - 30;
+    return ldexp(accuracy_normal(random), at->in_b ? -exponent : exponent);
+}
+
+static double fill_graded(const accuracy_position *at, check_random *random)
+{
+    return ldexp(accuracy_normal(random), (int)(-20 * at->outer / at->outer_count));
+}
+
+/* Of a pair of neighbours along k, the second takes the product of the first away but for a small rest. */
+static double fill_cancelling(const accuracy_position *at, check_random *random)
+{
+    double value = accuracy_shared_uniform(at->in_b ? 3 : 2, at->outer * at->k_count + at->k / 2) + 0.5;
+    bool second = at->k % 2 == 1;
+    return !second ? value : at->in_b ? -value : value * (1 + ldexp(accuracy_normal(random), -20));
+}
+
+static double fill_equal(const accuracy_position *at, check_random *random)
+{
+    (void)random;
+    return 1 + accuracy_shared_uniform(at->in_b ? 5 : 4, at->outer);
+}
+
+static double fill_huge(const accuracy_position *at, check_random *random)
+{
+    return ldexp(accuracy_normal(random), at->in_b ? -10 - (int)ceil(log2((double)at->k_count)) : 120);
+}
+
+/* Sums just under FLT_MAX. */
+static double fill_largest(const accuracy_position *at, check_random *random)
+{
+    return (1 + uniform(random)) * ldexp(0.49, at->in_b ? -(int)ceil(log2((double)at->k_count)) : 126);
+}
+
+static double fill_tiny(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return ldexp(accuracy_normal(random), -54);
+}
+
+/* Sums about FLT_MIN, from operands that are not small. */
+static double fill_smallest(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return ldexp(accuracy_normal(random), -64);
+}
+
+static double fill_subnormal(const accuracy_position *at, check_random *random)
+{
+    return ldexp(accuracy_normal(random), at->in_b ? 20 : -130);
+}
+
+const accuracy_family accuracy_families[] = {
+    {"uniform 0..1", fill_positive, false, false}, {"uniform 1..2", fill_one_to_two, false, false},
+    {"normal", fill_normal, true, false},          {"(u-1/2)exp(N)", fill_wide, true, false},
+    {"(u-1/2)exp(4N)", fill_widest, false, false}, {"A D, 1/D B", fill_scaled, true, false},
+    {"graded", fill_graded, true, false},          {"cancelling", fill_cancelling, false, false},
+    {"equal along k", fill_equal, false, false},   {"huge", fill_huge, false, false},
+    {"near FLT_MAX", fill_largest, false, false},  {"tiny", fill_tiny, false, true},
+    {"near FLT_MIN", fill_smallest, false, true},  {"subnormal", fill_subnormal, false, true},
+};
+const int accuracy_family_count = (int)(sizeof accuracy_families / sizeof *accuracy_families);

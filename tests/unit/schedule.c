@@ -1,0 +1,98 @@
+/* How the SIMT family deals a product to blocks: whatever the shape, every step of every tile is computed exactly
+ * once, no two pieces write to one slot, and the workspace holds all slots.
+ */
+#include "kernels/catalog.h"
+#include "kernels/simt/launch_simt.h"
+#include "kernels/simt/simt.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MULTIPROCESSORS = 132, SHAPES = 300 };
+
+static tb_simt_arguments launched;
+static int64_t blocks_launched;
+static int launches;
+
+/* Stands in for a device: keeps what the first launch was given. */
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)launcher, (void)entry, (void)threads, (void)shared_bytes;
+    if (launches++ == 0) {
+        memcpy(&launched, argument, sizeof launched);
+        blocks_launched = blocks;
+    }
+    return TB_OK;
+}
+
+static const tb_launcher launcher = {
+    .architecture = 90, .multiprocessors = MULTIPROCESSORS, .launch = note_launch};
+
+/* Walks through the pieces as the kernel does. */
+static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
+{
+    int64_t expected = 0, used_slots = 2 * launched.pieces;
+    unsigned char *slots = calloc((size_t)used_slots + 1, 1);
+    for (int64_t piece = 0; piece < launched.pieces; piece++) {
+        int64_t step = tb_simt_first(piece, launched.dealt, launched.pieces);
+        const int64_t end = tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+        CHECK(step == expected && end > step, "%s: piece %lld has steps %lld to %lld, expected from %lld",
+              kernel->name, (long long)piece, (long long)step, (long long)end, (long long)expected);
+        while (step < end) {
+            CHECK(tb_simt_piece(step, launched.dealt, launched.pieces) == piece,
+                  "%s: step %lld is looked for in another piece than %lld", kernel->name, (long long)step,
+                  (long long)piece);
+            int64_t within = step % launched.steps, left = launched.steps - within;
+            int64_t count = left < end - step ? left : end - step;
+            if (count < launched.steps) {
+                int64_t slot = tb_simt_slot(piece, within == 0);
+                CHECK(slots[slot] == 0, "%s: slot %lld is written twice", kernel->name, (long long)slot);
+                slots[slot] = 1;
+            }
+            step += count;
+        }
+        expected = end;
+    }
+    CHECK(expected == (launched.pieces > 0 ? launched.dealt : 0), "%s: steps are left over", kernel->name);
+    CHECK(workspace >= (size_t)used_slots * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(float),
+          "%s: %zu bytes of workspace for %lld slots", kernel->name, workspace, (long long)used_slots);
+    free(slots);
+}
+
+static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *problem, int64_t batches)
+{
+    launches = 0;
+    CHECK(tb_launch_simt_batched(&launcher, kernel, problem, batches, 0, 0, 0, NULL) == TB_OK,
+          "%s: not launched", kernel->name);
+    const int64_t tiles = launched.tiles_m * launched.tiles_n * batches;
+    CHECK(launched.tiles_m * kernel->tile_m >= problem->m && launched.tiles_n * kernel->tile_n >= problem->n,
+          "%s: tiles do not cover C", kernel->name);
+    CHECK(launched.steps >= 1 && launched.steps * kernel->tile_k >= problem->k, "%s: steps do not cover k",
+          kernel->name);
+    CHECK(launched.dealt == (tiles - launched.whole) * launched.steps, "%s: dealt steps", kernel->name);
+    CHECK(blocks_launched == launched.whole + launched.pieces, "%s: blocks", kernel->name);
+    CHECK(launches == (launched.pieces > 0 ? 2 : 1), "%s: %d launches", kernel->name, launches);
+    every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
+}
+
+static int64_t draw(int64_t most)
+{
+    return 1 + (int64_t)((double)rand() / RAND_MAX * (double)(rand() % 4 ? most / 8 : most - 1));
+}
+
+int main(void)
+{
+    srand(1);
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        if (tb_catalog[row].launch != tb_launch_simt)
+            continue;
+        for (int i = 0; i < SHAPES; i++) {
+            tb_problem problem = {
+                .m = draw(8192), .n = draw(8192), .k = i % 10 ? draw(100000) : 0, .alpha = 1};
+            a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
+        }
+    }
+    return check_result();
+}
