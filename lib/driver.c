@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define DRIVER_NAME "libcuda.so.1"
@@ -50,10 +51,23 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
+/* In a forked child the dynamic linker's lock may be held for ever, by a thread that the child does not have. */
+static atomic_bool forked;
+
+static void note_fork(void)
+{
+    atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
 bool tb_driver_in_process(void)
 {
     if (tb_cu())
         return true;
+    if (atomic_load_explicit(&forked, memory_order_relaxed))
+        return false;
+    static atomic_flag watching_forks = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set_explicit(&watching_forks, memory_order_relaxed))
+        pthread_atfork(NULL, NULL, note_fork);
     /* Asking the loader by name is slow; nothing has changed while nothing has been loaded. */
     static atomic_ullong loads_without_driver;
     unsigned long long loads = 0;

@@ -17,8 +17,11 @@ static tb_runner *const run[TB_ROUTE_COUNT] = {
 };
 
 /* A choice that the user forced and that cannot be followed is said aloud. */
-static void say_refusal(const tb_plan *plan)
+static void say_refusal(const tb_plan *plan, const tb_facts *facts)
 {
+    if (facts->route_forced && plan->reason == TB_REASON_NO_DEVICE)
+        tb_warn_once("ROUTE=%s: there is no usable device; the host answers",
+                     tb_option_text(TB_OPTION_ROUTE));
     if (plan->reason == TB_REASON_ROUTE_REFUSED)
         tb_warn_once("ROUTE=%s cannot serve every call; the host answers those it cannot",
                      tb_option_text(TB_OPTION_ROUTE));
@@ -48,7 +51,7 @@ tb_outcome tb_sgemm(const tb_problem *given, const tb_host *host)
         plan = tb_decide(&problem, &facts);
     }
 
-    say_refusal(&plan);
+    say_refusal(&plan, &facts);
 
     double start = tb_seconds();
     tb_outcome outcome = run[plan.route](&problem, &plan, host);

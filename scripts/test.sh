@@ -25,9 +25,9 @@ log=build/tests.log
 status=0
 for preset in "${presets[@]}"; do
     build "$preset"
-    # The assembler's reports on the kernels are the same for every preset, and slow.
+    # The assembler's reports on the kernels are the same for every preset, and Python programs are slow.
     once=()
-    [[ $preset == release ]] || once=(--label-exclude kernels)
+    [[ $preset == release ]] || once=(--label-exclude 'kernels|client')
     ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error "${once[@]}" "$@" 2>&1 | tee -a "$log" || status=1
 done
 
