@@ -19,7 +19,8 @@
 #define RING_MOST   64
 #define PANELS_MOST 32
 
-/* Blocks are not cut finer than this. */
+/* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
+ * its parts stay as aligned as it is. */
 #define BLOCK_LEAST 16
 
 static int64_t smaller(int64_t x, int64_t y)
@@ -86,8 +87,8 @@ static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, in
 {
     int64_t tiles_m = pieces(tiling->block_m, kernel->tile_m);
     int64_t columns = larger((int64_t)multiprocessors * larger(kernel->blocks, 1) / tiles_m, 1);
-    columns = larger(columns * kernel->tile_n, pieces(tiling->block_n, PANELS_MOST));
-    return smaller(columns, tiling->block_n);
+    columns = larger(columns, pieces(pieces(tiling->block_n, PANELS_MOST), kernel->tile_n));
+    return smaller(columns * kernel->tile_n, tiling->block_n);
 }
 
 /* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
@@ -111,9 +112,9 @@ static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, 
         if (tb_tiling_bytes(tiling) <= bytes)
             return true;
         if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
-            block_n = pieces(block_n, 2);
+            block_n = round_up(pieces(block_n, 2), BLOCK_LEAST);
         else if (block_m > BLOCK_LEAST)
-            block_m = pieces(block_m, 2);
+            block_m = round_up(pieces(block_m, 2), BLOCK_LEAST);
         else
             return false;
     }
