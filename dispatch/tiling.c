@@ -15,10 +15,6 @@
 /* Products with fewer multiply-adds are over before a second block could overlap with the first. */
 #define TWO_BLOCKS_VOLUME 1e9
 
-/* As many as a pipeline has events for. */
-#define RING_MOST   64
-#define PANELS_MOST 32
-
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
 #define BLOCK_LEAST 16
@@ -87,7 +83,7 @@ static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, in
 {
     int64_t tiles_m = pieces(tiling->block_m, kernel->tile_m);
     int64_t columns = larger((int64_t)multiprocessors * larger(kernel->blocks, 1) / tiles_m, 1);
-    columns = larger(columns, pieces(pieces(tiling->block_n, PANELS_MOST), kernel->tile_n));
+    columns = larger(columns, pieces(pieces(tiling->block_n, TB_PANELS_MAXIMUM), kernel->tile_n));
     return smaller(columns * kernel->tile_n, tiling->block_n);
 }
 
@@ -144,7 +140,7 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int mu
     int64_t block_n = smaller(round_up(pieces(problem->n, blocks), kernel->tile_n), problem->n);
     block_n = smaller(block_n, rows_most);
 
-    set_block(problem, block_m, block_n, true, RING_MOST, tiling);
+    set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
     bool fits = tb_tiling_bytes(tiling) <= bytes;
     for (; !fits && tiling->slab_k > 0; tiling->slab_k /= 2)
         if ((fits = choose_blocks(problem, block_m, block_n, bytes, tiling)))

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Slabs in a ring that is smaller than k, and panels in a block: a pipeline has an event for each. */
+#define TB_RING_MAXIMUM   64
+#define TB_PANELS_MAXIMUM 32
+
 typedef struct tb_tiling {
     int64_t block_m, block_n;
     int64_t slab_k;

@@ -8,6 +8,7 @@
 #ifndef TB_PIPELINE_H
 #define TB_PIPELINE_H
 
+#include "dispatch/tiling.h"
 #include "lib/device.h"
 #include "lib/memory.h"
 
@@ -17,10 +18,6 @@
 
 /* While one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
 #define TB_SLOTS 4
-
-/* Slabs in a ring that is smaller than k, and panels in a block of C. */
-#define TB_RING_MAXIMUM   64
-#define TB_PANELS_MAXIMUM 32 /* both as in dispatch/tiling.c */
 
 typedef struct tb_slot {
     tb_buffer pinned;
