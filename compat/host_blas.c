@@ -9,6 +9,7 @@
 
 #include "compat/arguments.h"
 #include "compat/loaded_objects.h"
+#include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
 
@@ -254,10 +255,12 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
     const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
     if (!host) {
         tb_host_blas found = {.spelling = spelling, .integer_bits = presumed_bits(spelling)};
+        tb_enter_linker();
         if (search_process(spelling, call_site, &found))
             found.nested = lies_in_sgemm(call_site);
         else
             search_libraries(spelling, &found);
+        tb_leave_linker();
         host = keep_host(&found);
     }
     if (entry < end)

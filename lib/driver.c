@@ -1,11 +1,11 @@
 #include "lib/driver.h"
 
+#include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define DRIVER_NAME "libcuda.so.1"
@@ -39,8 +39,11 @@ bool tb_load_driver(void)
 {
     if (tb_cu())
         return true;
+    tb_enter_linker();
     void *library = dlopen(DRIVER_NAME, RTLD_LAZY);
-    return library && resolve(library);
+    bool found = library && resolve(library);
+    tb_leave_linker();
+    return found;
 }
 
 /* How often an object has been loaded into this process, as the first object of the walk already tells. */
@@ -51,24 +54,9 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-/* In a forked child the dynamic linker's lock may be held for ever, by a thread that the child does not have. */
-static atomic_bool forked;
-
-static void note_fork(void)
+/* Inside the linker. Asking it by name is slow; nothing has changed while nothing has been loaded. */
+static bool find_loaded_driver(void)
 {
-    atomic_store_explicit(&forked, true, memory_order_relaxed);
-}
-
-bool tb_driver_in_process(void)
-{
-    if (tb_cu())
-        return true;
-    if (atomic_load_explicit(&forked, memory_order_relaxed))
-        return false;
-    static atomic_flag watching_forks = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set_explicit(&watching_forks, memory_order_relaxed))
-        pthread_atfork(NULL, NULL, note_fork);
-    /* Asking the loader by name is slow; nothing has changed while nothing has been loaded. */
     static atomic_ullong loads_without_driver;
     unsigned long long loads = 0;
     dl_iterate_phdr(count_loads, &loads);
@@ -79,6 +67,18 @@ bool tb_driver_in_process(void)
         return resolve(library);
     atomic_store_explicit(&loads_without_driver, loads, memory_order_relaxed);
     return false;
+}
+
+bool tb_driver_in_process(void)
+{
+    if (tb_cu())
+        return true;
+    if (!tb_linker_answers())
+        return false;
+    tb_enter_linker();
+    bool found = find_loaded_driver();
+    tb_leave_linker();
+    return found;
 }
 
 static tb_status classify(CUresult result)

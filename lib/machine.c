@@ -1,5 +1,6 @@
 #include "lib/machine.h"
 
+#include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
 
@@ -84,10 +85,12 @@ static void *start_device(void *unused)
 }
 
 /* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU.
+ * A driver that was being initialized may have been inside the linker.
  */
 static void forget_device_in_child(void)
 {
-    atomic_store(&readiness, TB_LOST);
+    if (atomic_exchange(&readiness, TB_LOST) == TB_STARTING)
+        tb_distrust_linker();
 }
 
 /* The helper thread runs code of this library, which dlclose must therefore not unmap. */
@@ -118,7 +121,9 @@ static void start_once(void)
     tb_readiness untried = TB_UNTRIED;
     if (!atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING))
         return;
+    tb_enter_linker();
     pin_library();
+    tb_leave_linker();
     pthread_atfork(NULL, NULL, forget_device_in_child);
     if (!start_helper())
         settle(TB_ABSENT);

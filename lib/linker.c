@@ -1,0 +1,72 @@
+#include "lib/linker.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define LONGEST_WAIT_NS 100000000
+
+static atomic_int inside;  /* calls into the linker under way */
+static atomic_int forking; /* forks under way */
+static atomic_bool distrusted;
+
+static long long nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void wait_for_none(atomic_int *count)
+{
+    long long end = nanoseconds() + LONGEST_WAIT_NS;
+    while (atomic_load(count) != 0 && nanoseconds() < end)
+        sched_yield();
+}
+
+static void before_fork(void)
+{
+    atomic_fetch_add(&forking, 1);
+    wait_for_none(&inside);
+}
+
+static void in_parent(void)
+{
+    atomic_fetch_sub(&forking, 1);
+}
+
+static void in_child(void)
+{
+    if (atomic_exchange(&inside, 0) != 0)
+        tb_distrust_linker();
+    atomic_store(&forking, 0);
+}
+
+void tb_enter_linker(void)
+{
+    static atomic_flag watching = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set_explicit(&watching, memory_order_relaxed))
+        pthread_atfork(before_fork, in_parent, in_child);
+    atomic_fetch_add(&inside, 1);
+    if (atomic_load(&forking) == 0)
+        return;
+    atomic_fetch_sub(&inside, 1);
+    wait_for_none(&forking);
+    atomic_fetch_add(&inside, 1);
+}
+
+void tb_leave_linker(void)
+{
+    atomic_fetch_sub(&inside, 1);
+}
+
+void tb_distrust_linker(void)
+{
+    atomic_store_explicit(&distrusted, true, memory_order_relaxed);
+}
+
+bool tb_linker_answers(void)
+{
+    return !atomic_load_explicit(&distrusted, memory_order_relaxed);
+}
