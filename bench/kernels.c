@@ -122,9 +122,7 @@ static void collect_kernels(bench *bench)
         if (!tb_catalog[row].forced_only && tb_catalog[row].efficiency <= 1)
             bench->kernels[count++] = tb_catalog[row];
     bench->facts = (tb_facts){
-        .machine = {.readiness = TB_READY,
-                    .architecture = bench->gpu.description.architecture,
-                    .multiprocessors = bench->gpu.description.multiprocessors},
+        .machine = {.readiness = TB_READY, .chips = &bench->gpu.chip, .chip_count = 1},
         .kernels = bench->kernels,
         .kernel_count = count,
     };

@@ -37,6 +37,10 @@ void bench_open(bench_gpu *gpu)
     bench_require(tb_device.in_process(), "the library finds the driver");
     BENCH_TB(tb_device.open(&devices));
     BENCH_TB(tb_device.describe(0, &gpu->description));
+    BENCH_TB(tb_device.open_device(0));
+    gpu->chip = tb_presume_chip(0, &gpu->description);
+    gpu->chip.open = true;
+    tb_measure_chip(&gpu->chip);
     BENCH_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
     gpu->l2_bytes = (size_t)properties.l2CacheSize;
     gpu->threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;

@@ -10,6 +10,7 @@
 
 #include "bench/json.h"
 #include "kernels/catalog.h"
+#include "lib/calibrate.h"
 #include "lib/device.h"
 
 #include <cublas_v2.h>
@@ -28,6 +29,7 @@ typedef struct bench_gpu {
     cublasHandle_t cublas; /* FP32 only: pedantic */
     cudaEvent_t start, stop;
     tb_device_description description;
+    tb_chip chip; /* as the library sees the device */
     size_t l2_bytes;
     int threads_per_multiprocessor;
 } bench_gpu;

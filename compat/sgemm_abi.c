@@ -1,7 +1,7 @@
 /* SGEMM under every name that programs call it by: one function body per calling convention, stamped for each
  * spelling of sgemm_names.def. A call either is settled here or goes on, with its arguments untouched, to the
- * caller's own BLAS: irregular calls, whose diagnosis is that BLAS's own, and those that the runtime
- * declines.
+ * caller's own BLAS: small calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's
+ * own.
  *
  * Going on is the last thing that a stamped CBLAS function does, so that it compiles to a jump: the host
  * returns, or unwinds, straight to the caller, and nothing has to be put right afterwards.
@@ -45,10 +45,11 @@ INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int
 INLINED bool is_settled(const tb_host_blas *host, int number, const tb_problem *problem)
 {
     if (number == 0)
-        return tb_sgemm(problem, &host->base) == TB_DONE;
-    if (host->target.address)
+        tb_sgemm(problem, &host->base);
+    else if (host->target.address)
         return false;
-    tb_report_irregular(host->spelling, number);
+    else
+        tb_report_irregular(host->spelling, number);
     return true;
 }
 

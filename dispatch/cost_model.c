@@ -4,25 +4,43 @@
 #include <math.h>
 
 /* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s on 16 cores at n = 4096. A strong host is assumed, so that
- * a weaker one is served by the device later than it could be, never sooner than it should. */
-#define HOST_FLOPS_PER_CORE 200e9
-#define HOST_CALL_SECONDS   1e-6
+ * a weaker one is served by the device later than it could be, never sooner than it should; what calls really
+ * take is learned. */
+#define HOST_FLOPS_PER_CORE            200e9
+#define HOST_BYTES_PER_SECOND_PER_CORE 20e9
+#define HOST_CALL_SECONDS              1e-6
 
-/* H200, PCIe 5 x16: pageable copies of 1 MiB and more, and what a call costs before the first byte moves. */
-#define LINK_IN_BYTES_PER_SECOND  14e9
-#define LINK_OUT_BYTES_PER_SECOND 12e9
-#define STREAMED_CALL_SECONDS     60e-6
+/* What a streamed call costs before its first byte moves and after its last. */
+#define STREAMED_CALL_SECONDS 120e-6
+/* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last panels' way
+ * out, the last slab's arithmetic. */
+#define UNCOVERED_IN   (1.0 / 8)
+#define UNCOVERED_OUT  (1.0 / 4)
+#define UNCOVERED_WORK (1.0 / 8)
 
-/* H200: 128 fused multiply-adds a cycle at 1.76 GHz is the 59.6 TFLOP/s that 132 multiprocessors sustain. */
-#define DEVICE_CLOCK                   1.76e9
-#define DEVICE_PEAK_PER_MULTIPROCESSOR (59.6e12 / 132)
-#define DEVICE_USUAL_EFFICIENCY        0.6
-#define DEVICE_BYTES_PER_SECOND        4.2e12
-#define LAUNCH_SECONDS                 3e-6
+/* Multiplying slab by slab reads and writes C more often than one launch does. */
+#define SLAB_FACTOR 1.05
+
+/* 128 fused multiply-adds a cycle and multiprocessor: at 1.76 GHz, 59.6 TFLOP/s on an H200's 132. */
+#define FLOP_A_CLOCK   256.5
+#define LAUNCH_SECONDS 3e-6
 /* Filling the first buffers and writing C, for a block that nothing else on its multiprocessor covers up. */
 #define BLOCK_SECONDS 4e-6
 /* Starting one device-to-device copy, and its launch gap. */
 #define PAD_SECONDS 3e-6
+
+/* While the device is not up nobody knows what it is: a middling one. */
+static const tb_chip presumed_chip = {.architecture = 80,
+                                      .multiprocessors = 64,
+                                      .clock = 1.5e9,
+                                      .memory_rate = 1e12,
+                                      .link_in = 20e9,
+                                      .link_out = 20e9};
+#define PRESUMED_EFFICIENCY 0.6
+
+/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, and no more than 48 in all. */
+#define COPY_RATE_A_CORE   8e9
+#define COPY_CORES_AT_MOST 6
 
 static double flop(const tb_problem *problem)
 {
@@ -34,52 +52,123 @@ static double bytes(int64_t rows, int64_t columns)
     return (double)sizeof(float) * (double)rows * (double)columns;
 }
 
+static double bytes_in(const tb_problem *problem)
+{
+    double in = bytes(problem->m, problem->k) + bytes(problem->k, problem->n);
+    return problem->beta != 0 ? in + bytes(problem->m, problem->n) : in;
+}
+
+static double known_ratio(double ratio)
+{
+    return ratio > 0 ? ratio : 1;
+}
+
 double tb_host_seconds(const tb_problem *problem, const tb_machine *machine)
 {
     int cores = machine->host_cores > 0 ? machine->host_cores : 1;
-    return HOST_CALL_SECONDS + flop(problem) / (HOST_FLOPS_PER_CORE * cores);
+    double arithmetic = flop(problem) / (HOST_FLOPS_PER_CORE * cores);
+    double traffic =
+        (bytes_in(problem) + bytes(problem->m, problem->n)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
+    return known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
 }
 
-double tb_streamed_seconds(const tb_problem *problem, const tb_machine *machine)
+/* ---- Streaming -------------------------------------------------------------------------------------------- */
+
+static double pageable(const tb_place *place, double amount)
 {
-    /* Before the device is up nobody knows its size: take a middling one. */
-    int multiprocessors = machine->multiprocessors > 0 ? machine->multiprocessors : 64;
-    double in = bytes(problem->m, problem->k) + bytes(problem->k, problem->n);
-    double out = bytes(problem->m, problem->n);
-    if (problem->beta != 0)
-        in += out;
-    return STREAMED_CALL_SECONDS + in / LINK_IN_BYTES_PER_SECOND + out / LINK_OUT_BYTES_PER_SECOND +
-           flop(problem) / (DEVICE_PEAK_PER_MULTIPROCESSOR * DEVICE_USUAL_EFFICIENCY * multiprocessors);
+    return place->memory == TB_MEMORY_HOST ? amount : 0;
 }
+
+/* Bytes that the host's threads copy into pinned memory and out of it. */
+static double host_copies(const tb_problem *problem, const tb_facts *facts)
+{
+    double c = bytes(problem->m, problem->n);
+    return pageable(&facts->a, bytes(problem->m, problem->k)) +
+           pageable(&facts->b, bytes(problem->k, problem->n)) +
+           pageable(&facts->c, problem->beta != 0 ? 2 * c : c);
+}
+
+static double copy_rate(const tb_machine *machine)
+{
+    int cores = machine->host_cores < COPY_CORES_AT_MOST ? machine->host_cores : COPY_CORES_AT_MOST;
+    return machine->copy_rate > 0 ? machine->copy_rate : COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
+}
+
+/* A pipeline's stages overlap, but for its beginning and its end. copying is the time of all host copies, which
+ * the devices share. */
+static double overlapped(double in, double out, double work, double copying)
+{
+    return STREAMED_CALL_SECONDS + fmax(fmax(in, out), fmax(work, copying)) + UNCOVERED_IN * in +
+           UNCOVERED_OUT * out + UNCOVERED_WORK * work;
+}
+
+/* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
+ * nothing, because such products have no choice. */
+static double part_seconds(const tb_problem *block, const tb_chip *chip, const tb_kernel *kernel,
+                           double copying)
+{
+    return overlapped(bytes_in(block) / chip->link_in, bytes(block->m, block->n) / chip->link_out,
+                      SLAB_FACTOR * tb_kernel_seconds(kernel, block, chip), copying);
+}
+
+double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan)
+{
+    double copying = 0, slowest = 0;
+    tb_problem blocks[TB_PARTS_MAXIMUM];
+    for (int i = 0; i < plan->part_count; i++) {
+        blocks[i] = *problem;
+        blocks[i].m = plan->parts[i].rows;
+        blocks[i].n = plan->parts[i].columns;
+        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine);
+    }
+    for (int i = 0; i < plan->part_count; i++) {
+        const tb_chip *chip = tb_find_chip(&facts->machine, plan->parts[i].device);
+        slowest = fmax(slowest, part_seconds(&blocks[i], chip, plan->parts[i].kernel, copying));
+    }
+    return known_ratio(facts->machine.streamed_ratio) * slowest;
+}
+
+double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *facts)
+{
+    const tb_machine *machine = &facts->machine;
+    const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
+    double in = bytes_in(problem) / chip->link_in, out = bytes(problem->m, problem->n) / chip->link_out;
+    double work = 0;
+    if (machine->chip_count == 0)
+        work = flop(problem) / (FLOP_A_CLOCK * chip->clock * chip->multiprocessors * PRESUMED_EFFICIENCY);
+    int devices = machine->chip_count > 1 ? machine->chip_count : 1;
+    return known_ratio(machine->streamed_ratio) *
+           overlapped(in / devices, out / devices, work, host_copies(problem, facts) / copy_rate(machine));
+}
+
+/* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
 /* Copying the operands that the kernel would not take into pitched memory. */
-static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem)
+static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
     double seconds = 0;
     if (!tb_kernel_takes(kernel, problem->a, problem->lda))
-        seconds += PAD_SECONDS + 2 * bytes(problem->m, problem->k) / DEVICE_BYTES_PER_SECOND;
+        seconds += PAD_SECONDS + 2 * bytes(problem->m, problem->k) / chip->memory_rate;
     if (!tb_kernel_takes(kernel, problem->b, problem->ldb))
-        seconds += PAD_SECONDS + 2 * bytes(problem->k, problem->n) / DEVICE_BYTES_PER_SECOND;
+        seconds += PAD_SECONDS + 2 * bytes(problem->k, problem->n) / chip->memory_rate;
     return seconds;
 }
 
 /* Whole tiles: the busiest multiprocessor works through its share of blocks, a few at a time. */
-static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
     double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
     double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)problem->k;
-    return ceil(tiles / multiprocessors) *
-           (tile_flop / (DEVICE_PEAK_PER_MULTIPROCESSOR * kernel->efficiency) +
-            BLOCK_SECONDS / kernel->blocks);
+    return ceil(tiles / chip->multiprocessors) *
+           (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + BLOCK_SECONDS / kernel->blocks);
 }
 
-double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine)
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
-    double arithmetic = kernel->clocks
-                            ? kernel->clocks(kernel, problem, machine->multiprocessors) / DEVICE_CLOCK
-                            : tile_seconds(kernel, problem, machine->multiprocessors);
+    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, chip->multiprocessors) / chip->clock
+                                       : tile_seconds(kernel, problem, chip);
     double traffic =
         bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
-    double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / DEVICE_BYTES_PER_SECOND);
-    return kernel->pads ? seconds + pad_seconds(kernel, problem) : seconds;
+    double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
+    return kernel->pads ? seconds + pad_seconds(kernel, problem, chip) : seconds;
 }

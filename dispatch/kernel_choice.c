@@ -1,12 +1,19 @@
 /* Which kernel serves a problem: every catalog row that can is a candidate, the cheapest wins. */
 #include "dispatch/plan.h"
 
-bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine,
-                      bool pitched)
+const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 {
-    if (machine->architecture < kernel->architecture)
+    for (int i = 0; i < machine->chip_count; i++)
+        if (machine->chips[i].device == device)
+            return &machine->chips[i];
+    return NULL;
+}
+
+bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched)
+{
+    if (chip->architecture < kernel->architecture)
         return false;
-    if (kernel->architecture_end && machine->architecture >= kernel->architecture_end)
+    if (kernel->architecture_end && chip->architecture >= kernel->architecture_end)
         return false;
     if (kernel->k_limit && problem->k > kernel->k_limit)
         return false;
@@ -15,15 +22,16 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const 
             tb_kernel_takes(kernel, problem->b, problem->ldb));
 }
 
-static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, bool pitched)
+static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                                 bool pitched)
 {
     const tb_kernel *best = NULL;
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (kernel->forced_only || !tb_kernel_serves(kernel, problem, &facts->machine, pitched))
+        if (kernel->forced_only || !tb_kernel_serves(kernel, problem, chip, pitched))
             continue;
-        double seconds = tb_kernel_seconds(kernel, problem, &facts->machine);
+        double seconds = tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {
             best = kernel;
             best_seconds = seconds;
@@ -40,13 +48,33 @@ static bool in_place(const tb_plan *plan, const tb_place *place)
            place->memory == TB_MEMORY_MANAGED;
 }
 
-bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+/* The problem as the kernel will see it: what is copied first lies as every kernel wants it. */
+static tb_problem as_brought(const tb_problem *problem, const tb_plan *plan)
+{
+    enum { LINE = 32 };
+    tb_problem brought = *problem;
+    if (!in_place(plan, &plan->a)) {
+        brought.a = NULL;
+        brought.lda = (problem->lda + LINE - 1) / LINE * LINE;
+    }
+    if (!in_place(plan, &plan->b)) {
+        brought.b = NULL;
+        brought.ldb = (problem->ldb + LINE - 1) / LINE * LINE;
+    }
+    return brought;
+}
+
+bool tb_choose_kernel(const tb_problem *given, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     bool pitched = plan->route == TB_ROUTE_STREAMED;
+    const tb_problem brought = as_brought(given, plan), *problem = &brought;
     const tb_kernel *kernel = facts->forced_kernel;
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
+    if (!chip)
+        return false;
     if (!as_forced || !facts->kernel_forced)
-        kernel = cheapest(problem, facts, pitched);
-    else if (!kernel || !tb_kernel_serves(kernel, problem, &facts->machine, pitched))
+        kernel = cheapest(problem, facts, chip, pitched);
+    else if (!kernel || !tb_kernel_serves(kernel, problem, chip, pitched))
         return false;
     if (!kernel)
         return false;

@@ -28,12 +28,29 @@ typedef enum tb_readiness {
     TB_LOST,   /* a sticky error happened, or this is a forked child */
 } tb_readiness;
 
+/* One device. Rates are what it sustains, not what its data sheet says. */
+typedef struct tb_chip {
+    int device;        /* ordinal */
+    bool open, failed; /* its context is up, or could not be had */
+    int architecture;
+    int multiprocessors;
+    double clock;             /* Hz */
+    double memory_rate;       /* bytes a second, read plus written */
+    double link_in, link_out; /* bytes a second between pinned memory and the device, one way at a time */
+} tb_chip;
+
 /* The machine as far as decisions depend on it. */
 typedef struct tb_machine {
     tb_readiness readiness;
-    int architecture;
-    int multiprocessors;
     int host_cores;
+    double copy_rate; /* bytes a second between ordinary and pinned memory, all copying threads together; 0:
+                         presumed from the cores */
+    const tb_chip *chips; /* the one that single products go to comes first; open ones only are used */
+    int chip_count;       /* 0 unless the machine is ready */
+    double backlog;       /* seconds of work that wait for the device with the least of it */
+    int devices_wanted;   /* that share a product if it can be cut; 0: as many as make it faster */
+    /* What calls like this one took so far, divided by what had been forecast; 1 where nothing is known. */
+    double host_ratio, streamed_ratio;
 } tb_machine;
 
 /* What decide() may know besides the problem. */
@@ -53,6 +70,7 @@ typedef enum tb_reason {
     TB_REASON_TOO_SMALL,
     TB_REASON_NO_DEVICE,
     TB_REASON_DEVICE_STARTING,
+    TB_REASON_DEVICE_BUSY, /* the host is done before the device has worked off what waits for it */
     TB_REASON_DEVICE_LOST,
     TB_REASON_FORCED,
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this problem */
@@ -65,16 +83,29 @@ typedef enum tb_reason {
 typedef enum tb_start {
     TB_START_NOT,
     TB_START_FOR_LATER, /* calls like this one would gain: start it beside the program */
+    TB_START_MORE,      /* calls like this one would gain from the other devices too: open them beside it */
     TB_START_NOW,       /* this call cannot be served without it: start it, wait, and decide again */
 } tb_start;
+
+/* Devices that can share one product. */
+#define TB_PARTS_MAXIMUM 8
+
+/* What one device computes of a streamed product: a block of C. */
+typedef struct tb_part {
+    int device;
+    const tb_kernel *kernel;
+    int64_t row, column, rows, columns;
+} tb_part;
 
 typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
-    const tb_kernel *kernel; /* NULL on the host route */
-    tb_place a, b, c;        /* where the operands lie, as in the facts */
-    tb_place place;          /* device and context that do the work */
-    bool pad_a, pad_b;       /* an operand on the device is first copied into pitched memory */
+    const tb_kernel *kernel;         /* NULL on the host route */
+    tb_place a, b, c;                /* where the operands lie, as in the facts */
+    tb_place place;                  /* device and context that do the work */
+    bool pad_a, pad_b;               /* an operand on the device is first copied into pitched memory */
+    tb_part parts[TB_PARTS_MAXIMUM]; /* streamed: they cover C and do not overlap */
+    int part_count;
     tb_start start;
     bool needs_device;                   /* an operand lies where the host cannot reach it */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
@@ -97,18 +128,35 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_problem *problem, const tb_machine *machine);
-double tb_streamed_seconds(const tb_problem *problem, const tb_machine *machine);
+
+/* The product with operands in host memory, shared by the plan's parts. */
+double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan);
+
+/* Less than any streamed product of this size takes on the machine, or, while it is not ready, on a middling
+ * device: quick to tell. */
+double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *facts);
 
 /* The time of the kernel itself, operands in place or still to be padded. */
-double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine);
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
 
-/* Whether the kernel can serve the problem on this machine. With pitched, A and B are, or will be, copied to
+/* Whether the kernel can serve the problem on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
-bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_machine *machine,
-                      bool pitched);
+bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched);
 
-/* Fills the plan's kernel, pad_a and pad_b for its route: the forced kernel if there is one and as_forced
- * says to heed it, else the cheapest. False when it, or none, can serve. */
+/* NULL when the machine has no such device. */
+const tb_chip *tb_find_chip(const tb_machine *machine, int device);
+
+/* Fills the plan's kernel, pad_a and pad_b for its route and place: the forced kernel if there is one and
+ * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */
 bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan);
+
+/* Fills the plan's parts and device_seconds. Whole operands in host memory are shared by the devices that make
+ * the product fastest; the plan's start says when devices that are not open yet would help. Its kernel has been
+ * chosen. */
+void tb_choose_parts(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan);
+
+/* Cuts rows x columns of C into blocks, one for each weight, their areas in proportion to the weights, so that
+ * little of A and B has to go to more than one device: the longer side is cut first. Blocks can be empty. */
+void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_part *parts);
 
 #endif

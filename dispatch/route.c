@@ -17,14 +17,25 @@ static bool any_operand(const tb_problem *problem, const tb_facts *facts, bool (
     return is(&facts->c) || (problem->k > 0 && (is(&facts->a) || is(&facts->b)));
 }
 
-/* Where C lies, or else the first operand that is on a device; device 0 when none is. */
+static bool is_open(const tb_facts *facts, int device)
+{
+    const tb_chip *chip = tb_find_chip(&facts->machine, device);
+    return chip && chip->open;
+}
+
+/* Where C lies, or else the first operand that is on a device; the machine's first device when none is. Managed
+ * memory can be reached from any device. */
 static tb_place working_place(const tb_facts *facts)
 {
     const tb_place *places[] = {&facts->c, &facts->a, &facts->b};
     for (int i = 0; i < 3; i++)
-        if (!in_host_memory(places[i]))
+        if (on_device(places[i]))
             return *places[i];
-    return (tb_place){.memory = TB_MEMORY_DEVICE};
+    for (int i = 0; i < 3; i++)
+        if (!in_host_memory(places[i]) && is_open(facts, places[i]->device))
+            return *places[i];
+    int device = facts->machine.chip_count > 0 ? facts->machine.chips[0].device : 0;
+    return (tb_place){.memory = TB_MEMORY_DEVICE, .device = device};
 }
 
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device)
@@ -39,6 +50,15 @@ static tb_plan on_host(tb_reason reason, tb_start start)
     return plan;
 }
 
+static bool choose_kernels(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+{
+    if (!tb_choose_kernel(problem, facts, as_forced, plan))
+        return false;
+    if (plan->route == TB_ROUTE_STREAMED)
+        tb_choose_parts(problem, facts, as_forced, plan);
+    return true;
+}
+
 /* The plan that uses the device, whether or not it is faster. */
 static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_reason reason)
 {
@@ -49,11 +69,11 @@ static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_
                     .b = facts->b,
                     .c = facts->c,
                     .place = working_place(facts)};
-    if (tb_choose_kernel(problem, facts, true, &plan))
+    if (choose_kernels(problem, facts, true, &plan))
         return plan;
     /* The forced kernel cannot: the host answers or, if it cannot reach the operands, another kernel. */
     plan.reason = TB_REASON_KERNEL_REFUSED;
-    if (any_operand(problem, facts, on_device) && tb_choose_kernel(problem, facts, false, &plan))
+    if (any_operand(problem, facts, on_device) && choose_kernels(problem, facts, false, &plan))
         return plan;
     return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
 }
@@ -61,12 +81,17 @@ static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
 static tb_plan must_use_device(const tb_problem *problem, const tb_facts *facts)
 {
+    tb_plan wait = on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
+    wait.place = working_place(facts);
+    const tb_chip *chip = tb_find_chip(&facts->machine, wait.place.device);
     switch (facts->machine.readiness) {
     case TB_READY:
-        return with_device(problem, facts, TB_REASON_ON_DEVICE);
+        if (!chip || chip->failed)
+            return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
+        return chip->open ? with_device(problem, facts, TB_REASON_ON_DEVICE) : wait;
     case TB_UNTRIED:
     case TB_STARTING:
-        return on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
+        return wait;
     case TB_ABSENT:
         return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
     case TB_LOST:
@@ -92,19 +117,21 @@ static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
 {
     if (problem->k == 0)
         return on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
-    if (!any_operand(problem, facts, in_host_memory) && facts->machine.readiness == TB_READY)
+    if (!any_operand(problem, facts, in_host_memory) && is_open(facts, working_place(facts).device))
         return with_device(problem, facts, TB_REASON_ON_DEVICE); /* all managed: no copies to pay for */
 
+    tb_readiness readiness = facts->machine.readiness;
     double host = tb_host_seconds(problem, &facts->machine);
-    double device = tb_streamed_seconds(problem, &facts->machine);
-    tb_plan plan;
-    if (host <= device)
-        plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
-    else if (facts->machine.readiness == TB_READY)
+    double device = tb_streamed_seconds_least(problem, facts);
+    tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
+    if (host > device && readiness != TB_READY) {
+        plan = on_host(why_not_ready(readiness), can_start(readiness) ? TB_START_FOR_LATER : TB_START_NOT);
+    } else if (host > device) {
         plan = with_device(problem, facts, TB_REASON_FASTER_ON_DEVICE);
-    else
-        plan = on_host(why_not_ready(facts->machine.readiness),
-                       can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
+        device = plan.device_seconds;
+        if (plan.route == TB_ROUTE_STREAMED && host <= device + facts->machine.backlog)
+            plan = on_host(host <= device ? TB_REASON_TOO_SMALL : TB_REASON_DEVICE_BUSY, plan.start);
+    }
     plan.host_seconds = host;
     plan.device_seconds = device;
     return plan;

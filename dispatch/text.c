@@ -21,6 +21,7 @@ const char *tb_reason_text(tb_reason reason)
         [TB_REASON_TOO_SMALL] = "too small to gain",
         [TB_REASON_NO_DEVICE] = "no usable device",
         [TB_REASON_DEVICE_STARTING] = "the device is not up yet",
+        [TB_REASON_DEVICE_BUSY] = "the device is busy",
         [TB_REASON_DEVICE_LOST] = "the device is lost to this process",
         [TB_REASON_FORCED] = "forced",
         [TB_REASON_ROUTE_REFUSED] = "the forced route cannot serve it",
@@ -36,6 +37,9 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
     if (plan->host_seconds > 0)
         snprintf(forecast, sizeof forecast, " (forecast: host %.3g ms, device %.3g ms)",
                  1e3 * plan->host_seconds, 1e3 * plan->device_seconds);
+    if (plan->part_count > 1)
+        return snprintf(text, size, "%s with %s on %d devices: %s%s", tb_route_text(plan->route),
+                        plan->kernel->name, plan->part_count, tb_reason_text(plan->reason), forecast);
     if (!plan->kernel)
         return snprintf(text, size, "%s: %s%s", tb_route_text(plan->route), tb_reason_text(plan->reason),
                         forecast);

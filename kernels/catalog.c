@@ -19,10 +19,10 @@
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL},                                                         \
-        {&module_##stem, #stem "_nt", shared, NULL},                                                         \
-        {&module_##stem, #stem "_tn", shared, NULL},                                                         \
-        {&module_##stem, #stem "_tt", shared, NULL},                                                         \
+        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                         \
     };
 
 TB_LADDER_FILES
@@ -58,14 +58,14 @@ TB_KERNEL_FILE(tiled, 0)
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL},                                                         \
-        {&module_##stem, #stem "_nt", shared, NULL},                                                         \
-        {&module_##stem, #stem "_tn", shared, NULL},                                                         \
-        {&module_##stem, #stem "_tt", shared, NULL},                                                         \
-        {&module_##stem, #stem "_nn_vector", shared, NULL},                                                  \
-        {&module_##stem, #stem "_nt_vector", shared, NULL},                                                  \
-        {&module_##stem, #stem "_tn_vector", shared, NULL},                                                  \
-        {&module_##stem, #stem "_tt_vector", shared, NULL},                                                  \
+        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_nn_vector", shared, NULL, 0},                                                  \
+        {&module_##stem, #stem "_nt_vector", shared, NULL, 0},                                                  \
+        {&module_##stem, #stem "_tn_vector", shared, NULL, 0},                                                  \
+        {&module_##stem, #stem "_tt_vector", shared, NULL, 0},                                                  \
     };
 
 #define TB_SIMT_ROW(...)        TB_SIMT_ROW_OF(1, __VA_ARGS__)
@@ -97,19 +97,19 @@ TB_SIMT_LARGE(TB_SIMT_FILE_ALIGNED)
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0};
 
 /* The tensor-core family. Its SIMT row of last resort is found by name: launch_tensor.c. */
 extern const unsigned char tb_image_sgemm_bf16x6_sm90[];
 static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
                                              .image = TB_IMAGE(sgemm_bf16x6_sm90)};
 static tb_entry entries_sgemm_bf16x6_sm90[] = {
-    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_begin", 0, NULL},
-    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_split", 0, NULL},
+    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_begin", 0, NULL, 0},
+    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_split", 0, NULL, 0},
     [TB_SPLIT_MULTIPLY_WIDE] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x192",
-                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), NULL},
+                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), NULL, 0},
     [TB_SPLIT_MULTIPLY_NARROW] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x128",
-                                  TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), NULL},
+                                  TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), NULL, 0},
 };
 
 const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,

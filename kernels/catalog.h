@@ -25,8 +25,9 @@ typedef struct tb_module {
 typedef struct tb_entry {
     tb_module *module;
     const char *symbol;
-    int dynamic_shared_bytes; /* the most that a launch asks for */
-    _Atomic(void *) handle;   /* likewise */
+    int dynamic_shared_bytes;   /* the most that a launch asks for */
+    _Atomic(void *) handle;     /* likewise */
+    _Atomic(uint64_t) prepared; /* bit by bit, the devices that can launch it */
 } tb_entry;
 
 typedef struct tb_launcher tb_launcher;

@@ -25,7 +25,8 @@ typedef struct tb_device_description {
     char name[128];
     int architecture; /* 90 for compute capability 9.0 */
     int multiprocessors;
-    int clock_khz;
+    int clock_khz;                  /* the highest */
+    double memory_bytes_per_second; /* the highest; 0 when unknown */
     size_t memory_bytes;
     int driver_version; /* 13000 for CUDA 13.0 */
 } tb_device_description;
@@ -49,9 +50,12 @@ typedef struct tb_device_operations {
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);
 
-    /* Brings the driver up; slow (0.2 to 0.3 s on an H200), called at most once. */
+    /* Brings the driver up; called at most once. */
     tb_status (*open)(int *device_count);
     tb_status (*describe)(int device, tb_device_description *description);
+    /* Brings a device's context up, which everything below needs; slow (0.2 to 0.3 s on an H200), and takes
+     * some of its memory. Called at most once for each. */
+    tb_status (*open_device)(int device);
 
     /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. */
     void (*locate)(const void *address, tb_place *place);

@@ -26,10 +26,11 @@ struct tb_event {
 
 static struct {
     CUdevice device;
-    CUcontext primary;
+    _Atomic(CUcontext) primary; /* NULL: not open */
     int architecture, multiprocessors, pitch_maximum, shared_maximum;
 } devices[DEVICES_MAXIMUM];
-static int device_count;
+/* The one whose context owns pinned memory, which every device reaches. */
+static atomic_int first_open = -1;
 
 /* Evaluates a step that answers a status with the context current. */
 #define IN_CONTEXT(wanted, step)                                                                             \
@@ -51,7 +52,7 @@ static tb_status read_attribute(int device, CUdevice_attribute attribute, int *v
     return TB_CU(cuDeviceGetAttribute, value, attribute, devices[device].device);
 }
 
-static tb_status open_device(int device)
+static tb_status examine_device(int device)
 {
     int major, minor;
     TB_TRY(TB_CU(cuDeviceGet, &devices[device].device, device));
@@ -63,7 +64,7 @@ static tb_status open_device(int device)
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                           &devices[device].shared_maximum));
     devices[device].architecture = 10 * major + minor;
-    return TB_CU(cuDevicePrimaryCtxRetain, &devices[device].primary, devices[device].device);
+    return TB_OK;
 }
 
 static tb_status cuda_open(int *count)
@@ -75,10 +76,19 @@ static tb_status cuda_open(int *count)
     TB_TRY(TB_CU(cuDeviceGetCount, &found));
     found = found < DEVICES_MAXIMUM ? found : DEVICES_MAXIMUM;
     for (int device = 0; device < found; device++)
-        TB_TRY(open_device(device));
-    device_count = found;
+        TB_TRY(examine_device(device));
     *count = found;
     return found > 0 ? TB_OK : TB_NO_DEVICE;
+}
+
+static tb_status cuda_open_device(int device)
+{
+    CUcontext primary;
+    TB_TRY(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
+    devices[device].primary = primary;
+    int none = -1;
+    atomic_compare_exchange_strong(&first_open, &none, device);
+    return TB_OK;
 }
 
 static tb_status cuda_describe(int device, tb_device_description *description)
@@ -87,6 +97,11 @@ static tb_status cuda_describe(int device, tb_device_description *description)
     description->architecture = devices[device].architecture;
     description->multiprocessors = devices[device].multiprocessors;
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &description->clock_khz));
+    int memory_khz, bus_bits;
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &bus_bits));
+    /* Two bits a clock on every line. */
+    description->memory_bytes_per_second = 2e3 * memory_khz * bus_bits / 8;
     TB_TRY(TB_CU(cuDeviceGetName, description->name, (int)sizeof description->name, devices[device].device));
     TB_TRY(TB_CU(cuDeviceTotalMem, &description->memory_bytes, devices[device].device));
     return TB_CU(cuDriverGetVersion, &description->driver_version);
@@ -119,9 +134,9 @@ static void cuda_locate(const void *pointer, tb_place *place)
     else if (type == CU_MEMORYTYPE_HOST)
         place->memory = TB_MEMORY_PINNED;
     place->device = ordinal >= 0 ? ordinal : 0;
-    /* Before the device is up here nobody knows its primary context; decisions made then are made again. */
-    if (place->memory == TB_MEMORY_DEVICE && place->device < device_count &&
-        context != devices[place->device].primary)
+    /* Until a device is open here nobody knows its primary context; decisions made then are made again. */
+    CUcontext primary = place->device < DEVICES_MAXIMUM ? devices[place->device].primary : NULL;
+    if (place->memory == TB_MEMORY_DEVICE && primary && context != primary)
         place->context = context;
 }
 
@@ -160,7 +175,7 @@ static void cuda_release(int device, void *memory)
 
 static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
 {
-    IN_CONTEXT(devices[0].primary, TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
+    IN_CONTEXT(devices[first_open].primary, TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
     return TB_OK;
 }
 
@@ -332,22 +347,34 @@ static tb_status load_entry(tb_entry *entry)
     if (!entry->module->handle)
         TB_TRY(load_module(entry->module));
     TB_TRY(TB_CU(cuLibraryGetKernel, &kernel, entry->module->handle, entry->symbol));
-    /* More than 48 KB of shared memory has to be asked for, on every device. */
-    for (int device = 0; device < device_count && entry->dynamic_shared_bytes > 0; device++) {
-        int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
-        TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                     wanted < most ? wanted : most, kernel, devices[device].device));
-    }
     entry->handle = kernel;
     return TB_OK;
 }
 
-static tb_status find_entry(tb_entry *entry)
+/* More than 48 KB of shared memory has to be asked for, on every device. */
+static tb_status prepare_entry(tb_entry *entry, int device)
 {
-    if (entry->handle)
+    if (!entry->handle)
+        TB_TRY(load_entry(entry));
+    int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
+    if (wanted > 0)
+        TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                     wanted < most ? wanted : most, (CUkernel)entry->handle, devices[device].device));
+    entry->prepared |= UINT64_C(1) << device;
+    return TB_OK;
+}
+
+static bool is_prepared(const tb_entry *entry, int device)
+{
+    return entry->prepared >> device & 1;
+}
+
+static tb_status find_entry(tb_entry *entry, int device)
+{
+    if (is_prepared(entry, device))
         return TB_OK;
     pthread_mutex_lock(&load_lock);
-    tb_status status = entry->handle ? TB_OK : load_entry(entry);
+    tb_status status = is_prepared(entry, device) ? TB_OK : prepare_entry(entry, device);
     pthread_mutex_unlock(&load_lock);
     return status;
 }
@@ -356,7 +383,7 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
                               int shared_bytes, const void *argument)
 {
     const launcher *self = (const launcher *)interface;
-    TB_TRY(find_entry(entry));
+    TB_TRY(find_entry(entry, self->stream->device));
     void *arguments[] = {(void *)(uintptr_t)argument};
     return TB_CU(cuLaunchKernel, (CUfunction)entry->handle, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
                  (unsigned)shared_bytes, self->stream->native, arguments, NULL);
@@ -394,6 +421,7 @@ const tb_device_operations tb_device = {
     .in_process = tb_driver_in_process,
     .open = cuda_open,
     .describe = cuda_describe,
+    .open_device = cuda_open_device,
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,

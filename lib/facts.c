@@ -1,7 +1,9 @@
 #include "lib/facts.h"
 
+#include "lib/learning.h"
 #include "lib/machine.h"
 #include "lib/options.h"
+#include "lib/pipeline.h"
 #include "lib/residency.h"
 
 #include <string.h>
@@ -26,6 +28,19 @@ static void read_forced_choices(tb_facts *facts)
     facts->forced_kernel = facts->kernel_forced ? tb_find_kernel(kernel) : NULL;
 }
 
+static double least_backlog(const tb_machine *machine)
+{
+    double least = 0;
+    bool found = false;
+    for (int i = 0; i < machine->chip_count; i++) {
+        double backlog = machine->chips[i].open ? tb_pipeline_backlog(machine->chips[i].device) : 0;
+        if (machine->chips[i].open && (!found || backlog < least))
+            least = backlog;
+        found = found || machine->chips[i].open;
+    }
+    return least;
+}
+
 void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
 {
     facts->kernels = tb_catalog;
@@ -33,4 +48,6 @@ void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
     read_forced_choices(facts);
     tb_locate_operands(problem, facts);
     facts->machine = tb_machine_facts();
+    facts->machine.backlog = least_backlog(&facts->machine);
+    tb_recall(problem, facts);
 }

@@ -1,6 +1,5 @@
-/* The caller's own BLAS, as the runtime sees it. compat/ finds it and fills this in; the runtime calls it
- * only for tiles that a failed device left unwritten. A whole call that stays on the host is not made
- * through here: the runtime answers TB_DECLINED and compat/ forwards the caller's untouched arguments.
+/* The caller's own BLAS, as the runtime sees it. compat/ finds it and fills this in. Calls too small to gain, and
+ * irregular ones, never come this far: compat/ forwards their untouched arguments.
  */
 #ifndef TB_HOST_H
 #define TB_HOST_H

@@ -1,6 +1,8 @@
 #include "lib/machine.h"
 
+#include "lib/calibrate.h"
 #include "lib/linker.h"
+#include "lib/local_rank.h"
 #include "lib/log.h"
 #include "lib/options.h"
 
@@ -10,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Choices of the option START, in their order. */
 enum { START_BACKGROUND, START_WAIT, START_NEVER };
@@ -18,9 +21,19 @@ static _Atomic(tb_readiness) readiness = TB_UNTRIED;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled = PTHREAD_COND_INITIALIZER;
 
-/* Written by the helper thread before readiness becomes TB_READY, constant from then on. */
-static tb_device_description *devices;
+/* Written before readiness becomes TB_READY, constant from then on. */
+static tb_device_description *descriptions; /* by ordinal */
 static int device_count;
+
+/* What is known of the devices: a new copy of the whole table whenever that changes, so that readers need no lock.
+ * There are as many changes as devices. */
+static tb_chip *tables;
+static int tables_published;
+static _Atomic(const tb_chip *) chips;
+
+/* Held while a device is opened. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool opening_more;
 
 static int host_cores(void)
 {
@@ -34,17 +47,85 @@ static int host_cores(void)
     return cores;
 }
 
+/* Ranks of one host share its devices already. */
+static int devices_wanted(void)
+{
+    int wanted = (int)tb_option_value(TB_OPTION_DEVICES);
+    return wanted == 0 && tb_local_rank() >= 0 ? 1 : wanted;
+}
+
 tb_machine tb_machine_facts(void)
 {
     tb_machine machine = {
         .readiness = atomic_load_explicit(&readiness, memory_order_acquire),
         .host_cores = host_cores(),
+        .devices_wanted = devices_wanted(),
     };
     if (machine.readiness == TB_READY) {
-        machine.architecture = devices[0].architecture;
-        machine.multiprocessors = devices[0].multiprocessors;
+        machine.chips = atomic_load_explicit(&chips, memory_order_acquire);
+        machine.chip_count = device_count;
     }
     return machine;
+}
+
+/* ---- Opening devices -------------------------------------------------------------------------------------- */
+
+/* Opens the device at a place of the table and measures it. */
+static void open_unopened(int index)
+{
+    const size_t count = (size_t)device_count;
+    tb_chip *table = tables + (size_t)tables_published * count, *chip = &table[index];
+    memcpy(table, table - count, count * sizeof *table);
+    tb_status status = tb_device.open_device(chip->device);
+    chip->open = status == TB_OK;
+    chip->failed = !chip->open;
+    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE))
+        tb_measure_chip(chip);
+    if (tb_option_value(TB_OPTION_VERBOSE))
+        tb_log("device %d is %s, %d multiprocessors: %s", chip->device, descriptions[chip->device].name,
+               chip->multiprocessors, tb_status_text(status));
+    atomic_store_explicit(&chips, table, memory_order_release);
+    tables_published++;
+}
+
+/* False when it cannot be had. */
+static bool open_chip(int index)
+{
+    pthread_mutex_lock(&opening);
+    const tb_chip *latest = tables + (size_t)(tables_published - 1) * (size_t)device_count;
+    if (!latest[index].open && !latest[index].failed)
+        open_unopened(index);
+    bool open = atomic_load(&chips)[index].open;
+    pthread_mutex_unlock(&opening);
+    return open;
+}
+
+static tb_status describe_all(void)
+{
+    const size_t count = (size_t)device_count;
+    const int home = tb_local_rank() >= 0 ? tb_local_rank() % device_count : 0;
+    descriptions = calloc(count, sizeof *descriptions);
+    tables = calloc((count + 1) * count, sizeof *tables);
+    if (!descriptions || !tables)
+        return TB_OUT_OF_MEMORY;
+    for (int index = 0; index < device_count; index++) {
+        int device = (home + index) % device_count;
+        TB_TRY(tb_device.describe(device, &descriptions[device]));
+        tables[index] = tb_presume_chip(device, &descriptions[device]);
+    }
+    tables_published = 1;
+    return TB_OK;
+}
+
+static tb_status bring_up(void)
+{
+    int count = 0;
+    TB_TRY(tb_device.open(&count));
+    if (count <= 0)
+        return TB_NO_DEVICE;
+    device_count = count;
+    TB_TRY(describe_all());
+    return open_chip(0) ? TB_OK : TB_NO_DEVICE;
 }
 
 static void settle(tb_readiness to)
@@ -57,39 +138,33 @@ static void settle(tb_readiness to)
     pthread_mutex_unlock(&lock);
 }
 
-static tb_status bring_up(void)
-{
-    int count = 0;
-    TB_TRY(tb_device.open(&count));
-    devices = calloc((size_t)(count > 0 ? count : 1), sizeof *devices);
-    if (!devices)
-        return TB_OUT_OF_MEMORY;
-    for (int device = 0; device < count; device++)
-        TB_TRY(tb_device.describe(device, &devices[device]));
-    device_count = count;
-    return count > 0 ? TB_OK : TB_NO_DEVICE;
-}
-
 static void *start_device(void *unused)
 {
     tb_status status = bring_up();
-    if (tb_option_value(TB_OPTION_VERBOSE)) {
-        if (status == TB_OK)
-            tb_log("%d device(s); device 0 is %s, %d multiprocessors", device_count, devices[0].name,
-                   devices[0].multiprocessors);
-        else
-            tb_log("no device: %s", tb_status_text(status));
-    }
+    if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
+        tb_log("no device: %s", tb_status_text(status));
     settle(status == TB_OK ? TB_READY : TB_ABSENT);
     return unused;
 }
 
+static void *open_others(void *unused)
+{
+    for (int index = 1; index < device_count; index++)
+        open_chip(index);
+    pthread_mutex_lock(&lock);
+    atomic_store(&opening_more, false);
+    pthread_cond_broadcast(&settled);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* ---- Beside the program ----------------------------------------------------------------------------------- */
+
 /* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU.
- * A driver that was being initialized may have been inside the linker.
- */
+ * A driver that was being initialized may have been inside the linker. */
 static void forget_device_in_child(void)
 {
-    if (atomic_exchange(&readiness, TB_LOST) == TB_STARTING)
+    if (atomic_exchange(&readiness, TB_LOST) == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
 }
 
@@ -102,14 +177,14 @@ static void pin_library(void)
 }
 
 /* False when no thread could be had. */
-static bool start_helper(void)
+static bool start_helper(void *(*work)(void *))
 {
     /* The program's signals are for the program's threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    bool started = pthread_create(&thread, NULL, start_device, NULL) == 0;
+    bool started = pthread_create(&thread, NULL, work, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         pthread_detach(thread);
@@ -125,22 +200,50 @@ static void start_once(void)
     pin_library();
     tb_leave_linker();
     pthread_atfork(NULL, NULL, forget_device_in_child);
-    if (!start_helper())
+    if (!start_helper(start_device))
         settle(TB_ABSENT);
 }
 
-bool tb_machine_start(tb_start start)
+static void start_others_once(void)
 {
-    long mode = tb_option_value(TB_OPTION_START);
-    if (start == TB_START_NOT || mode == START_NEVER)
-        return false;
-    start_once();
-    if (start == TB_START_FOR_LATER && mode != START_WAIT)
-        return false;
+    static atomic_flag asked = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&asked))
+        return;
+    atomic_store(&opening_more, true);
+    if (!start_helper(open_others))
+        atomic_store(&opening_more, false);
+}
+
+static void wait_until_settled(void)
+{
     pthread_mutex_lock(&lock);
-    while (atomic_load(&readiness) == TB_STARTING)
+    while (atomic_load(&readiness) == TB_STARTING || atomic_load(&opening_more))
         pthread_cond_wait(&settled, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+/* The device where a call's operands lie. */
+static void open_now(int device)
+{
+    tb_machine machine = tb_machine_facts();
+    for (int index = 0; index < machine.chip_count; index++)
+        if (machine.chips[index].device == device)
+            open_chip(index);
+}
+
+bool tb_machine_start(const tb_plan *plan)
+{
+    long mode = tb_option_value(TB_OPTION_START);
+    if (plan->start == TB_START_NOT || mode == START_NEVER)
+        return false;
+    start_once();
+    if (plan->start == TB_START_MORE)
+        start_others_once();
+    if (plan->start != TB_START_NOW && mode != START_WAIT)
+        return false;
+    wait_until_settled();
+    if (plan->start == TB_START_NOW)
+        open_now(plan->place.device);
     return true;
 }
 
@@ -150,12 +253,8 @@ void tb_machine_lose(const char *during)
         tb_log("the device was lost while %s; the CPU does the rest, this time and from now on", during);
 }
 
-int tb_machine_device_count(void)
-{
-    return atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY ? device_count : 0;
-}
-
 const tb_device_description *tb_machine_device(int device)
 {
-    return device < tb_machine_device_count() ? &devices[device] : NULL;
+    bool ready = atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY;
+    return ready && device < device_count ? &descriptions[device] : NULL;
 }

@@ -1,5 +1,9 @@
 /* The machine: is there a device, is it up, what is it. One process-wide state that only moves forward:
  * untried -> starting -> ready or absent, ready -> lost. A forked child finds it lost.
+ *
+ * Being ready means that one device is open, the first of tb_machine.chips. The others are opened when products
+ * turn up that would be faster with them, or operands that lie there: an open device takes half a gigabyte of its
+ * memory, and a fifth of a second.
  */
 #ifndef TB_MACHINE_H
 #define TB_MACHINE_H
@@ -7,19 +11,18 @@
 #include "dispatch/plan.h"
 #include "lib/device.h"
 
-/* The state and, once ready, what device 0 is. Never blocks. */
+/* The state and, once ready, what the devices are. Never blocks. */
 tb_machine tb_machine_facts(void);
 
-/* Sees to a plan's wish: starts the device on a helper thread if nobody has, and waits for it when the call
- * needs it now or the option START says wait. True when it waited: the facts may have changed. */
-bool tb_machine_start(tb_start start);
+/* Sees to a plan's wish: starts the device, or the other devices, on a helper thread if nobody has, and waits when
+ * the call needs it now or the option START says wait. True when it waited: the facts may have changed. */
+bool tb_machine_start(const tb_plan *plan);
 
-/* After a sticky error: the device is left alone for the rest of the process. Warns once; during says what
+/* After a sticky error: the devices are left alone for the rest of the process. Warns once; during says what
  * was being done, as in "copying A". */
 void tb_machine_lose(const char *during);
 
-/* 0 unless the device is ready. */
-int tb_machine_device_count(void);
+/* NULL unless the machine is ready and has the device. */
 const tb_device_description *tb_machine_device(int device);
 
 #endif

@@ -22,7 +22,7 @@ static struct queue {
     [0 ... DEVICES_MAXIMUM - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER},
 };
 
-static size_t slot_bytes(void)
+size_t tb_slot_bytes(void)
 {
     long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
     return ((size_t)(mib > 0 ? mib : PINNED_MIB) << 20) / (2 * TB_SLOTS);
@@ -42,7 +42,7 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 
 static tb_status open_pipeline(tb_pipeline *pipeline)
 {
-    pipeline->slot_bytes = slot_bytes();
+    pipeline->slot_bytes = tb_slot_bytes();
     TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->load));
     TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->compute));
     return tb_device.create_stream(pipeline->device, &pipeline->unload);

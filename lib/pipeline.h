@@ -43,6 +43,9 @@ typedef struct tb_pipeline {
 tb_status tb_take_pipeline(int device, double seconds, tb_pipeline **pipeline);
 void tb_give_pipeline(tb_pipeline *pipeline, double seconds);
 
+/* Of one pinned buffer, as the options say. */
+size_t tb_slot_bytes(void);
+
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
 double tb_pipeline_backlog(int device);
 

@@ -7,7 +7,9 @@
 #include "dispatch/plan.h"
 #include "lib/host.h"
 
-typedef tb_outcome tb_runner(const tb_problem *problem, const tb_plan *plan, const tb_host *host);
+/* *seconds is set, where it tells how fast the route is: the work's own time, without waiting for other calls. */
+typedef tb_outcome tb_runner(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+                             double *seconds);
 
 tb_runner tb_run_host, tb_run_resident, tb_run_streamed;
 

@@ -53,9 +53,10 @@ static tb_plan frugal(const tb_plan *plan)
     return simple;
 }
 
-tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host)
+tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+                           double *seconds)
 {
-    (void)host;
+    (void)host, (void)seconds;
     held held = {0};
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, &held);

@@ -1,9 +1,11 @@
-/* The streamed route: operands in host memory, or some of them, go through a device panel by panel. Where the
- * device fails, what it has not finished is as the caller left it, and the host's BLAS computes that.
+/* The streamed route: operands in host memory, or some of them, go through a device panel by panel, or through
+ * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
+ * host's BLAS computes that.
  */
 #include "lib/run.h"
 
 #include "dispatch/tiling.h"
+#include "lib/clock.h"
 #include "lib/device.h"
 #include "lib/machine.h"
 #include "lib/memory.h"
@@ -12,6 +14,8 @@
 #include "lib/stream.h"
 #include "lib/stream_product.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 /* Less than this is not worth a device's while. */
@@ -80,20 +84,21 @@ static void finish_on_host(const tb_problem *problem, const progress *done, cons
 
 /* Streams block after block of rows. */
 static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                             const tb_tiling *tiling, progress *done)
+                             const tb_kernel *kernel, const tb_tiling *tiling, progress *done)
 {
     while (done->rows < problem->m) {
         int64_t left = problem->m - done->rows;
         done->block_rows = left < tiling->block_m ? left : tiling->block_m;
         tb_problem block = rows_of(problem, done->rows, done->block_rows);
-        TB_TRY(tb_stream_product(pipeline, &block, plan, tiling, &done->columns));
+        TB_TRY(tb_stream_product(pipeline, &block, plan, kernel, tiling, &done->columns));
         *done = (progress){.rows = done->rows + done->block_rows};
     }
     return TB_OK;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
-static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan, progress *done)
+static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                        const tb_kernel *kernel, progress *done)
 {
     const tb_device_description *device = tb_machine_device(pipeline->device);
     tb_status status = TB_OUT_OF_MEMORY;
@@ -104,21 +109,96 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     for (; budget >= BUDGET_LEAST; budget /= 2) {
         tb_tiling tiling;
         int64_t rows_most = (int64_t)(pipeline->slot_bytes / sizeof(float));
-        if (!tb_choose_tiling(problem, plan->kernel, device->multiprocessors, budget, rows_most, &tiling))
+        if (!tb_choose_tiling(problem, kernel, device->multiprocessors, budget, rows_most, &tiling))
             break;
-        status = stream_rows(pipeline, problem, plan, &tiling, done);
+        status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
         if (status != TB_OUT_OF_MEMORY || done->rows > 0 || done->columns > 0)
             break;
     }
     return status;
 }
 
-/* Whether the host would be done before the products that are waiting for the device. */
-static bool host_is_sooner(const tb_plan *plan)
+/* ---- Parts ------------------------------------------------------------------------------------------------ */
+
+/* One device's part of a call, and how it went. */
+typedef struct work {
+    pthread_t thread;
+    bool has_thread;
+    tb_problem problem;
+    const tb_plan *plan;
+    const tb_kernel *kernel;
+    int device;
+    progress done;
+    tb_status status;
+    double seconds; /* without waiting for the device's turn */
+} work;
+
+static void *do_part(void *argument)
 {
-    return plan->host_seconds > 0 && !plan->needs_device &&
-           tb_pipeline_backlog(plan->place.device) + plan->device_seconds > plan->host_seconds;
+    work *work = argument;
+    tb_pipeline *pipeline;
+    work->status = tb_take_pipeline(work->device, work->plan->device_seconds, &pipeline);
+    if (work->status != TB_OK)
+        return NULL;
+    double start = tb_seconds();
+    work->status = stream(pipeline, &work->problem, work->plan, work->kernel, &work->done);
+    work->seconds = tb_seconds() - start;
+    tb_give_pipeline(pipeline, work->plan->device_seconds);
+    return NULL;
 }
+
+/* The program's signals are for the program's threads. */
+static void start_part(work *work)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    work->has_thread = pthread_create(&work->thread, NULL, do_part, work) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A product that one device computes goes to the one with the least to do, where any of them would do. */
+static int least_busy(const tb_plan *plan, int device)
+{
+    if (plan->part_count > 1 || tb_is_on_device(&plan->a) || tb_is_on_device(&plan->b) ||
+        tb_is_on_device(&plan->c))
+        return device;
+    tb_machine machine = tb_machine_facts();
+    const tb_chip *chosen = tb_find_chip(&machine, device);
+    for (int i = 0; chosen && i < machine.chip_count && machine.devices_wanted != 1; i++) {
+        const tb_chip *chip = &machine.chips[i];
+        if (chip->open && chip->architecture == chosen->architecture &&
+            chip->multiprocessors >= chosen->multiprocessors &&
+            tb_pipeline_backlog(chip->device) < tb_pipeline_backlog(device))
+            device = chip->device;
+    }
+    return device;
+}
+
+static work make_work(const tb_problem *problem, const tb_plan *plan, const tb_part *part)
+{
+    tb_problem columns = columns_of(problem, part->column);
+    columns.n = part->columns;
+    return (work){.problem = rows_of(&columns, part->row, part->rows),
+                  .plan = plan,
+                  .kernel = part->kernel,
+                  .device = least_busy(plan, part->device)};
+}
+
+/* All parts at once, as far as threads can be had. */
+static void do_parts(work *works, int count)
+{
+    for (int i = 1; i < count; i++)
+        start_part(&works[i]);
+    do_part(&works[0]);
+    for (int i = 1; i < count; i++)
+        if (works[i].has_thread)
+            pthread_join(works[i].thread, NULL);
+        else
+            do_part(&works[i]);
+}
+
+/* ---- When the device cannot ------------------------------------------------------------------------------- */
 
 /* What lies on a device that still works but cannot do the product, fetched into host memory; data is NULL when
  * there was nothing to fetch. */
@@ -181,25 +261,53 @@ static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const pr
     return status;
 }
 
-tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const tb_host *host)
+static bool has_begun(const work *works, int count)
 {
-    if (host_is_sooner(plan))
+    for (int i = 0; i < count; i++)
+        if (works[i].status == TB_OK || works[i].done.rows > 0 || works[i].done.columns > 0)
+            return true;
+    return false;
+}
+
+/* The parts that failed, each from where it had come to. TB_DECLINED when the whole product is still to be done. */
+static tb_outcome finish(const work *works, int count, const tb_host *host)
+{
+    if (!has_begun(works, count))
         return TB_DECLINED;
-    progress done = {0};
-    tb_pipeline *pipeline;
-    tb_status status = tb_take_pipeline(plan->place.device, plan->device_seconds, &pipeline);
-    if (status == TB_OK) {
-        status = stream(pipeline, problem, plan, &done);
-        tb_give_pipeline(pipeline, plan->device_seconds);
-    }
-    if (status != TB_OK && status != TB_DEVICE_LOST && plan->needs_device)
-        status = rescue(problem, plan, &done, host);
-    if (status == TB_DEVICE_LOST)
-        tb_machine_lose("multiplying matrices in host memory");
-    if (status == TB_OK)
-        return TB_DONE;
-    if (plan->needs_device || (done.rows == 0 && done.columns == 0))
-        return TB_DECLINED;
-    finish_on_host(problem, &done, host);
+    for (int i = 0; i < count; i++)
+        if (works[i].status != TB_OK)
+            finish_on_host(&works[i].problem, &works[i].done, host);
     return TB_DONE;
+}
+
+tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+                           double *seconds)
+{
+    work works[TB_PARTS_MAXIMUM];
+    const int count = plan->part_count;
+    for (int i = 0; i < count; i++)
+        works[i] = make_work(problem, plan, &plan->parts[i]);
+    do_parts(works, count);
+
+    bool complete = true, lost = false;
+    double slowest = 0;
+    for (int i = 0; i < count; i++) {
+        complete = complete && works[i].status == TB_OK;
+        lost = lost || works[i].status == TB_DEVICE_LOST;
+        slowest = works[i].seconds > slowest ? works[i].seconds : slowest;
+    }
+    if (complete) {
+        *seconds = slowest;
+        return TB_DONE;
+    }
+    /* Operands on a device: there is one part, and the host cannot reach all of it. */
+    if (!lost && plan->needs_device) {
+        tb_status status = rescue(problem, plan, &works[0].done, host);
+        if (status == TB_OK)
+            return TB_DONE;
+        lost = status == TB_DEVICE_LOST;
+    }
+    if (lost)
+        tb_machine_lose("multiplying matrices in host memory");
+    return plan->needs_device ? TB_DECLINED : finish(works, count, host);
 }

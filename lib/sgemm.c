@@ -4,6 +4,7 @@
 #include "dispatch/plan.h"
 #include "lib/clock.h"
 #include "lib/facts.h"
+#include "lib/learning.h"
 #include "lib/log.h"
 #include "lib/machine.h"
 #include "lib/options.h"
@@ -31,34 +32,43 @@ static void say_refusal(const tb_plan *plan, const tb_facts *facts)
             tb_option_text(TB_OPTION_KERNEL));
 }
 
-tb_outcome tb_sgemm(const tb_problem *given, const tb_host *host)
+static void learn(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    if (plan->route == TB_ROUTE_HOST)
+        tb_learn_host(problem, facts, seconds);
+    else if (plan->route == TB_ROUTE_STREAMED)
+        tb_learn_streamed(problem, facts, plan, seconds);
+}
+
+void tb_sgemm(const tb_problem *given, const tb_host *host)
 {
     if (given->m == 0 || given->n == 0)
-        return TB_DONE;
+        return;
 
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. */
     tb_problem problem = *given;
     if (problem.alpha == 0)
         problem.k = 0;
     if (problem.k == 0 && problem.beta == 1)
-        return TB_DONE;
+        return;
 
     tb_facts facts;
     tb_gather_facts(&problem, &facts);
     tb_plan plan = tb_decide(&problem, &facts);
-    if (tb_machine_start(plan.start)) {
-        facts.machine = tb_machine_facts();
+    /* Once for the machine, and once more for the device where the operands lie. */
+    for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
+        tb_gather_facts(&problem, &facts);
         plan = tb_decide(&problem, &facts);
     }
-
     say_refusal(&plan, &facts);
 
-    double start = tb_seconds();
-    tb_outcome outcome = run[plan.route](&problem, &plan, host);
+    double start = tb_seconds(), seconds = 0;
+    tb_outcome outcome = run[plan.route](&problem, &plan, host, &seconds);
     if (outcome == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
         plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
-        outcome = tb_run_host(&problem, &plan, host);
+        outcome = tb_run_host(&problem, &plan, host, &seconds);
     }
-    tb_record_call(&problem, &facts, &plan, outcome == TB_DONE ? tb_seconds() - start : 0);
-    return outcome;
+    if (seconds > 0)
+        learn(&problem, &facts, &plan, seconds);
+    tb_record_call(&problem, &facts, &plan, tb_seconds() - start);
 }

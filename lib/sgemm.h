@@ -27,9 +27,7 @@ static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha
            alpha != 0 && !tb_may_be_on_device(a, b, c);
 }
 
-/* TB_DONE: C holds the result. TB_DECLINED: C is untouched, and the caller must hand its own arguments to
- * its own BLAS; never answered when host->sgemm is NULL. The problem's arguments are regular, which
- * compat/arguments.h has checked. */
-tb_outcome tb_sgemm(const tb_problem *problem, const tb_host *host);
+/* Computes the product. The problem's arguments are regular, which compat/arguments.h has checked. */
+void tb_sgemm(const tb_problem *problem, const tb_host *host);
 
 #endif

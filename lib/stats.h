@@ -4,7 +4,7 @@
 
 #include "dispatch/plan.h"
 
-/* Takes note of a call; seconds were spent in the route, 0 when it was handed on. */
+/* Takes note of a call; it took so many seconds. */
 void tb_record_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds);
 
 /* Sets tb_small_volume (lib/sgemm.h) as the options in force allow. */

@@ -13,6 +13,7 @@ typedef struct run {
     tb_pipeline *pipeline;
     const tb_problem *problem;
     const tb_plan *plan;
+    const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
     int64_t ld_c, blocks_c;           /* of C on the device */
@@ -134,13 +135,13 @@ static tb_status bring_slab(run *run, tb_problem *slab, int64_t index)
 static tb_status multiply(run *run, const tb_problem *part)
 {
     tb_pipeline *pipeline = run->pipeline;
-    size_t bytes = tb_device.workspace(pipeline->compute, run->plan->kernel, part);
+    size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
     if (bytes > run->workspace.bytes) {
         TB_TRY(tb_device.synchronize(pipeline->compute));
         tb_give_buffer(&run->workspace);
         TB_TRY(tb_take_buffer(pipeline->device, bytes, &run->workspace));
     }
-    return tb_device.launch(pipeline->compute, run->plan->kernel, part, run->workspace.memory);
+    return tb_device.launch(pipeline->compute, run->kernel, part, run->workspace.memory);
 }
 
 /* ---- Returning ---------------------------------------------------------------------------------------- */
@@ -331,9 +332,9 @@ static tb_status stream_all(run *run)
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                            const tb_tiling *tiling, int64_t *columns_done)
+                            const tb_kernel *kernel, const tb_tiling *tiling, int64_t *columns_done)
 {
-    run run = {.pipeline = pipeline, .problem = problem, .plan = plan, .tiling = tiling};
+    run run = {.pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     tb_status status = stream_all(&run);
     /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
     tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};

@@ -63,7 +63,7 @@ static bool kernel_serves(const sgemm_case *made)
     tb_problem problem = {
         .k = case_multiplies(made) ? x->k : 0, .lda = x->lda, .ldb = x->ldb, .a = x->a, .b = x->b};
     tb_machine machine = tb_machine_facts();
-    return tb_kernel_serves(kernel, &problem, &machine, lies_in(made, only_host));
+    return tb_kernel_serves(kernel, &problem, &machine.chips[0], lies_in(made, only_host));
 }
 
 /* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,
@@ -190,7 +190,7 @@ int main(int count, char **arguments)
         run_kernel(NULL);
         return check_result();
     }
-    tb_machine_start(TB_START_NOW);
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
     for (size_t row = 0; row < tb_catalog_size; row++)
         if (*settings.kernel == '\0' || strcmp(settings.kernel, tb_catalog[row].name) == 0)
             run_kernel(&tb_catalog[row]);

@@ -387,7 +387,8 @@ int main(int argc, char **argv)
             largest_k = atoll(argv[i]);
     int devices;
     tb_device_description description;
-    if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK)
+    if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||
+        tb_device.open_device(0) != TB_OK)
         SKIP("no device");
     if (!s.kernel || description.architecture < s.kernel->architecture ||
         (s.kernel->architecture_end && description.architecture >= s.kernel->architecture_end))

@@ -181,6 +181,7 @@ int main(void)
         SKIP("no device");
     tb_device_description description;
     MUST(tb_device.describe(0, &description));
+    MUST(tb_device.open_device(0));
     CHECK(tb_device.in_process(), "an open device is not in the process");
     CHECK(description.architecture >= 50 && description.multiprocessors > 0, "%s: architecture %d",
           description.name, description.architecture);

@@ -5,11 +5,15 @@
 
 #include <string.h>
 
-#define ARCHITECTURE    90
-#define MULTIPROCESSORS 132
-#define PITCH_BYTES     512 /* as cudaMallocPitch answers on real devices */
+#define ARCHITECTURE 90
+#define PITCH_BYTES  512 /* as cudaMallocPitch answers on real devices */
 
-static atomic_bool opened;
+static atomic_bool opened, device_opened[SIM_MAX_DEVICES];
+
+bool sim_is_open(int device)
+{
+    return atomic_load(&device_opened[device]);
+}
 
 static bool in_process(void)
 {
@@ -21,7 +25,6 @@ static tb_status open_driver(int *device_count)
     if (atomic_exchange(&opened, true))
         sim_abort("opened twice");
     const sim_settings *settings = sim_get_settings();
-    sim_sleep(settings->start_seconds);
     TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_OPEN, NULL));
     *device_count = settings->devices;
     return settings->devices > 0 ? TB_OK : TB_NO_DEVICE;
@@ -33,12 +36,21 @@ static tb_status describe(int device, tb_device_description *description)
     *description = (tb_device_description){
         .name = "simulated",
         .architecture = ARCHITECTURE,
-        .multiprocessors = MULTIPROCESSORS,
+        .multiprocessors = sim_get_settings()->multiprocessors,
         .clock_khz = 1980000,
+        .memory_bytes_per_second = 4.8e12,
         .memory_bytes = sim_get_settings()->memory_bytes,
         .driver_version = 13000,
     };
     return TB_OK;
+}
+
+static tb_status open_device(int device)
+{
+    if (atomic_exchange(&device_opened[device], true))
+        sim_abort("device %d opened twice", device);
+    sim_sleep(sim_get_settings()->start_seconds);
+    return sim_attempt(device, SIM_OPEN, NULL);
 }
 
 static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)
@@ -106,7 +118,8 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
 static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
     (void)stream;
-    tb_launcher launcher = {.architecture = ARCHITECTURE, .multiprocessors = MULTIPROCESSORS};
+    tb_launcher launcher = {.architecture = ARCHITECTURE,
+                            .multiprocessors = sim_get_settings()->multiprocessors};
     return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, problem);
 }
 
@@ -149,6 +162,7 @@ const tb_device_operations tb_device = {
     .in_process = in_process,
     .open = open_driver,
     .describe = describe,
+    .open_device = open_device,
     .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,

@@ -12,7 +12,8 @@
  *   DEVICES  0 to 8         how many there are (1)
  *   MEMORY   bytes          on each device (1 GiB)
  *   LINK     bytes/second   of copies between host and device, each way (0: as fast as memory)
- *   START    microseconds   that opening the driver takes (0)
+ *   MULTIPROCESSORS         of each device (132)
+ *   START    microseconds   that opening a device takes (0)
  *   DELAY    microseconds   of the longest random wait before each operation in a stream (0)
  *   SEED     integer        of those waits (1)
  *   SPEEDS   "1,0.5,..."    of the devices' kernels, relative to full speed (all 1)
@@ -68,8 +69,8 @@ typedef struct sim_usage {
 
 sim_usage sim_get_usage(void);
 
-/* Operations of a class ("copy", "any") so far, and failures that the script has caused. */
+/* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);
-long sim_failures(void);
+long sim_failures(const char *operation);
 
 #endif

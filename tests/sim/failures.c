@@ -30,6 +30,8 @@ typedef struct scenario {
     int threads;
     tb_memory memory;          /* of A, B and C */
     const char *device_memory; /* the option; NULL: its default */
+    const char *devices;       /* that share the product; NULL: one */
+    bool measured;             /* when they come up */
 } scenario;
 
 /* What a process has to say. */
@@ -119,12 +121,20 @@ static void run_process(const scenario *scenario, const char *script, report *re
     sim_set("FAIL", script);
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
+    sim_set("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
+    tileblas_set_option("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
+    if (scenario->measured) {
+        sim_set("MULTIPROCESSORS", "1");
+        tileblas_set_option("CALIBRATE", "1");
+        tileblas_set_option("PINNED_MEMORY", "1");
+    }
     if (scenario->device_memory != NULL)
         tileblas_set_option("DEVICE_MEMORY", scenario->device_memory);
     tileblas_set_option("KERNEL", scenario->memory == TB_MEMORY_DEVICE ? "padded" : "auto");
     multiply_at_once(scenario, report);
-    report->failures = sim_failures();
-    report->used = sim_operations("stream") > 0;
+    report->failures = sim_failures("any");
+    /* A device that cannot be opened is no loss. */
+    report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
     sim_set("FAIL", "");
     const struct scenario later = {
         .m = 65, .n = 33, .k = 20, .beta = -2, .threads = scenario->threads, .memory = scenario->memory};
@@ -226,6 +236,11 @@ int main(int count, char **arguments)
     /* Too large for the device: blocks of C, slabs of k, rings that turn. */
     const scenario cut = {.m = 200, .n = 330, .k = 400, .beta = -2, .threads = 1, .device_memory = "1"};
     fail_everywhere(&cut, "any", failure);
+    /* Where one device fails, the others' parts stay. */
+    const scenario shared_by_three = {.m = 60, .n = 130, .k = 40, .beta = -2, .threads = 1, .devices = "3"};
+    fail_everywhere(&shared_by_three, "any", failure);
+    const scenario measured = {.m = 65, .n = 33, .k = 20, .beta = -2, .threads = 1, .measured = true};
+    fail_everywhere(&measured, "any", failure);
     fail_in_a_crowd(failure);
 
     /* Memory of the device that runs out costs no product of matrices that lie there. */

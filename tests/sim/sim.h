@@ -15,7 +15,7 @@ _Noreturn void sim_abort(const char *format, ...) __attribute__((format(printf, 
 /* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
 
 typedef struct sim_settings {
-    int devices;
+    int devices, multiprocessors;
     size_t memory_bytes;
     double link;
     double start_seconds;
@@ -50,6 +50,7 @@ typedef enum sim_operation {
 tb_status sim_attempt(int device, sim_operation operation, bool *fault);
 
 bool sim_lost(int device);
+bool sim_is_open(int device);
 void sim_lose(int device);
 
 /* ---- sim_memory.c: the address table ------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ typedef struct script_line {
 
 static sim_settings settings = {
     .devices = 1,
+    .multiprocessors = 132,
     .memory_bytes = (size_t)1 << 30,
     .seed = 1,
     .speeds = {1, 1, 1, 1, 1, 1, 1, 1},
@@ -41,7 +42,7 @@ static script_line script[MAX_SCRIPT_LINES];
 static int script_length;
 
 static atomic_long operations[SIM_OPERATION_COUNT];
-static atomic_long failures;
+static atomic_long failures[SIM_OPERATION_COUNT];
 static atomic_bool lost[SIM_MAX_DEVICES];
 static pid_t owner;
 
@@ -83,9 +84,10 @@ static void read_script(const char *value)
         value += length;
         value += *value == ',';
     }
-    for (int operation = 0; operation < SIM_OPERATION_COUNT; operation++)
+    for (int operation = 0; operation < SIM_OPERATION_COUNT; operation++) {
         atomic_store(&operations[operation], 0);
-    atomic_store(&failures, 0);
+        atomic_store(&failures[operation], 0);
+    }
 }
 
 static void read_speeds(const char *value)
@@ -108,6 +110,8 @@ static void apply(const char *name, const char *value)
         read_speeds(value);
     else if (strcmp(name, "DEVICES") == 0)
         settings.devices = (int)strtol(value, &end, 0);
+    else if (strcmp(name, "MULTIPROCESSORS") == 0)
+        settings.multiprocessors = (int)strtol(value, &end, 0);
     else if (strcmp(name, "MEMORY") == 0)
         settings.memory_bytes = strtoull(value, &end, 0);
     else if (strcmp(name, "LINK") == 0)
@@ -126,8 +130,8 @@ static void apply(const char *name, const char *value)
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"DEVICES", "MEMORY", "LINK",   "START",
-                                        "DELAY",   "SEED",   "SPEEDS", "FAIL"};
+    static const char *const names[] = {"DEVICES", "MULTIPROCESSORS", "MEMORY", "LINK", "START", "DELAY",
+                                        "SEED",    "SPEEDS",          "FAIL"};
     owner = getpid();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
@@ -187,6 +191,8 @@ tb_status sim_attempt(int device, sim_operation operation, bool *fault)
         sim_abort("operation \"%s\" in a forked child", operation_names[operation]);
     if (device != SIM_NO_DEVICE && (device < 0 || device >= settings.devices))
         sim_abort("there is no device %d", device);
+    if (device != SIM_NO_DEVICE && operation != SIM_OPEN && !sim_is_open(device))
+        sim_abort("device %d is used and was not opened", device);
 
     long number = 1 + atomic_fetch_add(&operations[operation], 1);
     long any = 1 + atomic_fetch_add(&operations[SIM_ANY], 1);
@@ -196,7 +202,8 @@ tb_status sim_attempt(int device, sim_operation operation, bool *fault)
     const script_line *line = find_line(operation, number, any);
     if (line == NULL)
         return TB_OK;
-    atomic_fetch_add(&failures, 1);
+    atomic_fetch_add(&failures[operation], 1);
+    atomic_fetch_add(&failures[SIM_ANY], 1);
     if (line->failure == FAIL_MEMORY && operation != SIM_WAIT)
         return TB_OUT_OF_MEMORY;
     if (line->failure == FAIL_UNSUPPORTED && operation != SIM_WAIT)
@@ -214,7 +221,7 @@ long sim_operations(const char *operation)
     return atomic_load(&operations[find_name(operation_names, SIM_OPERATION_COUNT, operation)]);
 }
 
-long sim_failures(void)
+long sim_failures(const char *operation)
 {
-    return atomic_load(&failures);
+    return atomic_load(&failures[find_name(operation_names, SIM_OPERATION_COUNT, operation)]);
 }

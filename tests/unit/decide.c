@@ -11,6 +11,13 @@
 #define M TB_MEMORY_MANAGED
 #define D TB_MEMORY_DEVICE
 
+#define H200(ordinal)                                                                                        \
+    {                                                                                                        \
+        .device = (ordinal), .open = true, .architecture = 90, .multiprocessors = 132, .clock = 1.76e9,      \
+        .memory_rate = 4.2e12, .link_in = 55e9, .link_out = 55e9                                             \
+    }
+static const tb_chip h200s[] = {H200(0), H200(1), H200(2), H200(3), H200(4), H200(5), H200(6), H200(7)};
+
 enum { AUTO = -1 };
 
 typedef struct row {
@@ -107,8 +114,8 @@ static tb_facts facts_of(const row *row)
         .forced_kernel = tb_find_kernel(row->kernel),
     };
     if (row->readiness == TB_READY) {
-        facts.machine.architecture = 90;
-        facts.machine.multiprocessors = 132;
+        facts.machine.chips = h200s;
+        facts.machine.chip_count = 1;
     }
     return facts;
 }
@@ -145,7 +152,9 @@ static void an_old_device_gets_no_new_kernel(void)
     tb_problem problem = problem_of(&row);
     tb_facts facts = facts_of(&row);
     for (int architecture = 30; architecture <= 130; architecture += 5) {
-        facts.machine.architecture = architecture;
+        tb_chip chip = h200s[0];
+        chip.architecture = architecture;
+        facts.machine.chips = &chip;
         const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
         if (kernel == NULL)
             CHECK(architecture < 75, "architecture %d gets no kernel", architecture);
@@ -176,7 +185,9 @@ static void forecasts_grow_with_the_problem(void)
         tb_facts facts = facts_of(&row);
         double host_before = host, device_before = device;
         host = tb_host_seconds(&problem, &facts.machine);
-        device = tb_streamed_seconds(&problem, &facts.machine);
+        facts.route_forced = true;
+        facts.forced_route = TB_ROUTE_STREAMED;
+        device = tb_decide(&problem, &facts).device_seconds;
         CHECK(host > host_before && device > device_before, "n = %lld: %g and %g s", (long long)n, host,
               device);
     }

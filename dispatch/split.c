@@ -1,0 +1,157 @@
+/* Which devices share a product, and who computes what of it. */
+#include "dispatch/plan.h"
+
+#include <math.h>
+
+/* A cut lies at a multiple of this where the side is long enough that it makes no difference to the balance. */
+#define CUT_MULTIPLE 128
+
+/* More devices must be faster by this much: forecasts are no better, and others may want them. */
+#define WORTH_SHARING 0.9
+
+static double sum(const double *weights, int count)
+{
+    double total = 0;
+    for (int i = 0; i < count; i++)
+        total += weights[i];
+    return total;
+}
+
+static int64_t cut_at(int64_t length, double share)
+{
+    int64_t multiple = length >= 16 * CUT_MULTIPLE ? CUT_MULTIPLE : 1;
+    return (int64_t)llround(share * (double)length / (double)multiple) * multiple;
+}
+
+/* Cuts a block between the first half of the devices and the rest, and goes on with either side. */
+static void split_block(tb_part block, const double *weights, int count, tb_part *parts)
+{
+    if (count == 1) {
+        parts[0] = block;
+        return;
+    }
+    int half = count / 2;
+    double all = sum(weights, count), share = all > 0 ? sum(weights, half) / all : 0;
+    tb_part left = block, right = block;
+    if (block.rows > block.columns) {
+        left.rows = cut_at(block.rows, share);
+        right.row += left.rows;
+        right.rows -= left.rows;
+    } else {
+        left.columns = cut_at(block.columns, share);
+        right.column += left.columns;
+        right.columns -= left.columns;
+    }
+    split_block(left, weights, half, parts);
+    split_block(right, weights + half, count - half, parts + half);
+}
+
+void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_part *parts)
+{
+    split_block((tb_part){.rows = rows, .columns = columns}, weights, count, parts);
+}
+
+/* ---- Choosing the devices --------------------------------------------------------------------------------- */
+
+/* Multiplications a second, up to a factor that all devices have in common. */
+static double speed(const tb_chip *chip)
+{
+    return chip->clock * chip->multiprocessors;
+}
+
+/* Devices that may take part, the fastest first after the one that the plan is for. */
+static int list_chips(const tb_machine *machine, int home, bool closed_too, const tb_chip **chips)
+{
+    int count = 0;
+    chips[count++] = tb_find_chip(machine, home);
+    for (int i = 0; i < machine->chip_count; i++) {
+        const tb_chip *chip = &machine->chips[i];
+        if (chip->device == home || chip->failed || (!chip->open && !closed_too) || count == TB_PARTS_MAXIMUM)
+            continue;
+        int place = count++;
+        for (; place > 1 && speed(chips[place - 1]) < speed(chip); place--)
+            chips[place] = chips[place - 1];
+        chips[place] = chip;
+    }
+    return count;
+}
+
+static tb_problem problem_of(const tb_problem *problem, const tb_part *part)
+{
+    tb_problem block = *problem;
+    block.m = part->rows;
+    block.n = part->columns;
+    return block;
+}
+
+/* The plan with so many of the devices. False when one of them has no kernel for its part. */
+static bool share(const tb_problem *problem, const tb_facts *facts, bool as_forced, const tb_chip **chips,
+                  int count, tb_plan *plan)
+{
+    double weights[TB_PARTS_MAXIMUM];
+    tb_part parts[TB_PARTS_MAXIMUM];
+    for (int i = 0; i < count; i++)
+        weights[i] = speed(chips[i]);
+    tb_split(problem->m, problem->n, weights, count, parts);
+    plan->part_count = 0;
+    for (int i = 0; i < count; i++) {
+        if (parts[i].rows == 0 || parts[i].columns == 0)
+            continue;
+        tb_problem block = problem_of(problem, &parts[i]);
+        tb_plan one = *plan;
+        one.place.device = chips[i]->device;
+        if (!tb_choose_kernel(&block, facts, as_forced, &one))
+            return false;
+        parts[i].device = chips[i]->device;
+        parts[i].kernel = one.kernel;
+        plan->parts[plan->part_count++] = parts[i];
+    }
+    plan->device_seconds = tb_streamed_seconds(problem, facts, plan);
+    return plan->part_count > 0;
+}
+
+static void take_whole(const tb_problem *problem, const tb_facts *facts, tb_plan *plan)
+{
+    plan->parts[0] = (tb_part){
+        .device = plan->place.device, .kernel = plan->kernel, .rows = problem->m, .columns = problem->n};
+    plan->part_count = 1;
+    plan->device_seconds = tb_streamed_seconds(problem, facts, plan);
+}
+
+static bool in_host_memory(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_HOST || place->memory == TB_MEMORY_PINNED;
+}
+
+/* What the devices could do together; with closed_too also those that are not open. */
+static tb_plan best_sharing(const tb_problem *problem, const tb_facts *facts, bool as_forced, bool closed_too,
+                            const tb_plan *whole)
+{
+    const tb_chip *chips[TB_PARTS_MAXIMUM];
+    tb_plan best = *whole;
+    int count = list_chips(&facts->machine, whole->place.device, closed_too, chips);
+    int wanted = facts->machine.devices_wanted;
+    for (int shared = wanted > 0 ? wanted : 2; shared <= (wanted > 0 ? wanted : count); shared++) {
+        tb_plan candidate = *whole;
+        int used = shared < count ? shared : count;
+        if (!share(problem, facts, as_forced, chips, used, &candidate))
+            continue;
+        if (wanted > 0 || candidate.device_seconds < WORTH_SHARING * best.device_seconds)
+            best = candidate;
+    }
+    return best;
+}
+
+void tb_choose_parts(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+{
+    take_whole(problem, facts, plan);
+    bool movable = in_host_memory(&plan->c) &&
+                   (problem->k == 0 || (in_host_memory(&plan->a) && in_host_memory(&plan->b)));
+    if (facts->machine.chip_count < 2 || facts->machine.devices_wanted == 1 || !movable)
+        return;
+    tb_plan open = best_sharing(problem, facts, as_forced, false, plan);
+    tb_plan all = best_sharing(problem, facts, as_forced, true, plan);
+    *plan = open;
+    if (all.part_count > open.part_count)
+        plan->start = TB_START_MORE;
+}

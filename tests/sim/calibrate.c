@@ -1,0 +1,46 @@
+/* What a device is taken to sustain: it is measured when the device comes up, never comes out faster than the
+ * device is, and measuring leaves nothing behind but a pinned buffer that the pipeline will use.
+ */
+#include "include/tileblas.h"
+#include "lib/machine.h"
+#include "lib/pipeline.h"
+#include "tests/check.h"
+#include "tests/sim/device_sim.h"
+
+#include <string.h>
+
+#define LINK 200e6
+
+int main(void)
+{
+    sim_set("LINK", "200e6");
+    sim_set("MULTIPROCESSORS", "2");
+    sim_set("DEVICES", "2");
+    CHECK(tileblas_set_option("CALIBRATE", "1") == 0, "no option");
+    CHECK(tileblas_set_option("PINNED_MEMORY", "2") == 0, "no option");
+    CHECK(tb_machine_facts().chip_count == 0, "devices before the start");
+
+    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW}), "did not wait");
+    tb_machine machine = tb_machine_facts();
+    CHECK(machine.readiness == TB_READY && machine.chip_count == 2, "readiness %d, %d devices",
+          machine.readiness, machine.chip_count);
+    const tb_chip *first = &machine.chips[0], *second = &machine.chips[1];
+    CHECK(first->open && !second->open && second->device == 1, "open: %d, %d", first->open, second->open);
+    CHECK(first->link_in > 0 && first->link_in <= LINK && first->link_out > 0 && first->link_out <= LINK,
+          "link %g in, %g out", first->link_in, first->link_out);
+    CHECK(second->link_in > LINK && second->clock > 1e9, "not presumed: %g, %g", second->link_in,
+          second->clock);
+    CHECK(first->clock > 0, "clock %g", first->clock);
+    sim_usage usage = sim_get_usage();
+    CHECK(usage.device_blocks == 0 && usage.streams == 0 && usage.events == 0 && usage.pinned_blocks == 1 &&
+              usage.pinned_bytes == tb_slot_bytes(),
+          "%ld blocks, %ld streams, %ld events, %zu pinned bytes left", usage.device_blocks, usage.streams,
+          usage.events, usage.pinned_bytes);
+
+    /* The other one comes when a call wants it. */
+    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW, .place = {.device = 1}}), "did not wait");
+    machine = tb_machine_facts();
+    CHECK(machine.chips[1].open && machine.chips[1].link_in <= LINK, "device 1: open %d, link %g",
+          machine.chips[1].open, machine.chips[1].link_in);
+    return check_result();
+}

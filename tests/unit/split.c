@@ -1,0 +1,185 @@
+/* How a product is shared by devices: whatever the shape and their speeds, each element of C is computed once, in
+ * shares that follow the speeds; and which products are shared at all.
+ */
+#include "dispatch/plan.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIDE = 97, SHAPES = 300 };
+
+static unsigned char covered[SIDE * SIDE];
+
+static void every_element_is_computed_once(int64_t rows, int64_t columns, const double *weights, int count)
+{
+    tb_part parts[TB_PARTS_MAXIMUM];
+    tb_split(rows, columns, weights, count, parts);
+    memset(covered, 0, sizeof covered);
+    for (int i = 0; i < count; i++)
+        for (int64_t column = 0; column < parts[i].columns; column++)
+            for (int64_t row = 0; row < parts[i].rows; row++)
+                covered[(parts[i].column + column) * SIDE + parts[i].row + row]++;
+    long wrong = 0;
+    for (int64_t column = 0; column < SIDE; column++)
+        for (int64_t row = 0; row < SIDE; row++)
+            wrong += covered[column * SIDE + row] != (row < rows && column < columns);
+    CHECK(wrong == 0, "%lld x %lld for %d devices: %ld elements", (long long)rows, (long long)columns, count,
+          wrong);
+}
+
+static void shares_follow_the_speeds(const double *weights, int count)
+{
+    const int64_t rows = 8000, columns = 6000;
+    tb_part parts[TB_PARTS_MAXIMUM];
+    double all = 0;
+    for (int i = 0; i < count; i++)
+        all += weights[i];
+    tb_split(rows, columns, weights, count, parts);
+    for (int i = 0; i < count; i++) {
+        double share = (double)(parts[i].rows * parts[i].columns) / (double)(rows * columns);
+        CHECK(fabs(share - weights[i] / all) < 0.03, "device %d of %d has %g, not %g", i, count, share,
+              weights[i] / all);
+    }
+}
+
+/* Four equal devices take a quarter of either operand less than strips would make them. */
+static void little_goes_to_more_than_one_device(void)
+{
+    const double equal[] = {1, 1, 1, 1};
+    tb_part parts[TB_PARTS_MAXIMUM];
+    tb_split(4096, 4096, equal, 4, parts);
+    for (int i = 0; i < 4; i++)
+        CHECK(parts[i].rows == 2048 && parts[i].columns == 2048, "part %d is %lld x %lld", i,
+              (long long)parts[i].rows, (long long)parts[i].columns);
+}
+
+/* ---- Decisions -------------------------------------------------------------------------------------------- */
+
+static tb_chip chips[TB_PARTS_MAXIMUM];
+
+static tb_facts facts_of(int count, double copy_rate)
+{
+    for (int i = 0; i < TB_PARTS_MAXIMUM; i++)
+        chips[i] = (tb_chip){.device = i,
+                             .open = true,
+                             .architecture = 90,
+                             .multiprocessors = 132,
+                             .clock = 1.76e9,
+                             .memory_rate = 4.2e12,
+                             .link_in = 55e9,
+                             .link_out = 55e9};
+    return (tb_facts){.machine = {.readiness = TB_READY,
+                                  .host_cores = 16,
+                                  .copy_rate = copy_rate,
+                                  .chips = chips,
+                                  .chip_count = count},
+                      .kernels = tb_catalog,
+                      .kernel_count = tb_catalog_size};
+}
+
+static tb_problem square(int64_t n)
+{
+    static float memory[16] __attribute__((aligned(64)));
+    return (tb_problem){.m = n,
+                        .n = n,
+                        .k = n,
+                        .lda = n,
+                        .ldb = n,
+                        .ldc = n,
+                        .a = memory,
+                        .b = memory,
+                        .c = memory,
+                        .alpha = 1};
+}
+
+static void large_products_are_shared(void)
+{
+    tb_facts facts = facts_of(4, 50e9);
+    tb_problem small = square(2048), large = square(16384);
+    tb_plan plan = tb_decide(&small, &facts);
+    CHECK(plan.part_count == 1, "2048 is shared by %d", plan.part_count);
+    plan = tb_decide(&large, &facts);
+    CHECK(plan.part_count > 1 && plan.start == TB_START_NOT, "16384 is computed by %d", plan.part_count);
+    CHECK(plan.device_seconds > 0 && plan.device_seconds < plan.host_seconds, "forecast %g s, host %g s",
+          plan.device_seconds, plan.host_seconds);
+
+    /* Where the host's own memory is what is slow, more devices do not help. */
+    facts = facts_of(4, 2e9);
+    facts.machine.host_cores = 1;
+    CHECK(tb_decide(&large, &facts).part_count == 1, "copies are slow, and the product is shared");
+
+    facts = facts_of(4, 50e9);
+    facts.machine.devices_wanted = 1;
+    CHECK(tb_decide(&large, &facts).part_count == 1, "shared against the wish");
+    facts.machine.devices_wanted = 3;
+    facts.route_forced = true;
+    facts.forced_route = TB_ROUTE_STREAMED;
+    CHECK(tb_decide(&small, &facts).part_count == 3, "not shared by three, as was wished");
+}
+
+static void closed_devices_are_asked_for(void)
+{
+    tb_facts facts = facts_of(2, 50e9);
+    tb_problem large = square(16384);
+    chips[1].open = false;
+    tb_plan plan = tb_decide(&large, &facts);
+    CHECK(plan.part_count == 1 && plan.start == TB_START_MORE, "%d parts, start %d", plan.part_count,
+          plan.start);
+    chips[1].failed = true;
+    plan = tb_decide(&large, &facts);
+    CHECK(plan.part_count == 1 && plan.start == TB_START_NOT, "%d parts, start %d", plan.part_count,
+          plan.start);
+
+    /* Operands that lie on it have to wait for it, or for ever. */
+    facts.a.memory = facts.b.memory = facts.c.memory = TB_MEMORY_DEVICE;
+    facts.a.device = facts.b.device = facts.c.device = 1;
+    CHECK(tb_decide(&large, &facts).reason == TB_REASON_NO_DEVICE, "a device that failed is used");
+    chips[1].failed = false;
+    plan = tb_decide(&large, &facts);
+    CHECK(plan.start == TB_START_NOW && plan.place.device == 1, "start %d of device %d", plan.start,
+          plan.place.device);
+}
+
+static void slower_devices_get_less(void)
+{
+    tb_facts facts = facts_of(2, 50e9);
+    chips[1].clock /= 2;
+    facts.machine.devices_wanted = 2;
+    tb_problem large = square(16384);
+    tb_plan plan = tb_decide(&large, &facts);
+    CHECK(plan.part_count == 2, "%d parts", plan.part_count);
+    int64_t first = plan.parts[0].rows * plan.parts[0].columns,
+            second = plan.parts[1].rows * plan.parts[1].columns;
+    CHECK(first > second && first < 3 * second, "%lld and %lld elements", (long long)first,
+          (long long)second);
+}
+
+static void a_busy_device_leaves_calls_to_the_host(void)
+{
+    tb_facts facts = facts_of(1, 50e9);
+    tb_problem problem = square(2048);
+    CHECK(tb_decide(&problem, &facts).route == TB_ROUTE_STREAMED, "2048 stays on the host");
+    facts.machine.backlog = 10;
+    CHECK(tb_decide(&problem, &facts).reason == TB_REASON_DEVICE_BUSY, "2048 waits for ten seconds");
+}
+
+int main(void)
+{
+    check_random random = {.state = check_seed()};
+    for (int i = 0; i < SHAPES; i++) {
+        double weights[TB_PARTS_MAXIMUM];
+        int count = 1 + (int)(check_next(&random) % TB_PARTS_MAXIMUM);
+        for (int device = 0; device < count; device++)
+            weights[device] = 0.1 + (double)(check_next(&random) % 100) / 100;
+        every_element_is_computed_once((int64_t)(check_next(&random) % (SIDE + 1)),
+                                       (int64_t)(check_next(&random) % (SIDE + 1)), weights, count);
+        shares_follow_the_speeds(weights, count);
+    }
+    little_goes_to_more_than_one_device();
+    large_products_are_shared();
+    closed_devices_are_asked_for();
+    slower_devices_get_less();
+    a_busy_device_leaves_calls_to_the_host();
+    return check_result();
+}
