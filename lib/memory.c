@@ -1,22 +1,30 @@
 #include "lib/memory.h"
 
+#include "lib/clock.h"
 #include "lib/device.h"
-#include "lib/machine.h"
+#include "lib/options.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
-#include <string.h>
 
-/* More buffers than this are not kept: three operands of a few threads' calls at a time. */
-#define KEPT_MAXIMUM 24
+/* More buffers than this are not kept: slots and operands of eight devices, or of a few threads' calls. */
+#define KEPT_MAXIMUM 128
 
 /* What cuMemAllocPitch rounds columns up to on every device so far; a buffer that is taken again for another
  * shape is divided the same way. */
 #define PITCH_BYTES ((size_t)512)
 
-static tb_buffer kept[KEPT_MAXIMUM];
+typedef struct kept_buffer {
+    tb_buffer buffer;
+    double since; /* seconds */
+} kept_buffer;
+
+static kept_buffer kept[KEPT_MAXIMUM];
 static size_t kept_count;
+static bool janitor_at_work, exiting;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t exit_came = PTHREAD_COND_INITIALIZER;
 
 static void release(tb_buffer *buffer)
 {
@@ -27,6 +35,86 @@ static void release(tb_buffer *buffer)
     *buffer = (tb_buffer){0};
 }
 
+/* Under the lock. */
+static tb_buffer remove_kept(size_t index)
+{
+    tb_buffer buffer = kept[index].buffer;
+    kept[index] = kept[--kept_count];
+    return buffer;
+}
+
+/* ---- What nobody has used for long ------------------------------------------------------------------------ */
+
+static double keep_seconds(void)
+{
+    return (double)tb_option_value(TB_OPTION_KEEP_SECONDS);
+}
+
+/* Under the lock. */
+static size_t find_oldest(void)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < kept_count; i++)
+        if (kept[i].since < kept[oldest].since)
+            oldest = i;
+    return oldest;
+}
+
+static void wait_until(double when)
+{
+    struct timespec due = {.tv_sec = (time_t)when};
+    due.tv_nsec = (long)((when - (double)due.tv_sec) * 1e9);
+    pthread_cond_clockwait(&exit_came, &lock, CLOCK_MONOTONIC, &due);
+}
+
+/* Lives while anything is kept, asleep. */
+static void *give_back_unused(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    while (kept_count > 0 && !exiting) {
+        size_t oldest = find_oldest();
+        double due = kept[oldest].since + keep_seconds();
+        if (due > tb_seconds()) {
+            wait_until(due);
+            continue;
+        }
+        tb_buffer buffer = remove_kept(oldest);
+        pthread_mutex_unlock(&lock);
+        release(&buffer);
+        pthread_mutex_lock(&lock);
+    }
+    janitor_at_work = false;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* Under the lock. Where no thread can be had, buffers stay. The program's signals are for its own threads. */
+static void see_that_it_is_given_back(void)
+{
+    if (janitor_at_work || exiting)
+        return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    janitor_at_work = pthread_create(&thread, NULL, give_back_unused, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (janitor_at_work)
+        pthread_detach(thread);
+}
+
+/* At exit nothing of the device is called. */
+__attribute__((destructor)) static void leave_all_of_it(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    exiting = true;
+    pthread_cond_broadcast(&exit_came);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Taking and giving ------------------------------------------------------------------------------------ */
+
 /* The smallest kept buffer that is large enough, or none. */
 static tb_buffer take_kept(int device, size_t bytes)
 {
@@ -34,13 +122,11 @@ static tb_buffer take_kept(int device, size_t bytes)
     pthread_mutex_lock(&lock);
     size_t best = kept_count;
     for (size_t i = 0; i < kept_count; i++)
-        if (kept[i].device == device && kept[i].bytes >= bytes &&
-            (best == kept_count || kept[i].bytes < kept[best].bytes))
+        if (kept[i].buffer.device == device && kept[i].buffer.bytes >= bytes &&
+            (best == kept_count || kept[i].buffer.bytes < kept[best].buffer.bytes))
             best = i;
-    if (best < kept_count) {
-        found = kept[best];
-        kept[best] = kept[--kept_count];
-    }
+    if (best < kept_count)
+        found = remove_kept(best);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -63,8 +149,8 @@ size_t tb_kept_bytes(int device)
     size_t bytes = 0;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < kept_count; i++)
-        if (kept[i].device == device)
-            bytes += kept[i].bytes;
+        if (kept[i].buffer.device == device)
+            bytes += kept[i].buffer.bytes;
     pthread_mutex_unlock(&lock);
     return bytes;
 }
@@ -121,9 +207,11 @@ void tb_give_buffer(tb_buffer *buffer)
     if (!buffer->memory)
         return;
     pthread_mutex_lock(&lock);
-    bool room = kept_count < KEPT_MAXIMUM;
-    if (room)
-        kept[kept_count++] = *buffer;
+    bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
+    if (room) {
+        kept[kept_count++] = (kept_buffer){.buffer = *buffer, .since = tb_seconds()};
+        see_that_it_is_given_back();
+    }
     pthread_mutex_unlock(&lock);
     if (room)
         *buffer = (tb_buffer){0};

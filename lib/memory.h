@@ -1,4 +1,5 @@
-/* Buffers that are kept between calls, because allocating costs more than most products. Those for matrices
+/* Buffers that are kept between calls, because allocating costs more than most products, and given back when nobody
+ * has used them for a while (the option KEEP_SECONDS). Those for matrices
  * are pitched (cuMemAllocPitch), so that every column starts where the fast kernels want it.
  */
 #ifndef TB_MEMORY_H
@@ -28,7 +29,7 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 
-/* Keeps the buffer for later calls. No work in flight may still use it. */
+/* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 
 #endif

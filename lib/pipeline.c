@@ -1,5 +1,6 @@
 #include "lib/pipeline.h"
 
+#include "lib/machine.h"
 #include "lib/options.h"
 
 #include <pthread.h>
@@ -9,7 +10,8 @@
 
 /* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
  * together stay in the caches of a host that has a GPU. */
-#define PINNED_MIB (2L * TB_SLOTS * 8)
+#define PINNED_MIB        (2L * TB_SLOTS * 8)
+#define PINNED_MIB_IN_ALL 256L
 
 /* Who comes first is served first. */
 static struct queue {
@@ -25,7 +27,10 @@ static struct queue {
 size_t tb_slot_bytes(void)
 {
     long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
-    return ((size_t)(mib > 0 ? mib : PINNED_MIB) << 20) / (2 * TB_SLOTS);
+    int devices = tb_machine_facts().chip_count;
+    if (mib == 0)
+        mib = devices * PINNED_MIB > PINNED_MIB_IN_ALL ? PINNED_MIB_IN_ALL / devices : PINNED_MIB;
+    return ((size_t)mib << 20) / (2 * TB_SLOTS);
 }
 
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)

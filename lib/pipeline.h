@@ -49,7 +49,8 @@ size_t tb_slot_bytes(void);
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
 double tb_pipeline_backlog(int device);
 
-/* Events and slots are made when they are first needed; most products need few. */
+/* Events are made, and slots filled, when they are first needed; most products need few. Slots are emptied after
+ * each product. */
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event);
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot);
 

@@ -342,8 +342,11 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
         tb_status finished = tb_device.synchronize(streams[i]);
         status = status == TB_OK ? finished : status;
     }
-    for (int i = 0; i < TB_SLOTS; i++)
+    for (int i = 0; i < TB_SLOTS; i++) {
         pipeline->in[i].busy = false;
+        tb_give_buffer(&pipeline->in[i].pinned);
+        tb_give_buffer(&pipeline->out[i].pinned);
+    }
     tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
     for (int i = 0; i < 4; i++)
         tb_give_buffer(buffers[i]);

@@ -2,7 +2,7 @@
  * takes the way that was asked for, and touches nothing else.
  *
  *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
- *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [threads=<n>]
+ *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
  * On device routes every kernel of the catalog is forced in turn, unless one is named. A failure prints the
  * case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_FAILURES 10
 #define MAX_THREADS   64
@@ -24,11 +25,12 @@
 static struct {
     const char *route, *kernel;
     case_wishes wishes;
-    int64_t cases, threads;
+    int64_t cases, seconds, threads;
 } settings = {
     .route = "streamed", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
 
 static uint64_t seed;
+static time_t end;
 static const tb_kernel *kernel; /* that is forced; NULL on the host route */
 
 /* ---- which way a call has to go ----------------------------------------------------------------------- */
@@ -110,13 +112,18 @@ static void run_case(int64_t number)
     case_free(&made);
 }
 
+static bool is_wanted(int64_t number)
+{
+    return settings.seconds > 0 ? time(NULL) < end : number < settings.cases;
+}
+
 static void *run_cases(void *thread)
 {
     const char *only = getenv("TILEBLAS_TEST_CASE");
     if (only != NULL)
         run_case(strtoll(only, NULL, 0));
     else
-        for (int64_t number = (intptr_t)thread; number < settings.cases; number += settings.threads)
+        for (int64_t number = (intptr_t)thread; is_wanted(number); number += settings.threads)
             if (atomic_load(&check_failures) < MOST_FAILURES)
                 run_case(number);
     return NULL;
@@ -145,6 +152,7 @@ static void run_kernel(const tb_kernel *forced)
     kernel = forced;
     tileblas_set_option("KERNEL", forced != NULL ? forced->name : "auto");
     tileblas_reset_statistics();
+    end = time(NULL) + settings.seconds;
     run_threads();
     printf("%s: %llu calls on the device\n", forced != NULL ? forced->name : "host", calls_on_devices());
     bool all_cases = getenv("TILEBLAS_TEST_CASE") == NULL;
@@ -168,6 +176,8 @@ static void read_argument(const char *argument)
         settings.wishes.bits = atoi(value);
     else if (strncmp(argument, "cases=", 6) == 0)
         settings.cases = atoll(value);
+    else if (strncmp(argument, "seconds=", 8) == 0)
+        settings.seconds = atoll(value);
     else if (strncmp(argument, "threads=", 8) == 0)
         settings.threads = atoll(value) < MAX_THREADS ? atoll(value) : MAX_THREADS;
     else {
