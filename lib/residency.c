@@ -1,15 +1,21 @@
 #include "lib/residency.h"
 
+#include "lib/linker.h"
+
 #include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Atomic(uintptr_t) tb_heap_start = UINTPTR_MAX;
+tb_span tb_program;
+_Thread_local tb_span tb_stack __attribute__((tls_model("initial-exec")));
 
 /* Of /proc/self/stat, counted from 1. */
 #define FIELD_START_BREAK 47
 
-void tb_learn_heap(void)
+static void learn_heap(void)
 {
     char text[1024];
     int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -26,6 +32,51 @@ void tb_learn_heap(void)
     uintptr_t start = field ? (uintptr_t)strtoull(field, NULL, 10) : 0;
     if (start > 0)
         atomic_store(&tb_heap_start, start);
+}
+
+/* The first object of the walk is the program. */
+static int note_program(struct dl_phdr_info *info, size_t size, void *span)
+{
+    (void)size;
+    uintptr_t start = UINTPTR_MAX, end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t first = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        start = first < start ? first : start;
+        end = first + segment->p_memsz > end ? first + segment->p_memsz : end;
+    }
+    if (start < end)
+        *(tb_span *)span = (tb_span){start, end - start};
+    return 1;
+}
+
+static void learn_host_memory(void)
+{
+    tb_enter_linker();
+    dl_iterate_phdr(note_program, &tb_program);
+    tb_leave_linker();
+    learn_heap();
+}
+
+void tb_learn_host_memory(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, learn_host_memory);
+}
+
+void tb_learn_stack(void)
+{
+    pthread_attr_t attributes;
+    void *lowest;
+    size_t size;
+    tb_stack = (tb_span){.size = 1};
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
+        tb_stack = (tb_span){(uintptr_t)lowest, size};
+    pthread_attr_destroy(&attributes);
 }
 
 void tb_locate_operands(const tb_problem *problem, tb_facts *facts)

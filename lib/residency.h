@@ -14,23 +14,54 @@
  * there is no device memory. Operands that will not be read (k = 0) count as lying in host memory. */
 void tb_locate_operands(const tb_problem *problem, tb_facts *facts);
 
-/* Where the break of the process began, all ones until that is known: see tb_learn_heap. */
-extern _Atomic(uintptr_t) tb_heap_start;
-void tb_learn_heap(void);
+/* ---- Memory that is the host's for certain ---------------------------------------------------------------- */
 
-/* Memory below the program's break, where malloc serves small requests of the main thread, is the host's: no
- * driver maps anything there. Telling so takes two comparisons, and asking the driver or the dynamic linker
- * takes ten times as long as a small call may cost. */
-static inline bool tb_is_in_heap(const void *address)
+/* A run of addresses; one that is not known yet is empty. */
+typedef struct tb_span {
+    uintptr_t start, size;
+} tb_span;
+
+static inline bool tb_is_in(tb_span span, uintptr_t address)
 {
-    return (uintptr_t)address >= atomic_load_explicit(&tb_heap_start, memory_order_relaxed) &&
-           (uintptr_t)address < (uintptr_t)sbrk(0);
+    return address - span.start < span.size;
+}
+
+/* Where the break of the process began, all ones until that is known, and where its program lies, which never
+ * changes: see tb_learn_host_memory. */
+extern _Atomic(uintptr_t) tb_heap_start;
+extern tb_span tb_program;
+void tb_learn_host_memory(void);
+
+/* The calling thread's stack; a size of 1 means that it cannot be known. */
+extern _Thread_local tb_span tb_stack __attribute__((tls_model("initial-exec")));
+void tb_learn_stack(void);
+
+/* Above the present frame of a thread that runs on its own stack, and not on one that the program made for it. */
+static inline bool tb_is_on_stack(uintptr_t address)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (__builtin_expect(tb_stack.size == 0, false))
+        tb_learn_stack();
+    return tb_is_in(tb_stack, here) && tb_is_in(tb_stack, address) && address >= here;
+}
+
+/* Memory below the program's break, where malloc serves small requests of the main thread, the program's own
+ * variables and its threads' stacks are the host's: no driver maps anything there. Telling so takes some comparisons,
+ * and asking the driver or the dynamic linker takes ten times as long as a small call may cost. No other memory can
+ * be told from the device's this way: what mmap gives, to malloc for large requests and other threads too, is taken
+ * from where the driver's addresses come from, and may be the driver's the next time. */
+static inline bool tb_is_the_hosts(const void *pointer)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    return (address >= atomic_load_explicit(&tb_heap_start, memory_order_relaxed) &&
+            address < (uintptr_t)sbrk(0)) ||
+           tb_is_in(tb_program, address) || tb_is_on_stack(address);
 }
 
 /* False only when none of the operands can lie in device memory. */
 static inline bool tb_may_be_on_device(const float *a, const float *b, const float *c)
 {
-    return !(tb_is_in_heap(a) && tb_is_in_heap(b) && tb_is_in_heap(c)) && tb_device.in_process();
+    return !(tb_is_the_hosts(a) && tb_is_the_hosts(b) && tb_is_the_hosts(c)) && tb_device.in_process();
 }
 
 #endif

@@ -28,7 +28,7 @@ void tb_watch_as_asked(void)
     bool watched = tb_option_value(TB_OPTION_VERBOSE) || tb_option_value(TB_OPTION_STATS) ||
                    tb_option_value(TB_OPTION_ROUTE) || strcmp(tb_option_text(TB_OPTION_KERNEL), "auto") != 0;
     if (!watched && atomic_load_explicit(&tb_small_volume, memory_order_relaxed) == 0)
-        tb_learn_heap();
+        tb_learn_host_memory();
     atomic_store_explicit(&tb_small_volume, watched ? 0 : (float)TB_SMALL_VOLUME, memory_order_relaxed);
 }
 
