@@ -1,42 +1,87 @@
-/* bench/streamed FILE: operands in ordinary host memory, the streamed route beside OpenBLAS on all cores.
+/* bench/streamed FILE [pageable|pinned] [CONTENDER ...]: products of matrices in host memory.
  *
- * OpenBLAS is what the program is linked with; the library is opened at run time and called through its own
- * cblas_sgemm, its route forced. Both sides take turns; medians; random data; the first calls are not
- * counted.
+ * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of 4096),
+ * cublasXt, the plain sequence of copies and cuBLAS, and OpenBLAS on all cores; and the floor, the longer of what the
+ * link and the library's own kernel need for the product, each measured alone in the same run. Each side is a
+ * process of its own (contender.h); they take turns; medians; random data; the first turns are not counted.
  */
+#include "bench/contender.h"
 #include "bench/json.h"
 
-#include <cblas.h>
-
-#include <dlfcn.h>
+#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { TURNS_MAXIMUM = 15 };
+enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 2 };
 
-typedef __typeof__(cblas_sgemm) sgemm;
-typedef int set_option(const char *name, const char *value);
+/* OpenBLAS's threads go on spinning after a call for as long as this. */
+#define REST_SECONDS 0.1
 
-typedef struct square {
-    int n;
-    float *a, *b, *c;
-} square;
+typedef struct shape {
+    int m, n, k;
+} shape;
 
-static void require(bool condition, const char *what)
+static const shape shapes[] = {
+    {512, 512, 512},    {1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
+    {8192, 8192, 8192}, {16384, 16384, 16384}, {16384, 512, 512},  {512, 16384, 2048},
+    {4096, 4096, 128},  {1024, 1024, 65536},   {65536, 64, 1024},
+};
+
+typedef struct contender {
+    const char *name;
+    pid_t process;
+    FILE *to, *from; /* NULL: it is gone, or was never there */
+    double median;
+} contender;
+
+static contender contenders[CONTENDERS_MAXIMUM];
+static int contender_count;
+
+static void start(const char *program, contender *c)
 {
-    if (!condition) {
-        fprintf(stderr, "streamed: %s\n", what);
+    int to[2], from[2];
+    /* Closed on exec, or the sides started later would hold them open. */
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
+        perror("streamed");
         exit(1);
     }
+    c->process = fork();
+    if (c->process == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        execl(program, program, "--contender", c->name, (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    c->to = fdopen(to[1], "w");
+    c->from = fdopen(from[0], "r");
 }
 
-static double now(void)
+/* The answer to a request; false when the contender is gone. */
+static bool ask(contender *c, const char *request, char *answer, int size)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    if (!c->to)
+        return false;
+    fputs(request, c->to);
+    fflush(c->to);
+    if (fgets(answer, size, c->from))
+        return true;
+    fclose(c->to);
+    fclose(c->from);
+    c->to = c->from = NULL;
+    fprintf(stderr, "streamed: %s gave up\n", c->name);
+    return false;
+}
+
+static void rest_after(const contender *c)
+{
+    if (strcmp(c->name, "openblas") == 0 || strncmp(c->name, "nvblas", 6) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
 }
 
 static int compare(const void *x, const void *y)
@@ -45,76 +90,104 @@ static int compare(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static float *make_matrix(int n)
+/* Turn after turn, each contender once. */
+static void measure(const shape *s, const char *memory)
 {
-    size_t elements = (size_t)n * (size_t)n;
-    float *matrix = malloc(elements * sizeof *matrix);
-    require(matrix != NULL, "out of memory");
-    for (size_t i = 0; i < elements; i++)
-        matrix[i] = 2 * (float)rand() / (float)RAND_MAX - 1;
-    return matrix;
-}
-
-static double time_product(sgemm *multiply, const square *s)
-{
-    double start = now();
-    multiply(CblasColMajor, CblasNoTrans, CblasNoTrans, s->n, s->n, s->n, 1, s->a, s->n, s->b, s->n, 0, s->c,
-             s->n);
-    return now() - start;
-}
-
-/* The median of each contender, timed in turns. */
-static void measure(sgemm *const contenders[], double medians[], int count, const square *s)
-{
-    double times[3][TURNS_MAXIMUM];
-    int turns = s->n >= 8192 ? 5 : TURNS_MAXIMUM;
-    for (int turn = -2; turn < turns; turn++)
-        for (int i = 0; i < count; i++) {
-            double seconds = time_product(contenders[i], s);
+    static double times[CONTENDERS_MAXIMUM][TURNS_MAXIMUM];
+    char request[96], answer[64];
+    int turns = (double)s->m * s->n * s->k > 1e11 ? 5 : TURNS_MAXIMUM;
+    snprintf(request, sizeof request, "prepare %d %d %d %s\n", s->m, s->n, s->k, memory);
+    for (int i = 0; i < contender_count; i++)
+        ask(&contenders[i], request, answer, sizeof answer);
+    for (int turn = -WARM_UPS; turn < turns; turn++)
+        for (int i = 0; i < contender_count; i++) {
+            bool answered = ask(&contenders[i], "run\n", answer, sizeof answer);
             if (turn >= 0)
-                times[i][turn] = seconds;
+                times[i][turn] = answered ? atof(answer) : (double)NAN;
+            rest_after(&contenders[i]);
         }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < contender_count; i++) {
         qsort(times[i], (size_t)turns, sizeof times[i][0], compare);
-        medians[i] = times[i][turns / 2];
+        contenders[i].median = contenders[i].to ? times[i][turns / 2] : (double)NAN;
+        ask(&contenders[i], "release\n", answer, sizeof answer);
+    }
+}
+
+static double median_of(const char *name)
+{
+    for (int i = 0; i < contender_count; i++)
+        if (strcmp(contenders[i].name, name) == 0)
+            return contenders[i].median;
+    return (double)NAN;
+}
+
+static void report(bench_json *json, const shape *s, const char *memory)
+{
+    double link = fmax(median_of("link_in"), median_of("link_out")), floor = fmax(link, median_of("kernel"));
+    printf("%5dx%5dx%5d %-8s", s->m, s->n, s->k, memory);
+    bench_json_begin(json, NULL, '{');
+    bench_json_integer(json, "m", s->m);
+    bench_json_integer(json, "n", s->n);
+    bench_json_integer(json, "k", s->k);
+    bench_json_text(json, "memory", memory);
+    bench_json_number(json, "floor", floor);
+    bench_json_begin(json, "seconds", '{');
+    for (int i = 0; i < contender_count; i++) {
+        printf(" %13.3f", 1e3 * contenders[i].median);
+        bench_json_number(json, contenders[i].name, contenders[i].median);
+    }
+    bench_json_end(json, '}');
+    bench_json_end(json, '}');
+    printf(" | %6.2f of the floor, %5.2f times copy-run-copy's speed\n", median_of("tileblas") / floor,
+           median_of("copy-run-copy") / median_of("tileblas"));
+    fflush(stdout);
+}
+
+static void choose_contenders(int count, char **names)
+{
+    for (const char *const *name = bench_contenders; *name; name++) {
+        bool chosen = count == 0;
+        for (int i = 0; i < count; i++)
+            chosen = chosen || strcmp(names[i], *name) == 0;
+        if (chosen)
+            contenders[contender_count++].name = *name;
     }
 }
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = {512, 1000, 1024, 2048, 4095, 4096, 8192};
-    require(argc == 2, "usage: streamed FILE.json");
-    void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    require(library != NULL, dlerror());
-    sgemm *ours = (sgemm *)dlsym(library, "cblas_sgemm");
-    set_option *set = (set_option *)dlsym(library, "tileblas_set_option");
-    require(ours && set, "the library lacks a symbol");
-    require(set("START", "wait") == 0 && set("ROUTE", "streamed") == 0, "an option was refused");
-
+    if (argc == 3 && strcmp(argv[1], "--contender") == 0)
+        return bench_serve(argv[2]);
+    if (argc < 2) {
+        fprintf(stderr, "usage: streamed FILE.json [pageable|pinned] [CONTENDER ...]\n");
+        return 2;
+    }
+    const char *memory = argc > 2 ? argv[2] : "pageable";
+    choose_contenders(argc > 3 ? argc - 3 : 0, argv + 3);
     FILE *file = fopen(argv[1], "w");
-    require(file != NULL, argv[1]);
+    if (!file) {
+        perror(argv[1]);
+        return 1;
+    }
+    printf("%-26s", "milliseconds");
+    for (int i = 0; i < contender_count; i++) {
+        start("/proc/self/exe", &contenders[i]);
+        printf(" %13s", contenders[i].name);
+    }
+    printf("\n");
     bench_json json = bench_json_to(file);
     bench_json_begin(&json, NULL, '{');
     bench_json_begin(&json, "products", '[');
-    printf("%6s %14s %14s %8s\n", "n", "OpenBLAS ms", "streamed ms", "ratio");
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        square s = {sizes[i], make_matrix(sizes[i]), make_matrix(sizes[i]), make_matrix(sizes[i])};
-        sgemm *contenders[] = {cblas_sgemm, ours};
-        double medians[2];
-        measure(contenders, medians, 2, &s);
-        printf("%6d %14.3f %14.3f %8.2f\n", s.n, 1e3 * medians[0], 1e3 * medians[1], medians[0] / medians[1]);
-        fflush(stdout);
-        bench_json_begin(&json, NULL, '{');
-        bench_json_integer(&json, "n", s.n);
-        bench_json_number(&json, "openblas_seconds", medians[0]);
-        bench_json_number(&json, "streamed_seconds", medians[1]);
-        bench_json_end(&json, '}');
-        free(s.a);
-        free(s.b);
-        free(s.c);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        measure(&shapes[i], memory);
+        report(&json, &shapes[i], memory);
     }
     bench_json_end(&json, ']');
     bench_json_end(&json, '}');
-    require(fclose(file) == 0, argv[1]);
-    return 0;
+    for (int i = 0; i < contender_count; i++) {
+        if (contenders[i].to)
+            fclose(contenders[i].to);
+        waitpid(contenders[i].process, NULL, 0);
+    }
+    return fclose(file) == 0 ? 0 : 1;
 }

@@ -10,7 +10,8 @@
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md quotes (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS
-#   streamed   bench/streamed: operands in host memory, beside OpenBLAS
+#   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS
+#   regret     bench/regret: the dispatcher's choices beside the best that can be forced
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -59,7 +60,12 @@ for part in "${parts[@]}"; do
         "$build/bench/kernels" --json "$out/kernels.json" | tee "$out/kernels.txt" || status=1
         ;;
     streamed)
-        "$build/bench/streamed" "$out/streamed.json" | tee "$out/streamed.txt" || status=1
+        for memory in pageable pinned; do
+            "$build/bench/streamed" "$out/streamed-$memory.json" "$memory" | tee "$out/streamed-$memory.txt" || status=1
+        done
+        ;;
+    regret)
+        "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" | tee "$out/regret.txt" || status=1
         ;;
     *)
         echo "gpu.sh: there is no part '$part'" >&2

@@ -1,0 +1,325 @@
+#include "bench/contender.h"
+
+#include <cublasXt.h>
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, XT_BLOCK = 4096 };
+
+/* What the link reaches with copies of this size is what the floor is computed from. */
+#define LINK_PIECE ((size_t)64 << 20)
+
+typedef void cblas(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
+                   float *, int);
+typedef void fortran(const char *, const char *, const int *, const int *, const int *, const float *,
+                     const float *, const int *, const float *, const int *, const float *, float *,
+                     const int *);
+typedef int set_option(const char *name, const char *value);
+
+/* Operands of one product in host memory, and where a side wants them, on the device. */
+static struct {
+    int m, n, k;
+    bool pinned;
+    float *a, *b, *c;
+    float *device_a, *device_b, *device_c;
+} now_served;
+
+static cblas *multiply_cblas;
+static fortran *multiply_fortran;
+static cublasHandle_t cublas;
+static cublasXtHandle_t cublas_xt;
+
+static void require(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "streamed: %s\n", what);
+    exit(1);
+}
+
+static double seconds_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static size_t floats_of(int rows, int columns)
+{
+    return (size_t)rows * (size_t)columns;
+}
+
+static void cuda(cudaError_t error)
+{
+    require(error == cudaSuccess, cudaGetErrorString(error));
+}
+
+/* ---- The sides -------------------------------------------------------------------------------------------- */
+
+static void open_tileblas(void)
+{
+    void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    require(library, "libtileblas is not there");
+    multiply_cblas = (cblas *)dlsym(library, "cblas_sgemm");
+    set_option *set = (set_option *)dlsym(library, "tileblas_set_option");
+    require(multiply_cblas && set, "libtileblas lacks a name");
+    require(set("START", "wait") == 0, "an option was refused");
+}
+
+/* Its route forced: what is measured is the route, not the choice. */
+static void open_streamed(void)
+{
+    setenv("TILEBLAS_ROUTE", "streamed", 1);
+    open_tileblas();
+}
+
+static void run_cblas(void)
+{
+    multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
+                   now_served.a, now_served.m, now_served.b, now_served.k, 0, now_served.c, now_served.m);
+}
+
+static void run_kernel(void)
+{
+    multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
+                   now_served.device_a, now_served.m, now_served.device_b, now_served.k, 0,
+                   now_served.device_c, now_served.m);
+}
+
+static void open_openblas(void)
+{
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    require(library, "libopenblas is not there");
+    multiply_cblas = (cblas *)dlsym(library, "cblas_sgemm");
+    require(multiply_cblas, "libopenblas has no cblas_sgemm");
+}
+
+/* NVBLAS ends the program when it finds no configuration. */
+static void open_nvblas_with(const char *more)
+{
+    char name[] = "/tmp/nvblas.XXXXXX";
+    int number = mkstemp(name);
+    FILE *file = number < 0 ? NULL : fdopen(number, "w");
+    require(file, "no file for NVBLAS's configuration");
+    fprintf(file, "NVBLAS_LOGFILE /dev/null\nNVBLAS_CPU_BLAS_LIB libopenblas.so.0\nNVBLAS_GPU_LIST ALL0\n%s",
+            more);
+    fclose(file);
+    setenv("NVBLAS_CONFIG_FILE", name, 1);
+    void *library = dlopen("libnvblas.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = dlopen("libnvblas.so.13", RTLD_NOW | RTLD_LOCAL);
+    require(library, "libnvblas is not there");
+    multiply_fortran = (fortran *)dlsym(library, "sgemm_");
+    require(multiply_fortran, "libnvblas has no sgemm_");
+}
+
+static void open_nvblas(void)
+{
+    open_nvblas_with("");
+}
+
+static void open_nvblas_tuned(void)
+{
+    open_nvblas_with("NVBLAS_AUTOPIN_MEM_ENABLED\nNVBLAS_TILE_DIM 4096\n");
+}
+
+static void run_fortran(void)
+{
+    const float one = 1, zero = 0;
+    multiply_fortran("N", "N", &now_served.m, &now_served.n, &now_served.k, &one, now_served.a, &now_served.m,
+                     now_served.b, &now_served.k, &zero, now_served.c, &now_served.m);
+}
+
+static void open_cublas(void)
+{
+    require(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS, "cuBLAS does not start");
+}
+
+static void copy_in(void)
+{
+    cuda(cudaMemcpy(now_served.device_a, now_served.a, floats_of(now_served.m, now_served.k) * sizeof(float),
+                    cudaMemcpyHostToDevice));
+    cuda(cudaMemcpy(now_served.device_b, now_served.b, floats_of(now_served.k, now_served.n) * sizeof(float),
+                    cudaMemcpyHostToDevice));
+}
+
+static void copy_out(void)
+{
+    cuda(cudaMemcpy(now_served.c, now_served.device_c, floats_of(now_served.m, now_served.n) * sizeof(float),
+                    cudaMemcpyDeviceToHost));
+}
+
+static void copy_run_copy(void)
+{
+    const float one = 1, zero = 0;
+    copy_in();
+    require(cublasSgemm(cublas, CUBLAS_OP_N, CUBLAS_OP_N, now_served.m, now_served.n, now_served.k, &one,
+                        now_served.device_a, now_served.m, now_served.device_b, now_served.k, &zero,
+                        now_served.device_c, now_served.m) == CUBLAS_STATUS_SUCCESS,
+            "cublasSgemm failed");
+    copy_out();
+}
+
+static void open_cublas_xt(void)
+{
+    int devices[] = {0};
+    require(cublasXtCreate(&cublas_xt) == CUBLAS_STATUS_SUCCESS &&
+                cublasXtDeviceSelect(cublas_xt, 1, devices) == CUBLAS_STATUS_SUCCESS &&
+                cublasXtSetBlockDim(cublas_xt, XT_BLOCK) == CUBLAS_STATUS_SUCCESS,
+            "cublasXt does not start");
+}
+
+static void run_cublas_xt(void)
+{
+    const float one = 1, zero = 0;
+    require(cublasXtSgemm(cublas_xt, CUBLAS_OP_N, CUBLAS_OP_N, (size_t)now_served.m, (size_t)now_served.n,
+                          (size_t)now_served.k, &one, now_served.a, (size_t)now_served.m, now_served.b,
+                          (size_t)now_served.k, &zero, now_served.c,
+                          (size_t)now_served.m) == CUBLAS_STATUS_SUCCESS,
+            "cublasXtSgemm failed");
+}
+
+/* All of a product's operands, piece by piece between one pinned buffer and one on the device. */
+static void run_link(size_t bytes, void *target, const void *source, enum cudaMemcpyKind kind)
+{
+    for (size_t done = 0; done < bytes; done += LINK_PIECE)
+        cuda(cudaMemcpyAsync(target, source, bytes - done < LINK_PIECE ? bytes - done : LINK_PIECE, kind, 0));
+    cuda(cudaStreamSynchronize(0));
+}
+
+static void *link_host, *link_device;
+
+static void open_link(void)
+{
+    cuda(cudaMallocHost(&link_host, LINK_PIECE));
+    cuda(cudaMalloc(&link_device, LINK_PIECE));
+    memset(link_host, 1, LINK_PIECE);
+}
+
+static void run_link_in(void)
+{
+    size_t floats = floats_of(now_served.m, now_served.k) + floats_of(now_served.k, now_served.n);
+    run_link(floats * sizeof(float), link_device, link_host, cudaMemcpyHostToDevice);
+}
+
+static void run_link_out(void)
+{
+    run_link(floats_of(now_served.m, now_served.n) * sizeof(float), link_host, link_device,
+             cudaMemcpyDeviceToHost);
+}
+
+static const struct side {
+    const char *name;
+    void (*open)(void);
+    void (*run)(void);
+    bool wants_host, wants_device;
+} sides[] = {
+    {"link_in", open_link, run_link_in, false, false},
+    {"link_out", open_link, run_link_out, false, false},
+    {"kernel", open_tileblas, run_kernel, false, true},
+    {"tileblas", open_streamed, run_cblas, true, false},
+    {"copy-run-copy", open_cublas, copy_run_copy, true, true},
+    {"cublasxt", open_cublas_xt, run_cublas_xt, true, false},
+    {"nvblas", open_nvblas, run_fortran, true, false},
+    {"nvblas-tuned", open_nvblas_tuned, run_fortran, true, false},
+    {"openblas", open_openblas, run_cblas, true, false},
+};
+enum { SIDES = sizeof sides / sizeof *sides };
+
+const char *const bench_contenders[] = {"link_in",  "link_out", "kernel",       "tileblas", "copy-run-copy",
+                                        "cublasxt", "nvblas",   "nvblas-tuned", "openblas", NULL};
+
+/* ---- Operands --------------------------------------------------------------------------------------------- */
+
+static float *make_host(size_t floats)
+{
+    float *matrix;
+    if (now_served.pinned)
+        cuda(cudaMallocHost((void **)&matrix, floats * sizeof *matrix));
+    else
+        matrix = malloc(floats * sizeof *matrix);
+    require(matrix, "out of memory");
+    /* A cheap generator: the largest matrices have a quarter of a billion elements. */
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < floats; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        matrix[i] = (float)(int32_t)state * 0x1p-31f;
+    }
+    return matrix;
+}
+
+static float *make_device(size_t floats)
+{
+    float *matrix;
+    cuda(cudaMalloc((void **)&matrix, floats * sizeof *matrix));
+    cuda(cudaMemset(matrix, 0x3c, floats * sizeof *matrix));
+    return matrix;
+}
+
+static void prepare(const struct side *side)
+{
+    const size_t a = floats_of(now_served.m, now_served.k), b = floats_of(now_served.k, now_served.n),
+                 c = floats_of(now_served.m, now_served.n);
+    if (side->wants_host) {
+        now_served.a = make_host(a);
+        now_served.b = make_host(b);
+        now_served.c = make_host(c);
+    }
+    if (side->wants_device) {
+        now_served.device_a = make_device(a);
+        now_served.device_b = make_device(b);
+        now_served.device_c = make_device(c);
+    }
+}
+
+static void release(void)
+{
+    float *host[] = {now_served.a, now_served.b, now_served.c};
+    float *device[] = {now_served.device_a, now_served.device_b, now_served.device_c};
+    for (int i = 0; i < 3; i++) {
+        if (now_served.pinned && host[i])
+            cuda(cudaFreeHost(host[i]));
+        else
+            free(host[i]);
+        if (device[i])
+            cuda(cudaFree(device[i]));
+    }
+    now_served.a = now_served.b = now_served.c = NULL;
+    now_served.device_a = now_served.device_b = now_served.device_c = NULL;
+}
+
+int bench_serve(const char *name)
+{
+    const struct side *side = sides;
+    while (side < sides + SIDES && strcmp(side->name, name) != 0)
+        side++;
+    require(side < sides + SIDES, "no such contender");
+    side->open();
+    char line[128], memory[16];
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "prepare %d %d %d %15s", &now_served.m, &now_served.n, &now_served.k, memory) == 4) {
+            now_served.pinned = strcmp(memory, "pinned") == 0;
+            prepare(side);
+            printf("ready\n");
+        } else if (strcmp(line, "run\n") == 0) {
+            double start = seconds_now();
+            side->run();
+            printf("%.9f\n", seconds_now() - start);
+        } else {
+            release();
+            printf("released\n");
+        }
+        fflush(stdout);
+    }
+    return 0;
+}

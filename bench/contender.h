@@ -1,0 +1,18 @@
+/* The sides of bench/streamed: each is a process of its own, so that no library's threads and contexts are in
+ * another's way, and answers requests line by line.
+ *
+ *   prepare M N K pageable|pinned    makes random operands; "ready", or "no" and why not
+ *   run                              one product; its seconds
+ *   release                          frees the operands; "released"
+ */
+#ifndef BENCH_CONTENDER_H
+#define BENCH_CONTENDER_H
+
+/* Serves standard input until it ends; the exit status. */
+int bench_serve(const char *name);
+
+/* All names, NULL at the end. "link_in" and "link_out" run the operands' and C's copies alone, "kernel" the product
+ * with operands on the device. */
+extern const char *const bench_contenders[];
+
+#endif

@@ -1,0 +1,303 @@
+/* bench/regret FILE [SHAPES]: how much the dispatcher loses by choosing as it does.
+ *
+ * Random products, each extent log-uniform from 1 to 16384, all transposes, operands in ordinary, pinned and device
+ * memory: the library left alone, beside the fastest of the routes and kernels that can be forced. Everything is
+ * timed in turns in one process; medians. What the library learns on the way, it learns as in any program.
+ */
+#include "bench/json.h"
+#include "kernels/catalog.h"
+
+#include <cblas.h>
+#include <cuda_runtime_api.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TURNS = 5, CHOICES_MAXIMUM = 64, SHAPES_DEFAULT = 200, EXTENT_MAXIMUM = 16384 };
+
+/* Operands of at most this size, and products that the host does in a second or two. */
+#define FLOATS_MAXIMUM 2.7e8
+#define VOLUME_MAXIMUM 2e12
+
+/* OpenBLAS's threads spin for this long after a call, in the way of what is timed next. */
+#define REST_SECONDS 0.03
+
+typedef __typeof__(cblas_sgemm) sgemm;
+typedef int set_option(const char *name, const char *value);
+typedef size_t last_plan(char *text, size_t size);
+
+static sgemm *multiply;
+static set_option *set;
+static last_plan *plan_text;
+
+typedef enum memory { PAGEABLE, PINNED, DEVICE, MEMORIES } memory;
+static const char *const memory_names[MEMORIES] = {"pageable", "pinned", "device"};
+
+typedef struct product {
+    int m, n, k;
+    bool transpose_a, transpose_b;
+    float *a, *b, *c;
+} product;
+
+typedef struct choice {
+    const char *route, *kernel;
+    double seconds;
+} choice;
+
+static void require(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "regret: %s\n", what);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int compare(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* ---- Products --------------------------------------------------------------------------------------------- */
+
+static int draw_extent(void)
+{
+    return (int)exp(log(EXTENT_MAXIMUM) * ((double)rand() / RAND_MAX));
+}
+
+static product draw_product(void)
+{
+    product p;
+    do
+        p = (product){.m = draw_extent(),
+                      .n = draw_extent(),
+                      .k = draw_extent(),
+                      .transpose_a = rand() & 1,
+                      .transpose_b = rand() & 1};
+    while ((double)p.m * p.n * p.k > VOLUME_MAXIMUM || (double)p.m * p.k > FLOATS_MAXIMUM ||
+           (double)p.k * p.n > FLOATS_MAXIMUM || (double)p.m * p.n > FLOATS_MAXIMUM);
+    return p;
+}
+
+static float *allocate(memory memory, size_t floats)
+{
+    float *matrix = NULL;
+    if (memory == PAGEABLE)
+        matrix = malloc(floats * sizeof *matrix);
+    else if (memory == PINNED)
+        require(cudaMallocHost((void **)&matrix, floats * sizeof *matrix) == cudaSuccess, "no pinned memory");
+    else
+        require(cudaMalloc((void **)&matrix, floats * sizeof *matrix) == cudaSuccess, "no device memory");
+    require(matrix != NULL, "out of memory");
+    return matrix;
+}
+
+static void release(memory memory, float *matrix)
+{
+    if (memory == PAGEABLE)
+        free(matrix);
+    else if (memory == PINNED)
+        cudaFreeHost(matrix);
+    else
+        cudaFree(matrix);
+}
+
+static float *make_matrix(memory memory, size_t floats)
+{
+    float *matrix = allocate(memory, floats), *host = memory == DEVICE ? allocate(PAGEABLE, floats) : matrix;
+    uint32_t state = 2463534242u;
+    for (size_t i = 0; i < floats; i++) {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        host[i] = (float)(int32_t)state * 0x1p-31f;
+    }
+    if (memory == DEVICE) {
+        require(cudaMemcpy(matrix, host, floats * sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess,
+                "copying");
+        free(host);
+    }
+    return matrix;
+}
+
+static double time_product(const product *p)
+{
+    double start = now();
+    multiply(CblasColMajor, p->transpose_a ? CblasTrans : CblasNoTrans,
+             p->transpose_b ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, p->a,
+             p->transpose_a ? p->k : p->m, p->b, p->transpose_b ? p->n : p->k, 0, p->c, p->m);
+    return now() - start;
+}
+
+/* ---- Choices ---------------------------------------------------------------------------------------------- */
+
+static bool force(const choice *choice)
+{
+    return set("ROUTE", choice->route) == 0 && set("KERNEL", choice->kernel) == 0;
+}
+
+/* The library left alone comes first. Kernels for show are no choice; nor is the naive one where it would take for
+ * ever. */
+static int list_choices(memory memory, const product *p, choice *choices)
+{
+    int count = 0;
+    choices[count++] = (choice){.route = "auto", .kernel = "auto"};
+    if (memory != DEVICE) {
+        choices[count++] = (choice){.route = "host", .kernel = "auto"};
+        choices[count++] = (choice){.route = "streamed", .kernel = "auto"};
+        return count;
+    }
+    for (size_t row = 0; row < tb_catalog_size && count < CHOICES_MAXIMUM; row++) {
+        bool endless = strcmp(tb_catalog[row].name, "naive") == 0 && (double)p->m * p->n * p->k > 5e9;
+        if (!tb_catalog[row].forced_only && !endless)
+            choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
+    }
+    return count;
+}
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
+}
+
+/* A plan that does not name the forced kernel shows that it could not serve. */
+static void time_choices(const product *p, choice *choices, int count, char *chosen, size_t size)
+{
+    static double times[CHOICES_MAXIMUM][TURNS];
+    char text[256];
+    int turns = (double)p->m * p->n * p->k > 1e11 ? 3 : TURNS;
+    for (int turn = -1; turn < turns; turn++)
+        for (int i = 0; i < count; i++) {
+            require(force(&choices[i]), "an option was refused");
+            double seconds = time_product(p);
+            plan_text(text, sizeof text);
+            if (i == 0)
+                snprintf(chosen, size, "%s", text);
+            if (strncmp(text, "host", 4) == 0)
+                rest();
+            bool refused = strcmp(choices[i].kernel, "auto") != 0 && !strstr(text, choices[i].kernel);
+            if (turn >= 0)
+                times[i][turn] = refused ? (double)INFINITY : seconds;
+        }
+    for (int i = 0; i < count; i++) {
+        qsort(times[i], (size_t)turns, sizeof times[i][0], compare);
+        choices[i].seconds = times[i][turns / 2];
+    }
+}
+
+/* ---- The run ---------------------------------------------------------------------------------------------- */
+
+static double regret_of(bench_json *json, memory memory, const product *p)
+{
+    choice choices[CHOICES_MAXIMUM];
+    char chosen[256] = "";
+    int count = list_choices(memory, p, choices);
+    time_choices(p, choices, count, chosen, sizeof chosen);
+    const choice *best = &choices[0];
+    for (int i = 1; i < count; i++)
+        if (choices[i].seconds < best->seconds)
+            best = &choices[i];
+    double regret = choices[0].seconds / best->seconds;
+    bench_json_begin(json, NULL, '{');
+    bench_json_text(json, "memory", memory_names[memory]);
+    bench_json_integer(json, "m", p->m);
+    bench_json_integer(json, "n", p->n);
+    bench_json_integer(json, "k", p->k);
+    bench_json_text(json, "transposes",
+                    p->transpose_a   ? p->transpose_b ? "TT" : "TN"
+                    : p->transpose_b ? "NT"
+                                     : "NN");
+    bench_json_text(json, "plan", chosen);
+    bench_json_text(json, "best_route", best->route);
+    bench_json_text(json, "best_kernel", best->kernel);
+    bench_json_number(json, "seconds", choices[0].seconds);
+    bench_json_number(json, "best_seconds", best->seconds);
+    if (memory != DEVICE)
+        bench_json_number(json, "host_seconds", choices[1].seconds);
+    bench_json_number(json, "regret", regret);
+    bench_json_end(json, '}');
+    if (regret > 1.3)
+        printf("%-8s %5d %5d %5d %c%c %6.2f  %.3f ms by \"%s\"; best %s %s\n", memory_names[memory], p->m,
+               p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N', regret,
+               1e3 * choices[0].seconds, chosen, best->route, best->kernel);
+    return regret;
+}
+
+static void summarize(bench_json *json, memory memory, double *regrets, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += log(regrets[i]);
+    qsort(regrets, (size_t)count, sizeof *regrets, compare);
+    double mean = exp(sum / count), high = regrets[count * 95 / 100];
+    printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f\n", memory_names[memory],
+           count, mean, high, regrets[count - 1]);
+    fflush(stdout);
+    bench_json_begin(json, memory_names[memory], '{');
+    bench_json_number(json, "geometric_mean", mean);
+    bench_json_number(json, "percentile_95", high);
+    bench_json_number(json, "worst", regrets[count - 1]);
+    bench_json_end(json, '}');
+}
+
+static void open_library(void)
+{
+    void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    require(library != NULL, "libtileblas is not there");
+    multiply = (sgemm *)dlsym(library, "cblas_sgemm");
+    set = (set_option *)dlsym(library, "tileblas_set_option");
+    plan_text = (last_plan *)dlsym(library, "tileblas_last_plan");
+    require(multiply && set && plan_text, "libtileblas lacks a name");
+    require(set("START", "wait") == 0, "an option was refused");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: regret FILE.json [SHAPES]\n");
+        return 2;
+    }
+    int shapes = argc > 2 ? atoi(argv[2]) : SHAPES_DEFAULT;
+    require(shapes > 0, "how many shapes?");
+    double *regrets[MEMORIES];
+    open_library();
+    /* The program's own BLAS, which the library is to find. */
+    require(cblas_sgemm != multiply, "OpenBLAS is not there");
+    FILE *file = fopen(argv[1], "w");
+    require(file != NULL, argv[1]);
+    bench_json json = bench_json_to(file);
+    bench_json_begin(&json, NULL, '{');
+    bench_json_begin(&json, "products", '[');
+    for (memory memory = 0; memory < MEMORIES; memory++)
+        regrets[memory] = malloc((size_t)shapes * sizeof(double));
+    srand(1);
+    for (int i = 0; i < shapes; i++) {
+        product p = draw_product();
+        for (memory memory = 0; memory < MEMORIES; memory++) {
+            p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
+            p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
+            p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
+            regrets[memory][i] = regret_of(&json, memory, &p);
+            release(memory, p.a);
+            release(memory, p.b);
+            release(memory, p.c);
+        }
+        if ((i + 1) % 20 == 0)
+            fprintf(stderr, "%d of %d\n", i + 1, shapes);
+    }
+    bench_json_end(&json, ']');
+    for (memory memory = 0; memory < MEMORIES; memory++)
+        summarize(&json, memory, regrets[memory], shapes);
+    bench_json_end(&json, '}');
+    return fclose(file) == 0 ? 0 : 1;
+}
