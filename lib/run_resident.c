@@ -33,24 +33,45 @@ static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *p
     return tb_device.launch(stream, plan->kernel, &problem, held->workspace.memory);
 }
 
-static tb_status run(const tb_problem *problem, const tb_plan *plan, held *held)
+/* The fastest kernel that needs no memory of ours. */
+static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *problem, const tb_plan *plan)
+{
+    tb_machine machine = tb_machine_facts();
+    const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
+    const tb_kernel *best = NULL;
+    double best_seconds = 0;
+    for (size_t row = 0; chip && row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        bool takes = problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
+                                         tb_kernel_takes(kernel, problem->b, problem->ldb));
+        if (kernel->forced_only || !takes || !tb_kernel_serves(kernel, problem, chip, false) ||
+            tb_device.workspace(stream, kernel, problem) > 0)
+            continue;
+        double seconds = tb_kernel_seconds(kernel, problem, chip);
+        if (!best || seconds < best_seconds) {
+            best = kernel;
+            best_seconds = seconds;
+        }
+    }
+    return best;
+}
+
+static tb_status enqueue_frugally(tb_stream *stream, const tb_problem *problem, const tb_plan *plan)
+{
+    const tb_kernel *kernel = frugal_kernel(stream, problem, plan);
+    return kernel ? tb_device.launch(stream, kernel, problem, NULL) : TB_UNSUPPORTED;
+}
+
+static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
 {
     tb_stream *stream;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_status enqueued = enqueue(stream, *problem, plan, held);
+    tb_status enqueued =
+        frugally ? enqueue_frugally(stream, problem, plan) : enqueue(stream, *problem, plan, held);
     /* Also after a failure: copies may be in flight that read the caller's operands. */
     tb_status finished = tb_device.synchronize(stream);
     tb_device.destroy_stream(stream);
     return enqueued != TB_OK ? enqueued : finished;
-}
-
-/* The same plan with the kernel that needs no memory of ours. */
-static tb_plan frugal(const tb_plan *plan)
-{
-    tb_plan simple = *plan;
-    simple.kernel = tb_find_kernel("naive");
-    simple.pad_a = simple.pad_b = false;
-    return simple;
 }
 
 tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
@@ -59,14 +80,12 @@ tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const
     (void)host, (void)seconds;
     held held = {0};
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
-    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, &held);
+    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, &held);
     tb_give_buffer(&held.a);
     tb_give_buffer(&held.b);
     tb_give_buffer(&held.workspace);
-    if (status == TB_OUT_OF_MEMORY) {
-        tb_plan simple = frugal(plan);
-        status = run(problem, &simple, &held);
-    }
+    if (status == TB_OUT_OF_MEMORY)
+        status = run(problem, plan, true, &held);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("multiplying matrices in device memory");
     return status == TB_OK ? TB_DONE : TB_DECLINED;
