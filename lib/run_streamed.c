@@ -163,7 +163,7 @@ static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, c
                     .source_pitch = (size_t)c.ld * sizeof(float),
                     .row_bytes = (size_t)c.rows * sizeof(float),
                     .rows = (size_t)c.columns};
-    TB_TRY(tb_device.copy(stream, &back));
+    TB_TRY(tb_issue_copy(stream, &back));
     return tb_device.synchronize(stream);
 }
 
