@@ -95,7 +95,7 @@ void tb_count_call(tb_route route, tb_shape shape, tb_reason reason, const tb_ta
         atomic_fetch_add_explicit(&shard->host_reasons[reason], call->calls, memory_order_relaxed);
 }
 
-static void add_tally(tb_tally *sum, const tb_tally *amount)
+void tb_add_tally(tb_tally *sum, const tb_tally *amount)
 {
     sum->calls += amount->calls;
     sum->flop += amount->flop;
@@ -114,7 +114,7 @@ void tb_read_counts(tb_counts *counts)
                 tb_tally tally = {atomic_load_explicit(&cell->calls, memory_order_relaxed),
                                   sum_of(&cell->flop), sum_of(&cell->seconds), sum_of(&cell->link_bytes),
                                   sum_of(&cell->won_seconds)};
-                add_tally(&counts->tallies[route][shape], &tally);
+                tb_add_tally(&counts->tallies[route][shape], &tally);
             }
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
             counts->host_reasons[reason] +=
@@ -146,7 +146,7 @@ tb_tally tb_route_tally(const tb_counts *counts, tb_route route)
 {
     tb_tally sum = {0};
     for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
-        add_tally(&sum, &counts->tallies[route][shape]);
+        tb_add_tally(&sum, &counts->tallies[route][shape]);
     return sum;
 }
 

@@ -45,6 +45,8 @@ void tb_reset_counts(void);
 /* The sum over a route's shapes. */
 tb_tally tb_route_tally(const tb_counts *counts, tb_route route);
 
+void tb_add_tally(tb_tally *sum, const tb_tally *amount);
+
 /* Bytes that the calling thread's copies moved over the link since it was last asked. */
 void tb_count_copy(const tb_copy *copy);
 double tb_take_link_bytes(void);
