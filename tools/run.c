@@ -44,41 +44,39 @@ typedef struct settings {
 
 /* ---- Starting it -------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t child;
-
+/* What a terminal sends, it sends to the program as well; what somebody sent to this process is passed on. No
+ * handlers: these signals, and SIGCHLD, are blocked and waited for. */
 static const int passed_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
-enum { PASSED_COUNT = sizeof passed_signals / sizeof *passed_signals };
 
-/* What a terminal sends, it sends to the program as well; what somebody sent to this process is passed on. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+/* How the program would have found signals, had `run` not been there. */
+typedef struct inherited {
+    sigset_t mask;
+    struct sigaction on_child;
+} inherited;
+
+static sigset_t awaited;
+
+static inherited take_signals_over(void)
 {
-    (void)context;
-    int error = errno;
-    if (info->si_code <= 0 && child > 0)
-        kill(child, signal);
-    errno = error;
+    inherited before;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++) {
+        struct sigaction action;
+        sigaction(passed_signals[i], NULL, &action);
+        if (action.sa_handler != SIG_IGN) /* as under nohup: it stays ignored */
+            sigaddset(&awaited, passed_signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &awaited, &before.mask);
+    /* Ignored, it would leave no status to wait for. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before.on_child);
+    return before;
 }
 
-static void pass_signals_on(void)
+static void give_signals_back(const inherited *before)
 {
-    for (int i = 0; i < PASSED_COUNT; i++) {
-        struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
-        action.sa_sigaction = pass_on;
-        sigaction(passed_signals[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN)
-            sigaction(passed_signals[i], &action, NULL);
-    }
-}
-
-/* In the child: what the program would have found, had `run` not been there. */
-static void take_signals_back(void)
-{
-    for (int i = 0; i < PASSED_COUNT; i++) {
-        struct sigaction now;
-        sigaction(passed_signals[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN)
-            signal(passed_signals[i], SIG_DFL);
-    }
+    sigaction(SIGCHLD, &before->on_child, NULL);
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
 static bool set_environment(const char *library, const char *report_path)
@@ -93,51 +91,50 @@ static bool set_environment(const char *library, const char *report_path)
     return set;
 }
 
-/* 0, or the error that kept the program from starting. */
-static int start(const settings *settings, const char *library, const char *report_path)
+/* 0 and the process, or the error that kept the program from starting; child is -1 when there is none at all. */
+static int start(const settings *settings, const char *library, const char *report_path, pid_t *child)
 {
     int failure[2], error = 0;
-    sigset_t all, before;
+    *child = -1;
     if (pipe2(failure, O_CLOEXEC) != 0)
         return errno;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    pass_signals_on();
-    pid_t process = fork();
-    if (process == 0) {
-        take_signals_back();
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        if (set_environment(library, report_path))
+    inherited before = take_signals_over();
+    *child = fork();
+    if (*child == 0) {
+        if (set_environment(library, report_path)) {
+            give_signals_back(&before);
             execvp(settings->program[0], settings->program);
+        }
         error = errno;
         ssize_t written = write(failure[1], &error, sizeof error);
         (void)written;
         _exit(TOOL_CANNOT_EXECUTE);
     }
-    if (process < 0)
+    if (*child < 0)
         error = errno;
-    child = process;
     close(failure[1]);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    ssize_t length;
-    while (process > 0 && (length = read(failure[0], &error, sizeof error)) < 0 && errno == EINTR)
+    while (*child > 0 && read(failure[0], &error, sizeof error) < 0 && errno == EINTR)
         ;
     close(failure[0]);
     return error;
 }
 
-static int wait_for_program(void)
+static int wait_for(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        siginfo_t info;
+        int signal = sigwaitinfo(&awaited, &info);
+        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0)
+            kill(child, signal);
+    }
     return status;
 }
 
 /* ---- Summing up --------------------------------------------------------------------------------------- */
 
 /* What keeps the counts from being whole; empty when nothing does. */
-static void describe_end(const report *report, int status, char *text, size_t size)
+static void describe_end(const report *report, pid_t child, int status, char *text, size_t size)
 {
     *text = '\0';
     if (!report->was_loaded || report_ended(report, child))
@@ -191,7 +188,7 @@ static void write_words(int file, const report *report, const char *end, const d
         tb_log_to(file, "%s", why->sentences[i]);
 }
 
-static void sum_up(const settings *settings, const char *report_path, int status)
+static void sum_up(const settings *settings, const char *report_path, pid_t child, int status)
 {
     static diagnosis why;
     report report;
@@ -208,7 +205,7 @@ static void sum_up(const settings *settings, const char *report_path, int status
         tool_complain("run", "%s: %s", settings->output, strerror(errno));
         file = STDERR_FILENO;
     }
-    describe_end(&report, status, end, sizeof end);
+    describe_end(&report, child, status, end, sizeof end);
     if (tb_count_of_calls(&report.counts) == 0 && program_find(settings->program[0], program, sizeof program))
         diagnose(program, &report, &why);
     if (settings->json)
@@ -264,19 +261,17 @@ static int run(const settings *settings)
         tool_complain("run", "no temporary file could be made in %s: %s", report_path, strerror(errno));
         return TOOL_CANNOT_RUN;
     }
-    int status, error = start(settings, library, report_path);
-    if (error == 0) {
-        status = wait_for_program();
-        sum_up(settings, report_path, status);
-        unlink(report_path);
-        return end_like(status);
-    }
+    pid_t child;
+    int error = start(settings, library, report_path, &child);
+    int status = child > 0 ? wait_for(child) : 0;
+    if (error == 0)
+        sum_up(settings, report_path, child, status);
+    else
+        tool_complain("run", "%s: %s", settings->program[0], strerror(error));
     unlink(report_path);
-    tool_complain("run", "%s: %s", settings->program[0], strerror(error));
-    if (child < 0)
-        return TOOL_CANNOT_RUN;
-    wait_for_program();
-    return error == ENOENT ? TOOL_NOT_FOUND : TOOL_CANNOT_EXECUTE;
+    if (error == 0)
+        return end_like(status);
+    return child < 0 ? TOOL_CANNOT_RUN : error == ENOENT ? TOOL_NOT_FOUND : TOOL_CANNOT_EXECUTE;
 }
 
 int tool_run(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* A program that knows nothing of TileBLAS. Its arguments are done one after the other:
  *
- *   calls N        N products of 200 x 200 matrices
+ *   calls N        N products of 128 x 128 matrices
  *   threads N      the same from 4 threads at once, N each
  *   children N     in 3 forked children, N each, which end by exit
  *   open PATH      opens the library RTLD_DEEPBIND and lets its function `work` make a call
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIZE = 200, THREADS = 4, CHILDREN = 3 };
+enum { SIZE = 128, THREADS = 4, CHILDREN = 3 };
 
 void cblas_sgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);

@@ -1,6 +1,7 @@
 """`tileblas run` is as good as not there for the program, and counts its calls."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ def calls_are_counted():
     equal(summary["routes"]["host"]["shapes"]["medium"]["calls"], 5)
     equal(sum(summary["host_reasons"].values()), 5)
     equal((summary["status"], summary["loaded"], summary["complete"], summary["remarks"]), (0, True, True, []))
-    contains(call("TOOL", "run", "--", "CLIENT", "calls", "5").stderr, "tileblas: host 5 calls, 0.080 GFLOP",
+    contains(call("TOOL", "run", "--", "CLIENT", "calls", "5").stderr, "tileblas: host 5 calls, 0.021 GFLOP",
              "tileblas:   medium 5 calls", "tileblas: stayed on the host: ")
 
 
@@ -87,6 +88,16 @@ def what_was_preloaded_stays():
         return  # the sanitizers' own libraries are particular about what comes before them
     done = call("TOOL", "run", "CLIENT_NONE", "environment", "LD_PRELOAD", environment={"LD_PRELOAD": PATHS["BLAS"]})
     equal(done.stdout, f"{PATHS['BLAS']}:{os.path.realpath(PATHS['PRELOAD'])}\n")
+
+
+def odd_names_survive():
+    with tempfile.TemporaryDirectory() as folder:
+        odd = os.path.join(folder, 'a "quoted" \\ folder\nof \u00e4 kind')
+        os.mkdir(odd)
+        program = shutil.copy(PATHS["CLIENT"], odd)
+        summary, _ = run_json(program, "calls", "3", "exit", "0", "tab\tand \x01")
+        equal(summary["command"], [program, "calls", "3", "exit", "0", "tab\tand \x01"])
+        equal(summary["calls"], 3)
 
 
 def the_summary_goes_to_a_file():

@@ -21,7 +21,7 @@ def words_are_by_route_and_shape():
     done = _preloaded("calls", "2", STATS="1")
     equal(done.stdout, "")
     lines = done.stderr.splitlines()
-    equal(lines[:2], ["tileblas: host 2 calls, 0.032 GFLOP", "tileblas:   medium 2 calls, 0.032 GFLOP"])
+    equal(lines[:2], ["tileblas: host 2 calls, 0.008 GFLOP", "tileblas:   medium 2 calls, 0.008 GFLOP"])
     contains(lines[-1], "tileblas: stayed on the host: ", " 2")
     assert all(line.startswith("tileblas: ") for line in lines)
 

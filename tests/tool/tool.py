@@ -7,7 +7,7 @@ import subprocess
 import sys
 import traceback
 
-SIZE = 200  # of client.c's products
+SIZE = 128  # of client.c's products
 
 PATHS = {name: os.environ[name] for name in (
     "TOOL", "TOOL_SIM", "PRELOAD", "PRELOAD_SIM", "LIBRARY_SIM", "BLAS", "CLIENT", "CLIENT_DOUBLE", "CLIENT_NONE",

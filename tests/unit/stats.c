@@ -14,7 +14,7 @@
 
 /* More threads than there are shards, so that some share one. */
 #define THREADS           150
-#define CALLS_OF_A_THREAD 2000
+#define CALLS_OF_A_THREAD 400
 
 static tb_problem product(int64_t m, int64_t n, int64_t k)
 {
