@@ -85,22 +85,31 @@ static bool is_blas(findings *findings, const char *path)
     return file && file->exports_sgemm;
 }
 
+/* Whether a TileBLAS that reported lies in the file. */
+static bool is_tileblas(const report *report, const char *path)
+{
+    for (size_t i = 0; i < report->event_count; i++)
+        if (strcmp(json_text_of(report->events[i], "library"), path) == 0)
+            return true;
+    return false;
+}
+
 /* References bound to somebody else's SGEMM: what was opened RTLD_DEEPBIND finds its own dependencies first. A BLAS
  * that calls itself is no news. */
-static void look_at_references(const json_value *event, findings *findings, diagnosis *diagnosis)
+static void look_at_references(const report *report, const json_value *event, findings *findings,
+                               diagnosis *diagnosis)
 {
     const json_value *gemm = json_member(event, "gemm");
-    const char *library = json_text_of(event, "library");
     for (const json_value *reference = gemm ? gemm->first : NULL; reference; reference = reference->next) {
         const char *object = json_text_of(reference, "object"), *bound = json_text_of(reference, "bound"),
                    *name = json_text_of(reference, "name");
-        if (strcmp(object, library) == 0 || is_blas(findings, object))
+        if (is_tileblas(report, object) || is_blas(findings, object))
             continue;
         findings->refers_to_double = findings->refers_to_double || tb_gemm_type(name) == 'd';
         if (tb_gemm_type(name) != 's')
             continue;
         findings->refers_to_single = true;
-        if (*bound && strcmp(bound, library) != 0)
+        if (*bound && !is_tileblas(report, bound))
             say(diagnosis,
                 "%s is bound to %s in %s, past what is preloaded: it was opened with RTLD_DEEPBIND, "
                 "or another preloaded library comes first",
@@ -108,14 +117,14 @@ static void look_at_references(const json_value *event, findings *findings, diag
     }
 }
 
-static void look_at_objects(const json_value *event, findings *findings, diagnosis *diagnosis)
+static void look_at_objects(const report *report, const json_value *event, findings *findings,
+                            diagnosis *diagnosis)
 {
     const json_value *objects = json_member(event, "objects");
-    const char *library = json_text_of(event, "library");
     bool is_program = true;
     for (const json_value *object = objects ? objects->first : NULL; object; object = object->next) {
         const program_file *file = object->text ? inspect(findings, object->text) : NULL;
-        if (file && file->holds_sgemm && strcmp(object->text, library) != 0) {
+        if (file && file->holds_sgemm && !is_tileblas(report, object->text)) {
             if (file->exports_sgemm && !is_program)
                 findings->has_blas = true;
             else
@@ -153,8 +162,8 @@ void diagnose(const char *program, const report *report, diagnosis *diagnosis)
     }
     findings findings = {0};
     for (size_t i = 0; i < report->event_count; i++) {
-        look_at_references(report->events[i], &findings, diagnosis);
-        look_at_objects(report->events[i], &findings, diagnosis);
+        look_at_references(report, report->events[i], &findings, diagnosis);
+        look_at_objects(report, report->events[i], &findings, diagnosis);
     }
     if (diagnosis->count == 0 && report->processes > 0)
         conclude(&findings, diagnosis);

@@ -35,14 +35,35 @@ static bool is_event(const json_value *event, const char *name)
     return strcmp(json_text_of(event, "event"), name) == 0;
 }
 
+static const json_value *last_event(const report *report, pid_t process)
+{
+    for (size_t i = report->event_count; i > 0; i--)
+        if ((pid_t)json_number_of(report->events[i - 1], "pid") == process)
+            return report->events[i - 1];
+    return NULL;
+}
+
+bool report_entered(const report *report, pid_t process)
+{
+    return last_event(report, process) != NULL;
+}
+
+bool report_ended(const report *report, pid_t process)
+{
+    const json_value *event = last_event(report, process);
+    return event && is_event(event, "exit");
+}
+
+/* A process that is linked with TileBLAS besides has two of it, and each reports. */
 static void take_event(report *report, json_value *event)
 {
-    report->events[report->event_count++] = event;
-    report->was_loaded = report->was_loaded || is_event(event, "load");
+    if (is_event(event, "load"))
+        report->was_loaded = true;
     if (is_event(event, "exit")) {
-        report->processes++;
+        report->processes += !report_ended(report, (pid_t)json_number_of(event, "pid"));
         add_counts(&report->counts, event);
     }
+    report->events[report->event_count++] = event;
 }
 
 static char *read_file(const char *path)
@@ -84,23 +105,4 @@ void report_free(report *report)
         json_free(report->events[i]);
     free(report->events);
     free(report->text);
-}
-
-static const json_value *last_event(const report *report, pid_t process)
-{
-    for (size_t i = report->event_count; i > 0; i--)
-        if ((pid_t)json_number_of(report->events[i - 1], "pid") == process)
-            return report->events[i - 1];
-    return NULL;
-}
-
-bool report_entered(const report *report, pid_t process)
-{
-    return last_event(report, process) != NULL;
-}
-
-bool report_ended(const report *report, pid_t process)
-{
-    const json_value *event = last_event(report, process);
-    return event && is_event(event, "exit");
 }

@@ -90,6 +90,21 @@ def what_was_preloaded_stays():
     equal(done.stdout, f"{PATHS['BLAS']}:{os.path.realpath(PATHS['PRELOAD'])}\n")
 
 
+def a_program_that_is_linked_with_tileblas():
+    summary, _ = run_json("CLIENT_LINKED", "calls", "4")
+    equal((summary["calls"], summary["processes"], summary["remarks"]), (4, 1, []))
+    summary, _ = run_json("CLIENT_LINKED", "calls", "0")
+    equal((summary["calls"], summary["remarks"]), (0, ["SGEMM is referred to, but was not called"]))
+
+
+def the_program_is_looked_for():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(PATHS["CLIENT"], os.path.join(folder, "a-program"))
+        summary, done = run_json("a-program", "calls", "2", "exit", "5",
+                                 environment={"PATH": f"/nonexistent:{folder}"})
+        equal((done.returncode, summary["calls"]), (5, 2))
+
+
 def odd_names_survive():
     with tempfile.TemporaryDirectory() as folder:
         odd = os.path.join(folder, 'a "quoted" \\ folder\nof \u00e4 kind')

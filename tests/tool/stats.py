@@ -42,8 +42,7 @@ def json_is_one_line():
     equal(os.path.realpath(PATHS["CLIENT"]), summary["program"])
 
 
-def time_won_is_told_where_there_was_a_forecast():
-    """With a forced route there is none; the simulated device is up, and a large product is worth its while."""
+def a_forced_route_has_no_forecast_to_win_against():
     done = _preloaded("calls", "2", library="PRELOAD_SIM", STATS="json", START="wait", ROUTE="streamed")
     streamed = json.loads(done.stderr)["routes"]["streamed"]
     equal((streamed["calls"], streamed["won_seconds"]), (2, 0))

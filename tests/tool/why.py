@@ -41,6 +41,14 @@ def a_blas_inside_the_program():
     contains(_why("CLIENT_INSIDE", "calls", "1"), os.path.realpath(PATHS["CLIENT_INSIDE"]), "holds its own SGEMM")
 
 
+def a_program_of_an_odd_name():
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(os.path.realpath(folder), 'a "quoted" \\ \t name')
+        shutil.copy(PATHS["CLIENT_INSIDE"], program)
+        summary, _ = run_json(program, "calls", "1")
+        equal(summary["remarks"], [f"{program} holds its own SGEMM: a BLAS is linked into it statically"])
+
+
 def a_library_opened_with_deepbind():
     if SANITIZED != "no":
         return  # the sanitizers end programs that do that

@@ -8,6 +8,8 @@
 #include "tests/check.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 /* More threads than there are shards, so that some share one. */
 #define THREADS           150
 #define CALLS_OF_A_THREAD 400
+#define CALLS_OF_A_PAIR   600000
 
 static tb_problem product(int64_t m, int64_t n, int64_t k)
 {
@@ -77,6 +80,51 @@ static void threads_that_have_ended_keep_their_counts(void)
           sums.shapes[TB_SHAPE_LARGE].streamed.calls);
     CHECK(strcmp(sums.shapes[TB_SHAPE_LARGE].shape, "large") == 0, "shape %s",
           sums.shapes[TB_SHAPE_LARGE].shape);
+}
+
+/* Two threads whose numbers differ by the number of shards have the same one. */
+static atomic_bool first_has_called, may_go_on;
+
+static void *call_for_long(void *unused)
+{
+    tb_problem large = product(2000, 2000, 2000);
+    for (int i = 0; i < CALLS_OF_A_PAIR; i++) {
+        record(TB_ROUTE_STREAMED, TB_REASON_FASTER_ON_DEVICE, &large, 0.25);
+        atomic_store(&first_has_called, true);
+        while (!atomic_load(&may_go_on))
+            sched_yield();
+    }
+    return unused;
+}
+
+static void *call_once(void *unused)
+{
+    tb_problem small = product(10, 10, 10);
+    record(TB_ROUTE_HOST, TB_REASON_TOO_SMALL, &small, 0);
+    return unused;
+}
+
+static void threads_that_share_a_shard_lose_nothing(void)
+{
+    enum { SHARDS = 64 };
+    pthread_t pair[2], other;
+    tileblas_statistics sums;
+    tileblas_reset_statistics();
+    pthread_create(&pair[0], NULL, call_for_long, NULL);
+    while (!atomic_load(&first_has_called))
+        sched_yield();
+    for (int i = 1; i < SHARDS; i++) {
+        pthread_create(&other, NULL, call_once, NULL);
+        pthread_join(other, NULL);
+    }
+    atomic_store(&may_go_on, true);
+    pthread_create(&pair[1], NULL, call_for_long, NULL);
+    pthread_join(pair[0], NULL);
+    pthread_join(pair[1], NULL);
+    tileblas_get_statistics(&sums);
+    CHECK(sums.streamed.calls == 2 * CALLS_OF_A_PAIR, "calls: %llu of %d", sums.streamed.calls,
+          2 * CALLS_OF_A_PAIR);
+    CHECK(sums.streamed.seconds == 0.25 * 2 * CALLS_OF_A_PAIR, "seconds: %g", sums.streamed.seconds);
 }
 
 static void a_forked_child_counts_its_own(void)
@@ -169,6 +217,7 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
 int main(void)
 {
     threads_that_have_ended_keep_their_counts();
+    threads_that_share_a_shard_lose_nothing();
     a_forked_child_counts_its_own();
     a_reset_starts_from_zero();
     shapes_are_told_apart_by_volume();
