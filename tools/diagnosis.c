@@ -4,6 +4,7 @@
 #include "tools/diagnosis.h"
 
 #include "lib/bindings.h"
+#include "lib/summary.h"
 #include "tools/program_file.h"
 
 #include <stdarg.h>
@@ -160,12 +161,15 @@ void diagnose(const char *program, const report *report, diagnosis *diagnosis)
         why_not_loaded(program, diagnosis);
         return;
     }
+    /* Where some calls arrived, only what passed them by is worth a word. */
+    bool none_arrived = tb_count_of_calls(&report->counts) == 0;
     findings findings = {0};
     for (size_t i = 0; i < report->event_count; i++) {
         look_at_references(report, report->events[i], &findings, diagnosis);
-        look_at_objects(report, report->events[i], &findings, diagnosis);
+        if (none_arrived)
+            look_at_objects(report, report->events[i], &findings, diagnosis);
     }
-    if (diagnosis->count == 0 && report->processes > 0)
+    if (none_arrived && diagnosis->count == 0 && report->processes > 0)
         conclude(&findings, diagnosis);
     while (findings.objects) {
         inspected *next = findings.objects->next;

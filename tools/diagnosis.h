@@ -1,4 +1,5 @@
-/* Why a program made no call of SGEMM that arrived: what can be seen from outside, in sentences. */
+/* Why calls of SGEMM did not arrive, all of them or those of some library: what can be seen from outside, in
+ * sentences. */
 #ifndef TOOL_DIAGNOSIS_H
 #define TOOL_DIAGNOSIS_H
 

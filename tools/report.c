@@ -66,13 +66,14 @@ static void take_event(report *report, json_value *event)
     report->events[report->event_count++] = event;
 }
 
+/* Empty when there is no such file: no process wrote to it. NULL when memory is out. */
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t capacity = 0;
+    char *text = calloc(1, 1);
+    size_t capacity = 1;
     /* Up to a byte that no file of ours has: the whole file. */
-    if (file && getdelim(&text, &capacity, '\0', file) < 0 && feof(file) && text)
+    if (text && file && getdelim(&text, &capacity, '\0', file) < 0 && ferror(file))
         text[0] = '\0';
     if (file)
         fclose(file);

@@ -19,7 +19,8 @@ typedef struct report {
     bool was_loaded;  /* into any process at all */
 } report;
 
-/* False when the file cannot be read. Lines that are no JSON, as a killed process leaves, are passed over. */
+/* False when memory is out. Lines that are no JSON, as a full disk leaves, are passed over; so is a file that is not
+ * there, as no process was entered. */
 bool report_read(const char *path, report *report);
 void report_free(report *report);
 

@@ -194,7 +194,7 @@ static void sum_up(const settings *settings, const char *report_path, pid_t chil
     report report;
     char program[PATH_MAX], end[256];
     if (!report_read(report_path, &report)) {
-        tool_complain("run", "the report in %s cannot be read", report_path);
+        tool_complain("run", "out of memory for the report");
         report_free(&report);
         return;
     }
@@ -206,7 +206,7 @@ static void sum_up(const settings *settings, const char *report_path, pid_t chil
         file = STDERR_FILENO;
     }
     describe_end(&report, child, status, end, sizeof end);
-    if (tb_count_of_calls(&report.counts) == 0 && program_find(settings->program[0], program, sizeof program))
+    if (program_find(settings->program[0], program, sizeof program))
         diagnose(program, &report, &why);
     if (settings->json)
         write_json(file, settings, &report, status, end, &why);
@@ -234,20 +234,18 @@ static int end_like(int status)
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */
 
-static bool make_report_file(char *path, size_t size)
+/* In a folder that nobody else can write to: a process that outlives the program finds nothing there to open. */
+static bool make_report_folder(char *folder, size_t size)
 {
-    const char *folder = getenv("TMPDIR");
-    if (snprintf(path, size, "%s/tileblas-run.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)size)
-        return false;
-    int file = mkstemp(path);
-    if (file >= 0)
-        close(file);
-    return file >= 0;
+    const char *parent = getenv("TMPDIR");
+    return snprintf(folder, size, "%s/tileblas-run.XXXXXX", parent && *parent ? parent : "/tmp") <
+               (int)size &&
+           mkdtemp(folder);
 }
 
 static int run(const settings *settings)
 {
-    char library[PATH_MAX], report_path[PATH_MAX];
+    char library[PATH_MAX], folder[PATH_MAX], report_path[PATH_MAX + 8];
     if (settings->preload ? !realpath(settings->preload, library)
                           : !tool_find_library("libtileblas-preload.so", library, sizeof library)) {
         tool_complain("run", "%s was not found", settings->preload ? settings->preload : library);
@@ -257,10 +255,11 @@ static int run(const settings *settings)
         tool_complain("run", "%s cannot be preloaded: its path has a colon or a blank", library);
         return TOOL_CANNOT_RUN;
     }
-    if (!make_report_file(report_path, sizeof report_path)) {
-        tool_complain("run", "no temporary file could be made in %s: %s", report_path, strerror(errno));
+    if (!make_report_folder(folder, sizeof folder)) {
+        tool_complain("run", "no temporary folder %s could be made: %s", folder, strerror(errno));
         return TOOL_CANNOT_RUN;
     }
+    snprintf(report_path, sizeof report_path, "%s/report", folder);
     pid_t child;
     int error = start(settings, library, report_path, &child);
     int status = child > 0 ? wait_for(child) : 0;
@@ -269,6 +268,7 @@ static int run(const settings *settings)
     else
         tool_complain("run", "%s: %s", settings->program[0], strerror(error));
     unlink(report_path);
+    rmdir(folder);
     if (error == 0)
         return end_like(status);
     return child < 0 ? TOOL_CANNOT_RUN : error == ENOENT ? TOOL_NOT_FOUND : TOOL_CANNOT_EXECUTE;

@@ -54,6 +54,9 @@ def a_library_opened_with_deepbind():
         return  # the sanitizers end programs that do that
     said = _why("CLIENT_NONE", "open", PATHS["EXTENSION"])
     contains(said, "RTLD_DEEPBIND", PATHS["EXTENSION"], "cblas_sgemm", PATHS["BLAS"])
+    summary, _ = run_json("CLIENT", "calls", "2", "open", PATHS["EXTENSION"])
+    equal((summary["calls"], len(summary["remarks"])), (2, 1), "beside calls that do arrive:")
+    contains(summary["remarks"][0], "RTLD_DEEPBIND", PATHS["EXTENSION"])
 
 
 def double_precision_only():
