@@ -30,20 +30,41 @@ TILEBLAS_API const char *tileblas_version(void);
 
 /* ---- Where calls went ------------------------------------------------------------------------------- */
 
-/* One route's share of the calls since the start or the last reset. */
+/* One route's share of the calls since the start of the process, a fork, or the last reset. */
 typedef struct tileblas_route_statistics {
     unsigned long long calls;
-    double flop;    /* 2mnk, summed */
-    double seconds; /* wall time inside the library; host calls are counted but not timed */
+    double flop;        /* 2mnk, summed */
+    double seconds;     /* wall time inside the library; calls too small to gain are not timed */
+    double link_bytes;  /* copied between host and device memory */
+    double won_seconds; /* the forecast for the host less the seconds taken, over device calls that had one */
 } tileblas_route_statistics;
+
+/* A shape is a class of products, told apart by mnk: small up to 80^3, medium up to 1024^3, large up to 8192^3,
+ * huge; skinny is what is not small and has m, n or k under 128. */
+#define TILEBLAS_SHAPE_COUNT 5
+
+typedef struct tileblas_shape_statistics {
+    const char *shape; /* "small", "skinny", "medium", "large", "huge" */
+    tileblas_route_statistics host, resident, streamed;
+} tileblas_shape_statistics;
+
+#define TILEBLAS_REASON_MAXIMUM 16
+
+typedef struct tileblas_reason_count {
+    const char *reason; /* "too small to gain" and the like; NULL behind the last */
+    unsigned long long calls;
+} tileblas_reason_count;
 
 typedef struct tileblas_statistics {
     tileblas_route_statistics host;     /* handed to the program's own BLAS */
     tileblas_route_statistics resident; /* operands already on the device */
     tileblas_route_statistics streamed; /* operands copied to the device and back */
+    tileblas_shape_statistics shapes[TILEBLAS_SHAPE_COUNT];
+    tileblas_reason_count host_reasons[TILEBLAS_REASON_MAXIMUM]; /* why calls went to the host */
 } tileblas_statistics;
 
-/* Calls too small to gain are counted only while the option STATS is 1: they take a shorter way. */
+/* The texts are the library's. Calls too small to gain are counted only while the option STATS is not 0: they
+ * take a shorter way. Calls whose arguments are irregular, or that leave C as it is, are not counted. */
 TILEBLAS_API void tileblas_get_statistics(tileblas_statistics *statistics);
 TILEBLAS_API void tileblas_reset_statistics(void);
 

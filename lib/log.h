@@ -10,7 +10,10 @@
 /* One line, prefixed "tileblas: ", in one write. */
 void tb_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, the first time that this place in the code is reached. */
+/* The same, to a file of one's own. */
+void tb_log_to(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* As tb_log, the first time that this place in the code is reached. */
 #define tb_warn_once(...)                                                                                    \
     do {                                                                                                     \
         static atomic_flag tb_warned = ATOMIC_FLAG_INIT;                                                     \

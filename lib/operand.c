@@ -1,5 +1,13 @@
 #include "lib/operand.h"
 
+#include "lib/counters.h"
+
+tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy)
+{
+    tb_count_copy(copy);
+    return tb_device.copy(stream, copy);
+}
+
 tb_status tb_copy_matrix(tb_stream *stream, tb_direction direction, const tb_matrix *matrix, void *target,
                          int64_t target_ld)
 {
@@ -12,7 +20,7 @@ tb_status tb_copy_matrix(tb_stream *stream, tb_direction direction, const tb_mat
         .row_bytes = (size_t)matrix->rows * sizeof(float),
         .rows = (size_t)matrix->columns,
     };
-    return tb_device.copy(stream, &copy);
+    return tb_issue_copy(stream, &copy);
 }
 
 tb_status tb_bring_matrix(tb_stream *stream, tb_direction direction, int device, tb_matrix *matrix,

@@ -37,6 +37,9 @@ static inline bool tb_is_on_device(const tb_place *place)
     return place->memory == TB_MEMORY_DEVICE || place->memory == TB_MEMORY_MANAGED;
 }
 
+/* Every copy of operands goes through here, so that bytes moved over the link are counted. */
+tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
+
 /* Enqueues a copy of the matrix to target, whose columns lie target_ld floats apart. */
 tb_status tb_copy_matrix(tb_stream *stream, tb_direction direction, const tb_matrix *matrix, void *target,
                          int64_t target_ld);

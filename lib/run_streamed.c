@@ -6,6 +6,7 @@
 
 #include "dispatch/tiling.h"
 #include "lib/clock.h"
+#include "lib/counters.h"
 #include "lib/device.h"
 #include "lib/machine.h"
 #include "lib/memory.h"
@@ -130,7 +131,8 @@ typedef struct work {
     int device;
     progress done;
     tb_status status;
-    double seconds; /* without waiting for the device's turn */
+    double seconds;    /* without waiting for the device's turn */
+    double link_bytes; /* that went over the link */
 } work;
 
 static void *do_part(void *argument)
@@ -144,6 +146,7 @@ static void *do_part(void *argument)
     work->status = stream(pipeline, &work->problem, work->plan, work->kernel, &work->done);
     work->seconds = tb_seconds() - start;
     tb_give_pipeline(pipeline, work->plan->device_seconds);
+    work->link_bytes = tb_take_link_bytes();
     return NULL;
 }
 
@@ -243,7 +246,7 @@ static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, c
                     .source_pitch = (size_t)c.ld * sizeof(float),
                     .row_bytes = (size_t)c.rows * sizeof(float),
                     .rows = (size_t)c.columns};
-    TB_TRY(tb_device.copy(stream, &back));
+    TB_TRY(tb_issue_copy(stream, &back));
     return tb_device.synchronize(stream);
 }
 
@@ -295,6 +298,7 @@ tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const
         complete = complete && works[i].status == TB_OK;
         lost = lost || works[i].status == TB_DEVICE_LOST;
         slowest = works[i].seconds > slowest ? works[i].seconds : slowest;
+        tb_add_link_bytes(works[i].link_bytes);
     }
     if (complete) {
         *seconds = slowest;

@@ -1,6 +1,7 @@
 #include "lib/stats.h"
 
 #include "include/tileblas.h"
+#include "lib/counters.h"
 #include "lib/log.h"
 #include "lib/options.h"
 #include "lib/sgemm.h"
@@ -11,14 +12,7 @@
 
 /* Until the options have been read, every call is looked at. */
 _Atomic(float) tb_small_volume = 0;
-
-/* No lock: a forked child could find it taken by a thread it does not have. */
-typedef struct counters {
-    atomic_ullong calls;
-    _Atomic(double) flop, seconds;
-} counters;
-
-static counters routes[TB_ROUTE_COUNT];
+static atomic_bool options_followed;
 
 static _Thread_local tb_plan last_plan;
 static _Thread_local bool has_last_plan;
@@ -30,6 +24,7 @@ void tb_watch_as_asked(void)
     if (!watched && atomic_load_explicit(&tb_small_volume, memory_order_relaxed) == 0)
         tb_learn_host_memory();
     atomic_store_explicit(&tb_small_volume, watched ? 0 : (float)TB_SMALL_VOLUME, memory_order_relaxed);
+    atomic_store_explicit(&options_followed, true, memory_order_relaxed);
 }
 
 static const char *memory_text(const tb_place *place)
@@ -45,24 +40,14 @@ static const char *memory_text(const tb_place *place)
 
 static void print_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    char decision[256], time[32] = "handed on";
+    char decision[256];
     tb_print_plan(plan, decision, sizeof decision);
-    if (seconds > 0)
-        snprintf(time, sizeof time, "%.3f ms", 1e3 * seconds);
     tb_log("sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
-           "%s, %s",
+           "%s, %.3f ms",
            problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
            (long long)problem->n, (long long)problem->k, (long long)problem->lda, (long long)problem->ldb,
            (long long)problem->ldc, (double)problem->alpha, (double)problem->beta, memory_text(&facts->a),
-           memory_text(&facts->b), memory_text(&facts->c), decision, time);
-}
-
-/* += on an atomic double would need libatomic. */
-static void add(_Atomic(double) *sum, double amount)
-{
-    double before = atomic_load_explicit(sum, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(sum, &before, before + amount))
-        ;
+           memory_text(&facts->b), memory_text(&facts->c), decision, 1e3 * seconds);
 }
 
 void tb_record_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -70,35 +55,62 @@ void tb_record_call(const tb_problem *problem, const tb_facts *facts, const tb_p
     last_plan = *plan;
     has_last_plan = true;
 
-    counters *route = &routes[plan->route];
-    route->calls++;
-    add(&route->flop, 2.0 * (double)problem->m * (double)problem->n * (double)problem->k);
-    add(&route->seconds, seconds);
+    tb_tally call = {
+        .calls = 1,
+        .flop = 2.0 * (double)problem->m * (double)problem->n * (double)problem->k,
+        .seconds = seconds,
+        .link_bytes = tb_take_link_bytes(),
+        .won_seconds =
+            plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
+    };
+    tb_count_call(plan->route, tb_shape_of(problem), plan->reason, &call);
 
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(problem, facts, plan, seconds);
-    tb_watch_as_asked();
+    /* Once, and not at every call: all threads read what it writes. */
+    if (!atomic_load_explicit(&options_followed, memory_order_relaxed))
+        tb_watch_as_asked();
 }
 
-static tileblas_route_statistics read_route(tb_route route)
+static tileblas_route_statistics published(const tb_tally *tally)
 {
-    return (tileblas_route_statistics){routes[route].calls, routes[route].flop, routes[route].seconds};
+    return (tileblas_route_statistics){tally->calls, tally->flop, tally->seconds, tally->link_bytes,
+                                       tally->won_seconds};
 }
+
+static tileblas_route_statistics read_route(const tb_counts *counts, tb_route route)
+{
+    tb_tally tally = tb_route_tally(counts, route);
+    return published(&tally);
+}
+
+_Static_assert(TILEBLAS_SHAPE_COUNT == TB_SHAPE_COUNT, "tileblas.h has a place for every shape");
+_Static_assert(TILEBLAS_REASON_MAXIMUM >= TB_REASON_COUNT, "tileblas.h has a place for every reason");
 
 void tileblas_get_statistics(tileblas_statistics *statistics)
 {
-    statistics->host = read_route(TB_ROUTE_HOST);
-    statistics->resident = read_route(TB_ROUTE_RESIDENT);
-    statistics->streamed = read_route(TB_ROUTE_STREAMED);
+    tb_counts counts;
+    tb_read_counts(&counts);
+    *statistics = (tileblas_statistics){
+        .host = read_route(&counts, TB_ROUTE_HOST),
+        .resident = read_route(&counts, TB_ROUTE_RESIDENT),
+        .streamed = read_route(&counts, TB_ROUTE_STREAMED),
+    };
+    for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+        statistics->shapes[shape] = (tileblas_shape_statistics){
+            .shape = tb_shape_text(shape),
+            .host = published(&counts.tallies[TB_ROUTE_HOST][shape]),
+            .resident = published(&counts.tallies[TB_ROUTE_RESIDENT][shape]),
+            .streamed = published(&counts.tallies[TB_ROUTE_STREAMED][shape]),
+        };
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+        statistics->host_reasons[reason] =
+            (tileblas_reason_count){tb_reason_text(reason), counts.host_reasons[reason]};
 }
 
 void tileblas_reset_statistics(void)
 {
-    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
-        routes[route].calls = 0;
-        routes[route].flop = 0;
-        routes[route].seconds = 0;
-    }
+    tb_reset_counts();
 }
 
 size_t tileblas_last_plan(char *text, size_t size)
@@ -108,17 +120,4 @@ size_t tileblas_last_plan(char *text, size_t size)
     if (size > 0)
         text[0] = '\0';
     return 0;
-}
-
-__attribute__((destructor)) static void print_summary(void)
-{
-    if (!tb_option_value(TB_OPTION_STATS))
-        return;
-    tileblas_route_statistics host = read_route(TB_ROUTE_HOST);
-    tb_log("host %llu calls, %.3f GFLOP", host.calls, 1e-9 * host.flop);
-    for (tb_route route = TB_ROUTE_RESIDENT; route < TB_ROUTE_COUNT; route++) {
-        tileblas_route_statistics device = read_route(route);
-        tb_log("%s %llu calls, %.3f GFLOP, %.3f s", tb_route_text(route), device.calls, 1e-9 * device.flop,
-               device.seconds);
-    }
 }

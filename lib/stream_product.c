@@ -60,7 +60,7 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
                         .source = slot->pinned.memory,
                         .row_bytes = (columns - 1) * pitch + row_bytes,
                         .rows = 1};
-        TB_TRY(tb_device.copy(pipeline->load, &copy));
+        TB_TRY(tb_issue_copy(pipeline->load, &copy));
         TB_TRY(tb_device.record(slot->done, pipeline->load));
         slot->busy = true;
     }

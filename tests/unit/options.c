@@ -93,8 +93,10 @@ static void a_choice_is_known_by_its_position(tb_option_index option)
     CHECK(has_fallback, "%s: the default is none of the choices", row->name);
     check_bad(option, "nonsense");
     nth_choice(row->accepts, 0, word, sizeof word);
-    word[strlen(word) - 1] = '\0';
-    check_bad(option, word);
+    if (strlen(word) > 1) { /* an empty value is no value */
+        word[strlen(word) - 1] = '\0';
+        check_bad(option, word);
+    }
 }
 
 static void an_integer_lies_in_its_range(tb_option_index option)

@@ -1,0 +1,81 @@
+"""`tileblas explain` tells what the library would decide."""
+
+import json
+
+from tool import call, contains, equal, main
+
+
+def _explain(*arguments, **settings):
+    done = call("TOOL", "explain", *arguments, "--json", **settings)
+    equal(done.returncode, 0, done.stderr)
+    answer = json.loads(done.stdout)
+    answer["route"] = {row["route"]: row for row in answer["routes"]}
+    return answer
+
+
+def a_large_product_goes_to_a_gpu():
+    answer = _explain("4000", "4000", "4000", "--assume", "h200", "--cores", "16")
+    equal((answer["choice"]["route"], answer["choice"]["reason"]), ("streamed", "faster on the device"))
+    assert answer["choice"]["kernel"].startswith("sgemm_")
+    assert answer["route"]["streamed"]["seconds"] < answer["route"]["host"]["seconds"]
+    equal(answer["route"]["resident"]["possible"], False)
+    free = [kernel for kernel in answer["kernels"] if kernel["serves"] and not kernel["forced_only"]]
+    equal(answer["choice"]["kernel"], min(free, key=lambda kernel: kernel["seconds"])["name"])
+    seconds = [kernel["seconds"] for kernel in answer["kernels"] if kernel["serves"]]
+    equal(seconds, sorted(seconds))
+    words = call("TOOL", "explain", "4000", "4000", "4000", "--assume", "h200", "--cores", "16").stdout
+    contains(words, "streamed", "<- chosen", "choice       streamed with " + answer["choice"]["kernel"],
+             "faster on the device")
+
+
+def a_small_one_stays():
+    answer = _explain("100", "100", "100", "--assume", "h200")
+    equal((answer["choice"]["route"], answer["choice"]["reason"]), ("host", "too small to gain"))
+
+
+def so_does_every_one_without_a_gpu():
+    answer = _explain("4000", "4000", "4000", "--assume", "none")
+    equal((answer["choice"]["route"], answer["choice"]["reason"]), ("host", "no usable device"))
+    equal((answer["kernels"], answer["machine"]["device"]), ([], False))
+
+
+def where_the_matrices_lie_decides():
+    device = _explain("100", "100", "100", "--pointers", "device", "--assume", "h200")
+    equal((device["choice"]["route"], device["choice"]["reason"]), ("resident", "operands are on the device"))
+    equal(device["route"]["host"]["possible"], False)
+    equal(device["route"]["streamed"]["possible"], False)
+    equal(_explain("4000", "4000", "4000", "--pointers", "pinned", "--assume", "h200")["choice"]["route"], "streamed")
+
+
+def shapes_and_options_reach_the_decision():
+    problem = _explain("30", "40", "50", "--transa", "T", "--transb", "c", "--lda", "64", "--alpha", "-2", "--beta",
+                       "0.5", "--assume", "h200")["problem"]
+    equal(problem, {"transa": "T", "transb": "T", "m": 30, "n": 40, "k": 50, "lda": 64, "ldb": 40, "ldc": 30,
+                    "alpha": -2, "beta": 0.5, "pointers": "host"})
+    forced = _explain("100", "100", "100", "--assume", "h200",
+                      environment={"TILEBLAS_ROUTE": "streamed", "TILEBLAS_KERNEL": "tiled"})
+    equal((forced["choice"]["route"], forced["choice"]["kernel"], forced["choice"]["reason"]),
+          ("streamed", "tiled", "forced"))
+
+
+def this_machines_gpu_is_taken():
+    done = call("TOOL_SIM", "explain", "3000", "3000", "3000", "--json",
+                environment={"TILEBLAS_START": "background"})
+    answer = json.loads(done.stdout)
+    equal((answer["machine"]["device"], answer["machine"]["supposed"]), (True, None))
+    assert answer["kernels"]
+
+
+def wrong_questions_are_2():
+    for arguments in (("10", "10"), ("10", "10", "x"), ("10", "10", "-1"), ("10", "10", "10", "--transa", "X"),
+                      ("10", "10", "10", "--lda", "9"), ("10", "10", "10", "--pointers", "moon"),
+                      ("10", "10", "10", "--assume", "abacus"), ("10", "10", "10", "--cores", "0")):
+        done = call("TOOL", "explain", *arguments)
+        equal((done.returncode, done.stdout), (2, ""), str(arguments))
+    # Sizes of any magnitude are thinkable.
+    equal(_explain("1000000", "1000000", "1000000", "--assume", "h200")["choice"]["route"], "streamed")
+    equal(_explain("10", "10", "0", "--assume", "h200")["choice"]["route"], "host")
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,47 @@
+# bash completion for tileblas
+
+# Where the program's name stands, or would, after `tileblas run`.
+_tileblas_program_position() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            --output | --preload) ((i++)) ;;
+            --) ((i++)) && break ;;
+            -*) ;;
+            *) break ;;
+        esac
+    done
+    echo "$i"
+}
+
+_tileblas() {
+    local word=${COMP_WORDS[COMP_CWORD]} subcommand=${COMP_WORDS[1]} words='' position=$COMP_CWORD
+    ((COMP_CWORD > 1)) || subcommand=''
+    [[ $subcommand != run ]] || position=$(_tileblas_program_position)
+    if ((position < COMP_CWORD)); then # the words are the program's
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    fi
+    case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
+        :*) words='run info explain bench --help --version' ;;
+        *:--output:* | *:--preload:* | *:--library:*)
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        *:--transa:* | *:--transb:*) words='N T C' ;;
+        *:--pointers:*) words='host pinned managed device' ;;
+        *:--assume:*) words='h200 none' ;;
+        run:*:-*) words='--json --output --preload --help' ;;
+        run:*)
+            mapfile -t COMPREPLY < <(compgen -c -- "$word")
+            return
+            ;;
+        info:*) words='--json --help' ;;
+        explain:*)
+            words='--transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --json --help'
+            ;;
+        bench:*) words='--rounds --seconds --library --json --help' ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o filenames -F _tileblas tileblas

@@ -1,0 +1,220 @@
+/* `tileblas explain`: every way that a product could be computed, with its forecast, and the one that would be
+ * chosen. The decision is the library's own, tb_decide; only where operands lie and what the machine is can be
+ * supposed, so that a machine without a GPU can tell what one with it would do.
+ */
+#include "lib/facts.h"
+#include "lib/machine.h"
+#include "tools/explain_answer.h"
+#include "tools/tool.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char help[] =
+    "usage: tileblas explain M N K [OPTION]...\n"
+    "\n"
+    "How C (M x N) = alpha op(A) (M x K) op(B) (K x N) + beta C would be computed, column-major as in "
+    "Fortran: all\n"
+    "candidates with their forecasts, the choice and the reason. Nothing is computed.\n"
+    "\n"
+    "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
+    "  --alpha X, --beta X              1 and 0 unless given\n"
+    "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
+    "  --pointers host|pinned|managed|device\n"
+    "                                   where the three matrices lie; host is the default\n"
+    "  --assume h200|none               another GPU than this machine's, or none\n"
+    "  --cores N                        another number of host cores\n"
+    "  --json                           as JSON\n"
+    "  --help                           this\n"
+    "\n"
+    "TILEBLAS_ROUTE and TILEBLAS_KERNEL force their choice here as they do in a program.\n";
+
+/* GPUs that can be supposed: those that the cost model was measured on. */
+static const struct {
+    const char *option, *name;
+    tb_chip chip;
+} known_gpus[] = {
+    {"h200",
+     "NVIDIA H200",
+     {.open = true,
+      .architecture = 90,
+      .multiprocessors = 132,
+      .clock = 1.76e9,
+      .memory_rate = 4.2e12,
+      .link_in = 55e9,
+      .link_out = 55e9}},
+};
+
+/* An address for kernels that ask about alignment. It is never followed. */
+#define SOME_ADDRESS ((float *)4096)
+
+/* ---- The question ------------------------------------------------------------------------------------- */
+
+enum { TRANSA = 1, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, JSON };
+
+static const struct option options[] = {
+    {"transa", required_argument, NULL, TRANSA},
+    {"transb", required_argument, NULL, TRANSB},
+    {"alpha", required_argument, NULL, ALPHA},
+    {"beta", required_argument, NULL, BETA},
+    {"lda", required_argument, NULL, LDA},
+    {"ldb", required_argument, NULL, LDB},
+    {"ldc", required_argument, NULL, LDC},
+    {"pointers", required_argument, NULL, POINTERS},
+    {"assume", required_argument, NULL, ASSUME},
+    {"cores", required_argument, NULL, CORES},
+    {"json", no_argument, NULL, JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool read_transposition(const char *text, int32_t *transpose)
+{
+    *transpose = strcasecmp(text, "T") == 0 || strcasecmp(text, "C") == 0;
+    return *transpose || strcasecmp(text, "N") == 0;
+}
+
+static bool read_scalar(const char *text, float *value)
+{
+    char *end;
+    *value = strtof(text, &end);
+    return end != text && *end == '\0';
+}
+
+static bool read_size(const char *text, long long low, int64_t *value)
+{
+    long long number;
+    bool good = tool_parse_integer(text, low, &number);
+    *value = number;
+    return good;
+}
+
+static bool read_memory(const char *text, tb_memory *memory)
+{
+    for (size_t i = 0; i < sizeof explain_memory_names / sizeof *explain_memory_names; i++)
+        if (strcmp(text, explain_memory_names[i]) == 0) {
+            *memory = (tb_memory)i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_machine(const char *text, question *question)
+{
+    tb_machine *machine = &question->facts.machine;
+    if (strcmp(text, "none") == 0) {
+        machine->readiness = TB_ABSENT;
+        question->assumed = "none";
+        return true;
+    }
+    for (size_t i = 0; i < sizeof known_gpus / sizeof *known_gpus; i++)
+        if (strcasecmp(text, known_gpus[i].option) == 0) {
+            machine->readiness = TB_READY;
+            machine->chips = &known_gpus[i].chip;
+            machine->chip_count = 1;
+            question->assumed = known_gpus[i].name;
+            return true;
+        }
+    return false;
+}
+
+static bool read_option(int option, question *question)
+{
+    tb_problem *problem = &question->problem;
+    int64_t cores;
+    switch (option) {
+    case TRANSA:
+        return read_transposition(optarg, &problem->transpose_a);
+    case TRANSB:
+        return read_transposition(optarg, &problem->transpose_b);
+    case ALPHA:
+        return read_scalar(optarg, &problem->alpha);
+    case BETA:
+        return read_scalar(optarg, &problem->beta);
+    case LDA:
+        return read_size(optarg, 1, &problem->lda);
+    case LDB:
+        return read_size(optarg, 1, &problem->ldb);
+    case LDC:
+        return read_size(optarg, 1, &problem->ldc);
+    case POINTERS:
+        return read_memory(optarg, &question->memory);
+    case ASSUME:
+        return read_machine(optarg, question);
+    case CORES:
+        if (!read_size(optarg, 1, &cores) || cores > 1 << 20)
+            return false;
+        question->facts.machine.host_cores = (int)cores;
+        return true;
+    case JSON:
+        question->as_json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool settle_leading_dimension(int64_t rows, int64_t *ld)
+{
+    int64_t least = rows > 1 ? rows : 1;
+    if (*ld == 0)
+        *ld = least;
+    return *ld >= least;
+}
+
+/* Where the operands lie, and the facts that the options and the machine give. */
+static void gather_facts(question *question)
+{
+    tb_problem *problem = &question->problem;
+    tb_machine supposed = question->facts.machine;
+    problem->a = problem->b = problem->c = SOME_ADDRESS;
+    if (!question->assumed)
+        tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_gather_facts(problem, &question->facts);
+    question->facts.a = question->facts.b = question->facts.c = (tb_place){.memory = question->memory};
+    /* Of the host, and of whatever else the facts hold, this machine's are taken. */
+    tb_machine *machine = &question->facts.machine;
+    if (supposed.host_cores > 0)
+        machine->host_cores = supposed.host_cores;
+    if (question->assumed) {
+        machine->readiness = supposed.readiness;
+        machine->chips = supposed.chips;
+        machine->chip_count = supposed.chip_count;
+    }
+}
+
+static int explain(question *question)
+{
+    gather_facts(question);
+    /* As the library does: without a product A and B are not looked at. */
+    if (question->problem.alpha == 0)
+        question->problem.k = 0;
+    return explain_answer(question);
+}
+
+int tool_explain(int argc, char **argv)
+{
+    question question = {.problem = {.alpha = 1}};
+    tb_problem *problem = &question.problem;
+    int option, position;
+    while ((option = getopt_long(argc, argv, "h", options, &position)) != -1) {
+        if (option == 'h')
+            return tool_print(help);
+        if (option == '?')
+            return tool_usage("explain", "wrong option");
+        if (!read_option(option, &question))
+            return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
+    }
+    if (argc - optind != 3)
+        return tool_usage("explain", "three sizes are needed: M N K");
+    if (!read_size(argv[optind], 0, &problem->m) || !read_size(argv[optind + 1], 0, &problem->n) ||
+        !read_size(argv[optind + 2], 0, &problem->k))
+        return tool_usage("explain", "sizes are whole numbers");
+    if (!settle_leading_dimension(problem->transpose_a ? problem->k : problem->m, &problem->lda) ||
+        !settle_leading_dimension(problem->transpose_b ? problem->n : problem->k, &problem->ldb) ||
+        !settle_leading_dimension(problem->m, &problem->ldc))
+        return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
+    return explain(&question);
+}

@@ -1,0 +1,240 @@
+/* The answer of `tileblas explain`: all candidates, the choice and the reason, in words and as JSON. */
+#include "tools/explain_answer.h"
+
+#include "lib/json.h"
+#include "lib/machine.h"
+#include "tools/tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const explain_memory_names[TB_MEMORY_DEVICE + 1] = {
+    [TB_MEMORY_HOST] = "host",
+    [TB_MEMORY_PINNED] = "pinned",
+    [TB_MEMORY_MANAGED] = "managed",
+    [TB_MEMORY_DEVICE] = "device",
+};
+
+typedef struct candidate {
+    bool possible;
+    double seconds;
+    const char *remark; /* why it is not possible */
+} candidate;
+
+typedef struct answer {
+    candidate routes[TB_ROUTE_COUNT];
+    tb_plan plan;
+} answer;
+
+static bool has_device(const question *question)
+{
+    return question->facts.machine.readiness == TB_READY;
+}
+
+static const tb_chip *chip_of(const question *question)
+{
+    return &question->facts.machine.chips[0];
+}
+
+static tb_plan plan_for(const question *question, tb_route route)
+{
+    tb_plan plan = {.route = route, .a = question->facts.a, .b = question->facts.b, .c = question->facts.c};
+    if (has_device(question))
+        plan.place.device = chip_of(question)->device;
+    return plan;
+}
+
+/* The kernel that would be taken on the route, if nothing were forced. */
+static const tb_kernel *best_kernel(const question *question, tb_route route)
+{
+    tb_plan plan = plan_for(question, route);
+    return has_device(question) && tb_choose_kernel(&question->problem, &question->facts, false, &plan)
+               ? plan.kernel
+               : NULL;
+}
+
+/* The forecast of the streamed route, by as many devices as would share it. */
+static double streamed_seconds(const question *question)
+{
+    tb_plan plan = plan_for(question, TB_ROUTE_STREAMED);
+    if (!has_device(question) || !tb_choose_kernel(&question->problem, &question->facts, false, &plan))
+        return tb_streamed_seconds_least(&question->problem, &question->facts);
+    tb_choose_parts(&question->problem, &question->facts, false, &plan);
+    return plan.device_seconds;
+}
+
+static answer find_answer(const question *question)
+{
+    const tb_problem *problem = &question->problem;
+    const tb_machine *machine = &question->facts.machine;
+    bool in_host = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    answer answer = {.plan = tb_decide(problem, &question->facts)};
+    candidate *host = &answer.routes[TB_ROUTE_HOST], *resident = &answer.routes[TB_ROUTE_RESIDENT],
+              *streamed = &answer.routes[TB_ROUTE_STREAMED];
+
+    host->seconds = tb_host_seconds(problem, machine);
+    host->remark = question->memory == TB_MEMORY_DEVICE ? "the host cannot reach the matrices" : NULL;
+    streamed->seconds = streamed_seconds(question);
+    streamed->remark = !has_device(question) ? "no usable device"
+                       : !in_host            ? "the matrices need no streaming"
+                                             : NULL;
+    const tb_kernel *kernel = best_kernel(question, TB_ROUTE_RESIDENT);
+    resident->seconds = kernel ? tb_kernel_seconds(kernel, problem, chip_of(question)) : 0;
+    resident->remark = !has_device(question) ? "no usable device"
+                       : in_host             ? "the matrices lie in host memory"
+                       : !kernel             ? "no kernel serves it"
+                                             : NULL;
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+        answer.routes[route].possible = answer.routes[route].remark == NULL;
+    return answer;
+}
+
+typedef struct kernel_row {
+    const tb_kernel *kernel;
+    bool serves;
+    double seconds;
+} kernel_row;
+
+static int compare_rows(const void *left, const void *right)
+{
+    const kernel_row *a = left, *b = right;
+    if (a->serves != b->serves)
+        return a->serves ? -1 : 1;
+    return (a->seconds > b->seconds) - (a->seconds < b->seconds);
+}
+
+/* All of the catalog, the cheapest first; to be freed. */
+static kernel_row *sort_kernels(const question *question)
+{
+    kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
+    bool pitched = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
+        const tb_kernel *kernel = &question->facts.kernels[i];
+        rows[i].kernel = kernel;
+        rows[i].serves = tb_kernel_serves(kernel, &question->problem, chip_of(question), pitched);
+        if (rows[i].serves)
+            rows[i].seconds = tb_kernel_seconds(kernel, &question->problem, chip_of(question));
+    }
+    if (rows)
+        qsort(rows, question->facts.kernel_count, sizeof *rows, compare_rows);
+    return rows;
+}
+
+static void print_words(const question *question, const answer *answer, const kernel_row *rows)
+{
+    const tb_problem *problem = &question->problem;
+    const tb_machine *machine = &question->facts.machine;
+    char plan[512];
+    tb_print_plan(&answer->plan, plan, sizeof plan);
+    printf("product      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
+           problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
+           (long long)problem->n, (long long)problem->k, (long long)problem->lda, (long long)problem->ldb,
+           (long long)problem->ldc, (double)problem->alpha, (double)problem->beta);
+    printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
+    printf("host         %d cores\n", machine->host_cores);
+    if (has_device(question))
+        printf("GPU          %s%s, compute capability %d.%d, %d multiprocessors\n",
+               question->assumed ? "supposed: " : "",
+               question->assumed ? question->assumed : tb_machine_device(chip_of(question)->device)->name,
+               chip_of(question)->architecture / 10, chip_of(question)->architecture % 10,
+               chip_of(question)->multiprocessors);
+    else
+        printf("GPU          %s\n", question->assumed ? "supposed: none" : "none that is usable");
+
+    printf("\nroutes       forecast\n");
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        const candidate *candidate = &answer->routes[route];
+        if (candidate->possible)
+            printf("  %-10s %.6g ms%s\n", tb_route_text(route), 1e3 * candidate->seconds,
+                   route == answer->plan.route ? "  <- chosen" : "");
+        else
+            printf("  %-10s not possible: %s\n", tb_route_text(route), candidate->remark);
+    }
+    if (rows) {
+        printf("\nkernels      forecast, without what is copied over the link\n");
+        for (size_t i = 0; i < question->facts.kernel_count; i++)
+            if (rows[i].serves)
+                printf("  %-34s %.6g ms%s%s\n", rows[i].kernel->name, 1e3 * rows[i].seconds,
+                       rows[i].kernel->forced_only ? "  only when forced" : "",
+                       rows[i].kernel == answer->plan.kernel ? "  <- chosen" : "");
+            else
+                printf("  %-34s cannot serve it\n", rows[i].kernel->name);
+    }
+    printf("\nchoice       %s\n", plan);
+}
+
+static int print_json(const question *question, const answer *answer, const kernel_row *rows)
+{
+    const tb_problem *problem = &question->problem;
+    const tb_plan *plan = &answer->plan;
+    char text[512];
+    tb_print_plan(plan, text, sizeof text);
+    tb_json json = {0};
+    tb_json_open(&json, NULL, '{');
+    tb_json_open(&json, "problem", '{');
+    tb_json_text(&json, "transa", problem->transpose_a ? "T" : "N");
+    tb_json_text(&json, "transb", problem->transpose_b ? "T" : "N");
+    tb_json_integer(&json, "m", problem->m);
+    tb_json_integer(&json, "n", problem->n);
+    tb_json_integer(&json, "k", problem->k);
+    tb_json_integer(&json, "lda", problem->lda);
+    tb_json_integer(&json, "ldb", problem->ldb);
+    tb_json_integer(&json, "ldc", problem->ldc);
+    tb_json_number(&json, "alpha", (double)problem->alpha);
+    tb_json_number(&json, "beta", (double)problem->beta);
+    tb_json_text(&json, "pointers", explain_memory_names[question->memory]);
+    tb_json_close(&json, '}');
+    tb_json_open(&json, "machine", '{');
+    tb_json_integer(&json, "host_cores", question->facts.machine.host_cores);
+    tb_json_boolean(&json, "device", has_device(question));
+    tb_json_text(&json, "supposed", question->assumed);
+    tb_json_integer(&json, "architecture", has_device(question) ? chip_of(question)->architecture : 0);
+    tb_json_integer(&json, "multiprocessors", has_device(question) ? chip_of(question)->multiprocessors : 0);
+    tb_json_integer(&json, "devices", question->facts.machine.chip_count);
+    tb_json_close(&json, '}');
+    tb_json_open(&json, "routes", '[');
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        const candidate *candidate = &answer->routes[route];
+        tb_json_open(&json, NULL, '{');
+        tb_json_text(&json, "route", tb_route_text(route));
+        tb_json_boolean(&json, "possible", candidate->possible);
+        if (candidate->possible)
+            tb_json_number(&json, "seconds", candidate->seconds);
+        else
+            tb_json_text(&json, "remark", candidate->remark);
+        tb_json_close(&json, '}');
+    }
+    tb_json_close(&json, ']');
+    tb_json_open(&json, "kernels", '[');
+    for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
+        tb_json_open(&json, NULL, '{');
+        tb_json_text(&json, "name", rows[i].kernel->name);
+        tb_json_boolean(&json, "serves", rows[i].serves);
+        tb_json_boolean(&json, "forced_only", rows[i].kernel->forced_only);
+        if (rows[i].serves)
+            tb_json_number(&json, "seconds", rows[i].seconds);
+        tb_json_close(&json, '}');
+    }
+    tb_json_close(&json, ']');
+    tb_json_open(&json, "choice", '{');
+    tb_json_text(&json, "route", tb_route_text(plan->route));
+    tb_json_text(&json, "kernel", plan->kernel ? plan->kernel->name : NULL);
+    tb_json_text(&json, "reason", tb_reason_text(plan->reason));
+    tb_json_text(&json, "text", text);
+    tb_json_close(&json, '}');
+    tb_json_close(&json, '}');
+    return tool_print_json(&json);
+}
+
+int explain_answer(const question *question)
+{
+    answer answer = find_answer(question);
+    kernel_row *rows = has_device(question) ? sort_kernels(question) : NULL;
+    int status = TOOL_OK;
+    if (question->as_json)
+        status = print_json(question, &answer, rows);
+    else
+        print_words(question, &answer, rows);
+    free(rows);
+    return status == TOOL_OK ? tool_print("") : status;
+}

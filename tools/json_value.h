@@ -1,0 +1,28 @@
+/* Reads the JSON that the library writes (lib/json.h), and any other that is not nested too deeply. */
+#ifndef TOOL_JSON_VALUE_H
+#define TOOL_JSON_VALUE_H
+
+typedef enum json_kind { JSON_NULL, JSON_BOOLEAN, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } json_kind;
+
+typedef struct json_value json_value;
+struct json_value {
+    json_kind kind;
+    const char *key;   /* of a member of an object, otherwise NULL */
+    const char *text;  /* of a text */
+    double number;     /* of a number; 1 and 0 of booleans */
+    json_value *first; /* of an array's or an object's members */
+    json_value *next;  /* beside this one */
+};
+
+/* The value; keys and texts lie in the given text, which is changed and must outlive it. NULL when it is no JSON
+ * or memory is out. */
+json_value *json_read(char *text);
+void json_free(json_value *value);
+
+/* NULL when there is none, or the value is no object. */
+const json_value *json_member(const json_value *object, const char *key);
+/* Of a member that is not there, or is of another kind: "" and 0. */
+const char *json_text_of(const json_value *object, const char *key);
+double json_number_of(const json_value *object, const char *key);
+
+#endif

@@ -1,0 +1,31 @@
+/* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/summary.c writes a line of JSON when
+ * the library is loaded, and one when a process ends.
+ */
+#ifndef TOOL_REPORT_H
+#define TOOL_REPORT_H
+
+#include "lib/counters.h"
+#include "tools/json_value.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct report {
+    char *text;
+    json_value **events; /* in the order they were written */
+    size_t event_count;
+    tb_counts counts; /* of all processes that ended with a report */
+    int processes;    /* that ended with a report */
+    bool was_loaded;  /* into any process at all */
+} report;
+
+/* False when memory is out. Lines that are no JSON, as a full disk leaves, are passed over; so is a file that is not
+ * there, as no process was entered. */
+bool report_read(const char *path, report *report);
+void report_free(report *report);
+
+/* Whether the process with this number was entered, and whether it reported its end. */
+bool report_entered(const report *report, pid_t process);
+bool report_ended(const report *report, pid_t process);
+
+#endif
