@@ -13,11 +13,13 @@
 #define VERY_THIN_MOST 8
 #define THIN_MOST      64
 
+_Static_assert(THINNESSES *SIZES == TB_LEARNED_CLASSES, "learning.h tells how many classes there are");
+
 typedef struct ratios {
     _Atomic(float) of[THINNESSES][SIZES]; /* 0: nothing has been learned */
 } ratios;
 
-static ratios host, streamed_pageable, streamed_pinned;
+static ratios learned[TB_LEARNED_KINDS];
 
 /* A single call can be slow for reasons of its own: no call moves a ratio by more than this factor. */
 #define STEP_MOST  1.25f
@@ -83,21 +85,33 @@ static bool is_pageable(const tb_facts *facts)
 
 static ratios *streamed(const tb_facts *facts)
 {
-    return is_pageable(facts) ? &streamed_pageable : &streamed_pinned;
+    return &learned[is_pageable(facts) ? TB_LEARNED_PAGEABLE : TB_LEARNED_PINNED];
+}
+
+float tb_get_learned(tb_learned kind, int class)
+{
+    return load(&learned[kind].of[class / SIZES][class % SIZES]);
+}
+
+void tb_suggest_learned(tb_learned kind, int class, float ratio)
+{
+    float nothing = 0;
+    ratio = within(ratio, 1 / RATIO_MOST, RATIO_MOST);
+    atomic_compare_exchange_strong(&learned[kind].of[class / SIZES][class % SIZES], &nothing, ratio);
 }
 
 void tb_recall(const tb_problem *problem, tb_facts *facts)
 {
     if (problem->k == 0)
         return;
-    facts->machine.host_ratio = recall(&host, problem);
+    facts->machine.host_ratio = recall(&learned[TB_LEARNED_HOST], problem);
     facts->machine.streamed_ratio = recall(streamed(facts), problem);
 }
 
 void tb_learn_host(const tb_problem *problem, const tb_facts *facts, double seconds)
 {
     double ratio = facts->machine.host_ratio;
-    learn(class_of(&host, problem), (float)ratio,
+    learn(class_of(&learned[TB_LEARNED_HOST], problem), (float)ratio,
           ratio * seconds / tb_host_seconds(problem, &facts->machine));
     _Atomic(float) *slow = class_of(streamed(facts), problem);
     if (load(slow) > 1)

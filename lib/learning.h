@@ -6,6 +6,25 @@
 
 #include "dispatch/plan.h"
 
+/* ---- As a table, to be kept ------------------------------------------------------------------------------- */
+
+typedef enum tb_learned {
+    TB_LEARNED_HOST,
+    TB_LEARNED_PAGEABLE, /* streamed, an operand in ordinary memory */
+    TB_LEARNED_PINNED,   /* streamed, all of them pinned */
+    TB_LEARNED_KINDS,
+} tb_learned;
+
+enum { TB_LEARNED_CLASSES = 48 };
+
+/* A class's ratio, 0 where nothing has been learned. */
+float tb_get_learned(tb_learned kind, int class);
+
+/* A ratio to begin with: what has been learned already stays. */
+void tb_suggest_learned(tb_learned kind, int class, float ratio);
+
+/* ---- Forecasts -------------------------------------------------------------------------------------------- */
+
 /* Fills facts->machine's ratios for this problem; the operands have been located. */
 void tb_recall(const tb_problem *problem, tb_facts *facts);
 

@@ -5,6 +5,7 @@
 #include "lib/local_rank.h"
 #include "lib/log.h"
 #include "lib/options.h"
+#include "lib/profile.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -125,7 +126,10 @@ static tb_status bring_up(void)
         return TB_NO_DEVICE;
     device_count = count;
     TB_TRY(describe_all());
-    return open_chip(0) ? TB_OK : TB_NO_DEVICE;
+    if (!open_chip(0))
+        return TB_NO_DEVICE;
+    tb_load_profile(descriptions[tables[0].device].name);
+    return TB_OK;
 }
 
 static void settle(tb_readiness to)

@@ -13,6 +13,7 @@ static const char help[] =
     "  info                           what is here: GPUs, driver, host BLAS, kernels, options in force\n"
     "  explain M N K                  how a product of that shape would be computed, and why\n"
     "  bench [SHAPE]...               TileBLAS, the host BLAS and cuBLAS side by side\n"
+    "  tune                           learn what this machine takes, and keep it for later programs\n"
     "\n"
     "  --help                         this; 'tileblas SUBCOMMAND --help' for one of them\n"
     "  --version\n"
@@ -29,6 +30,7 @@ static const struct {
     {"info", "tileblas info", tool_info},
     {"explain", "tileblas explain", tool_explain},
     {"bench", "tileblas bench", tool_bench},
+    {"tune", "tileblas tune", tool_tune},
 };
 
 int main(int argc, char **argv)

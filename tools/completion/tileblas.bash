@@ -23,7 +23,7 @@ _tileblas() {
         return
     fi
     case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
-        :*) words='run info explain bench --help --version' ;;
+        :*) words='run info explain bench tune --help --version' ;;
         *:--output:* | *:--preload:* | *:--library:*)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
@@ -41,6 +41,7 @@ _tileblas() {
             words='--transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
+        tune:*) words='--seconds --largest --output --remove --help' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
