@@ -59,6 +59,11 @@ static view view_of(const tb_problem *p)
                    .c_row = p->ldc,
                    .c_column = 1,
                    .k_contiguous = !p->transpose_b};
+    /* A single row has no second line, so that nothing depends on where that would be. */
+    if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
+        v.k_contiguous = 1;
+        v.x_line = 4;
+    }
     const tb_kernel aligned = {.alignment = 4};
     /* Where rows are contiguous, a lane has all four of its rows or none. */
     v.vector = tb_kernel_takes(&aligned, v.x, v.x_line) && (v.k_contiguous || v.length % 4 == 0);
@@ -69,7 +74,13 @@ static view view_of(const tb_problem *p)
 
 static int64_t block_rows(const view *v, const tb_skinny_schedule *s)
 {
-    return s->warps / s->warps_k * TB_SKINNY_ROWS(v->k_contiguous, v->vector);
+    return s->warps / s->warps_k * TB_SKINNY_ROWS(v->k_contiguous, v->vector, v->extent);
+}
+
+/* The longer of two times that overlap: when they come near to each other, it takes somewhat more. */
+static double overlapped(double x, double y)
+{
+    return cbrt(x * x * x + y * y * y);
 }
 
 /* What the busiest multiprocessor takes for its share of the blocks: the long operand from memory, with it the
@@ -82,9 +93,9 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
     double resident = (double)smaller(share, TB_SKINNY_BLOCKS(v->extent));
     double x = 4 * rows * filled * k, y = 4 * (double)smaller(v->shorts, v->extent) * k;
     double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
-    double rate = fmin(TB_BYTES_A_CLOCK, resident * in_flight / LATENCY_CLOCKS);
-    double block = fmax(x / rate, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
-    block = fmax(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE));
+    double block = overlapped(x / TB_BYTES_A_CLOCK, x * LATENCY_CLOCKS / (resident * in_flight));
+    block = overlapped(block, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
+    block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE));
     double clocks = (double)share * (block + BLOCK_CLOCKS / resident);
     if (s->pieces == 1)
         return clocks;
@@ -113,7 +124,7 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocess
                                         .warps = TB_SKINNY_WARPS(v->extent),
                                         .tiles_short = tb_pieces(v->shorts, v->extent)};
     for (s.warps_k = 1; s.warps_k <= s.warps; s.warps_k *= 2) {
-        s.round_k = s.warps_k * TB_SKINNY_STEP_K(v->k_contiguous, v->vector);
+        s.round_k = s.warps_k * TB_SKINNY_STEP_K(v->k_contiguous, v->vector, v->extent);
         s.rounds_a_chunk = TB_SKINNY_CHUNK_K(v->extent) / s.round_k;
         s.rounds = tb_pieces(k, s.round_k);
         if (s.rounds_a_chunk > 0 && block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->extent))

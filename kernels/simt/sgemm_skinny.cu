@@ -2,8 +2,8 @@
  * from memory to registers and is used there, once; only the short operand passes through shared memory.
  *
  *            k                                    block  8 warps: warps_k along k x the others along the rows
- *         +------+------+------+------+           warp   near x far lanes, each with 4 x 4 elements a step
- *  rows   | warp | warp | warp | warp | round     lane   4 rows x extent sums; the next depth steps of 64
+ *         +------+------+------+------+           warp   near x far lanes, each with 16 elements a step
+ *  rows   | warp | warp | warp | warp | round     lane   4 or 1 rows x extent; the next depth steps of 64
  *         +------+------+------+------+                  bytes are on their way while one is multiplied
  *         | warp | warp | warp | warp |           k      the short operand in chunks, two buffers
  *         +------+------+------+------+
@@ -11,7 +11,7 @@
  * With depth d a multiprocessor of 2 blocks has between (d - 1) and d times 32 KB in flight: d is 2 for 8 and
  * 16 columns, else 3. What 4.2 TB/s at a latency of 0.7 us take is 22 KB a multiprocessor.
  *
- * A step has one shape whether the long operand is contiguous along k or along its rows: 4 lines of 4 elements.
+ * A step has one shape whether the long operand is contiguous along k or along its rows: lines of neighbours.
  * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Rows beyond the edge are
  * not read and their sums not written; k beyond the end counts as zeros, in both operands.
  */
@@ -22,11 +22,15 @@ namespace
 {
 
 /* How the lanes of a warp lie over its step. */
-template <bool k_contiguous_, bool vector_> struct layout {
+template <bool k_contiguous_, bool vector_, int extent> struct layout {
     static constexpr bool k_contiguous = k_contiguous_, vector = vector_;
     static constexpr int near = TB_SKINNY_NEAR(k_contiguous, vector), far = 32 / near;
-    static constexpr int rows = TB_SKINNY_ROWS(k_contiguous, vector);
-    static constexpr int step_k = TB_SKINNY_STEP_K(k_contiguous, vector);
+    static constexpr int elements = TB_SKINNY_ELEMENTS(k_contiguous, vector, extent);
+    static constexpr int lines = TB_SKINNY_LINES(k_contiguous, vector, extent);
+    static constexpr int rows = TB_SKINNY_ROWS(k_contiguous, vector, extent);
+    static constexpr int step_k = TB_SKINNY_STEP_K(k_contiguous, vector, extent);
+    static constexpr int lane_rows = k_contiguous ? lines : elements;
+    static constexpr int lane_k = k_contiguous ? elements : lines;
     static constexpr int lanes_k = k_contiguous ? near : far;
 
     static __device__ int near_lane()
@@ -44,7 +48,7 @@ template <bool k_contiguous_, bool vector_> struct layout {
     /* Where element e of a line lies in the step, and line l. */
     static __device__ int element(int e)
     {
-        return vector ? 4 * near_lane() + e : e * near + near_lane();
+        return vector ? elements * near_lane() + e : e * near + near_lane();
     }
     static __device__ int line(int l)
     {
@@ -58,14 +62,19 @@ template <bool k_contiguous_, bool vector_> struct layout {
      * lane's k number j needs, so that neighbouring lanes read neighbouring slots. */
     static __device__ int slot(int k)
     {
-        return k_contiguous && vector ? k / step_k * step_k + k % 4 * near + k % step_k / 4 : k;
+        return k_contiguous && vector ? k / step_k * step_k + k % elements * near + k % step_k / elements : k;
     }
 };
 
 template <int extent_> struct sizes {
     static constexpr int extent = extent_;
     static constexpr int warps = TB_SKINNY_WARPS(extent), threads = 32 * warps;
+    /* The launch bound: from sm_100 on the same code takes more registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+    static constexpr int blocks = 2;
+#else
     static constexpr int blocks = TB_SKINNY_BLOCKS(extent);
+#endif
     static constexpr int depth = TB_SKINNY_DEPTH(extent), chunk_k = TB_SKINNY_CHUNK_K(extent);
     /* Slots are padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different banks. */
     static constexpr int pitch = extent < 8 ? extent : extent + 4;
@@ -76,9 +85,17 @@ template <int extent_> struct sizes {
     static_assert(shared_floats * sizeof(float) <= 49152, "static shared memory");
 };
 
-/* One lane's share of a step: [line][element]. */
-struct fragment {
-    float at[4][4];
+/* One lane's share of a step, and its sums. */
+template <class layout> struct fragment {
+    __align__(16) float at[layout::lines][layout::elements];
+
+    __device__ float get(int row, int k) const
+    {
+        return layout::k_contiguous ? at[row][k] : at[k][row];
+    }
+};
+template <class layout, class sizes> struct sums {
+    float at[layout::lane_rows][sizes::extent];
 };
 
 /* The long operand, step by step. */
@@ -100,51 +117,57 @@ template <class layout> struct source {
         whole = int(min(steps, int64_t(INT32_MAX)));
         last_k = int(min(max(k_left - steps * arguments.round_k, int64_t(0)), int64_t(layout::step_k)));
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < layout::lane_rows; i++)
             if (first_row + layout::row(i) < arguments.length)
                 live |= 1u << i;
     }
 
-    __device__ void fetch(fragment &x)
+    __device__ void fetch(fragment<layout> &x)
     {
         if (whole > 0)
             fetch_whole(x);
         else
             fetch_guarded(x);
-        address += arguments.x_round;
-        whole--;
     }
 
     /* What belongs to rows that do not exist keeps whatever value it has. An operand whose rows are contiguous
      * comes here as a vector only if their number is a multiple of 4: see launch_skinny.c. */
-    __device__ void fetch_whole(fragment &x) const
+    __device__ void fetch_whole(fragment<layout> &x)
     {
         const float *from = address;
 #pragma unroll
-        for (int l = 0; l < 4; l++, from += arguments.x_lane_line) {
+        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line) {
             if (layout::vector) {
                 if (live >> (layout::k_contiguous ? l : 0) & 1)
                     *reinterpret_cast<float4 *>(x.at[l]) = __ldcs(reinterpret_cast<const float4 *>(from));
             } else {
 #pragma unroll
-                for (int e = 0; e < 4; e++)
+                for (int e = 0; e < layout::elements; e++)
                     if (live >> (layout::k_contiguous ? l : e) & 1)
                         x.at[l][e] = __ldg(from + e * layout::near);
             }
         }
+        advance();
     }
 
-    __device__ void fetch_guarded(fragment &x) const
+    __device__ void fetch_guarded(fragment<layout> &x)
     {
         const float *from = address;
 #pragma unroll
-        for (int l = 0; l < 4; l++, from += arguments.x_lane_line)
+        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
+            for (int e = 0; e < layout::elements; e++) {
                 const int k = layout::k_contiguous ? layout::element(e) : layout::line(l);
                 const bool exists = k < last_k && live >> (layout::k_contiguous ? l : e) & 1;
                 x.at[l][e] = exists ? from[layout::vector ? e : e * layout::near] : 0;
             }
+        advance();
+    }
+
+    __device__ void advance()
+    {
+        address += arguments.x_round;
+        whole--;
     }
 };
 
@@ -187,21 +210,20 @@ template <int count> __device__ inline void read_slot(float (&y)[count], const f
 }
 
 template <class layout, class sizes>
-__device__ inline void multiply(float (&sum)[4][sizes::extent], const fragment &x, const float *slots)
+__device__ inline void multiply(sums<layout, sizes> &sum, const fragment<layout> &x, const float *slots)
 {
     constexpr int width = sizes::extent < 4 ? sizes::extent : 4;
 #pragma unroll
-    for (int j = 0; j < 4; j++)
+    for (int j = 0; j < layout::lane_k; j++)
 #pragma unroll
         for (int column = 0; column < sizes::extent; column += width) {
             __align__(16) float y[width];
             read_slot<width>(y, slots + j * layout::lanes_k * sizes::pitch + column);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < layout::lane_rows; i++)
 #pragma unroll
                 for (int e = 0; e < width; e++)
-                    sum[i][column + e] =
-                        fmaf(layout::k_contiguous ? x.at[i][j] : x.at[j][i], y[e], sum[i][column + e]);
+                    sum.at[i][column + e] = fmaf(x.get(i, j), y[e], sum.at[i][column + e]);
         }
 }
 
@@ -222,9 +244,9 @@ struct place {
     }
 };
 
-/* The sums of a lane's 4 rows over the block's share of k that its warp has. */
+/* The sums of a lane's rows over the block's share of k that its warp has. */
 template <class layout, class sizes>
-__device__ inline void accumulate(float (&sum)[4][sizes::extent], float *shared,
+__device__ inline void accumulate(sums<layout, sizes> &sum, float *shared,
                                   const tb_skinny_arguments &arguments, const place &at, int warp_row,
                                   int warp_k)
 {
@@ -233,65 +255,72 @@ __device__ inline void accumulate(float (&sum)[4][sizes::extent], float *shared,
     const int64_t first_k = at.first_round * round_k;
     const float *y = arguments.y + at.column * arguments.y_row;
     const int columns = int(min(arguments.shorts - at.column, int64_t(sizes::extent)));
+    source<layout> x(arguments, at.row + warp_row, first_k + warp_k * layout::step_k);
+    fragment<layout> ahead[depth] = {};
+
+    float *filling = shared, *other = shared + sizes::chunk_floats;
+    const float *slots = shared;
+    const int first_slot = (warp_k * layout::step_k + layout::k_lane()) * sizes::pitch;
+    int left_in_chunk = 0;
     auto stage_chunk = [&](int round) {
         if (round < at.rounds)
-            stage<layout, sizes>(shared + round / rounds_a_chunk % 2 * sizes::chunk_floats, arguments, y,
-                                 columns, first_k + int64_t(round) * round_k,
+            stage<layout, sizes>(filling, arguments, y, columns, first_k + int64_t(round) * round_k,
                                  min(at.rounds - round, rounds_a_chunk) * round_k);
     };
-    source<layout> x(arguments, at.row + warp_row, first_k + warp_k * layout::step_k);
-    fragment ahead[depth] = {};
-    const int first_slot = (warp_k * layout::step_k + layout::k_lane()) * sizes::pitch;
-    const float *slots = shared;
+    auto multiply_round = [&](int round, const fragment<layout> &step) {
+        if (left_in_chunk == 0) {
+            simt::wait_for_copies<0>();
+            __syncthreads(); /* this chunk has arrived, and nobody reads the one before it any more */
+            slots = filling + first_slot;
+            float *const filled = filling;
+            filling = other;
+            other = filled;
+            stage_chunk(round + rounds_a_chunk);
+            left_in_chunk = rounds_a_chunk;
+        }
+        multiply(sum, step, slots);
+        slots += round_k * sizes::pitch;
+        left_in_chunk--;
+    };
 
     stage_chunk(0);
     /* Every pass through the body fetches into the fragment that it has just used; the first has none yet. */
-    for (int next = -depth; next < at.rounds; next += depth) {
+    for (int next = -depth; next < at.rounds; next += depth)
 #pragma unroll
         for (int d = 0; d < depth; d++) {
-            const int round = next + d;
-            if (round >= 0 && round < at.rounds) {
-                if (round % rounds_a_chunk == 0) {
-                    simt::wait_for_copies<0>();
-                    __syncthreads(); /* this chunk has arrived, and nobody reads the one before it any more */
-                    stage_chunk(round + rounds_a_chunk);
-                    slots = shared + round / rounds_a_chunk % 2 * sizes::chunk_floats + first_slot;
-                }
-                multiply<layout, sizes>(sum, ahead[d], slots);
-                slots += round_k * sizes::pitch;
-            }
-            if (round + depth < at.rounds)
+            if (next + d >= 0 && next + d < at.rounds)
+                multiply_round(next + d, ahead[d]);
+            if (next + d + depth < at.rounds)
                 x.fetch(ahead[d]);
         }
-    }
 }
 
 /* Adds up what the lanes of a warp along k have, and then the warps along k, in their order, in shared memory:
  * [row][column]. */
 template <class layout, class sizes>
-__device__ inline void add_lanes_and_warps(float (&sum)[4][sizes::extent], float *shared, int warps_k,
-                                           int warp_row, int warp_k)
+__device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shared, int warps_k, int warp_row,
+                                           int warp_k)
 {
     constexpr int first = layout::k_contiguous ? 1 : layout::near;
     constexpr int end = layout::k_contiguous ? layout::near : 32;
 #pragma unroll
     for (int mask = first; mask < end; mask *= 2)
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < layout::lane_rows; i++)
 #pragma unroll
             for (int e = 0; e < sizes::extent; e++)
-                sum[i][e] += __shfl_xor_sync(0xffffffff, sum[i][e], mask);
+                sum.at[i][e] += __shfl_xor_sync(0xffffffff, sum.at[i][e], mask);
 
     for (int turn = 0; turn < warps_k; turn++) {
         __syncthreads();
         if (turn != warp_k || layout::k_lane() != 0)
             continue;
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < layout::lane_rows; i++) {
             float *total = shared + (warp_row + layout::row(i)) * sizes::sum_pitch;
 #pragma unroll
             for (int e = 0; e < sizes::extent; e++)
-                total[e] = turn == 0 ? sum[i][e] : total[e] + sum[i][e];
+                total[e] = turn == 0 ? sum.at[i][e] : total[e] + sum.at[i][e];
         }
     }
     __syncthreads();
@@ -336,14 +365,14 @@ __device__ inline void write(const tb_skinny_arguments &arguments, const place &
 template <bool k_contiguous, bool vector, int extent>
 __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
 {
-    using layout = ::layout<k_contiguous, vector>;
+    using layout = ::layout<k_contiguous, vector, extent>;
     using sizes = ::sizes<extent>;
     __shared__ __align__(16) float shared[sizes::shared_floats];
 
     const int warps_k = arguments.warps_k, block_rows = sizes::warps / warps_k * layout::rows;
     const int warp = threadIdx.x / 32, warp_k = warp % warps_k, warp_row = warp / warps_k * layout::rows;
     const place at(arguments, block_rows, extent);
-    float sum[4][extent] = {};
+    sums<layout, sizes> sum = {};
     accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, warp_k);
     add_lanes_and_warps<layout, sizes>(sum, shared, warps_k, warp_row, warp_k);
     write<sizes>(arguments, at, shared, block_rows);

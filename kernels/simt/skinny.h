@@ -4,7 +4,7 @@
  * Words: the long operand is that of A and B whose outer dimension is the longer side of C, the short operand
  * the other; `length` and `shorts` are those sides. A row of the long operand is what one of `length` means,
  * stored along k or not. An extent is how many of `shorts` a block has, padded to 1, 2, 4, 8 or 16. A step is
- * the 4 x 4 elements of each lane that a warp multiplies at a time, a round one step of every warp along k, a
+ * the 16 elements of each lane that a warp multiplies at a time, a round one step of every warp along k, a
  * chunk what is in shared memory of the short operand, a piece a block's share of k.
  */
 #ifndef TB_SKINNY_H
@@ -18,20 +18,29 @@
 #define TB_SKINNY_WARPS(extent)  ((extent) < 16 ? 8 : 4)
 #define TB_SKINNY_BLOCKS(extent) ((extent) < 16 ? 2 : 3)
 
-/* Lanes of a warp along the dimension in which the long operand is contiguous, each with 4 elements of it, in
- * the other as many as are left, each with 4 lines. Aligned operands: 8, for whole 128-byte lines by 16-byte
- * loads. Others: more, because a warp's 4-byte load should touch few lines. */
+/* A lane's part of a step is 16 elements: lines, which lie the leading dimension apart, of neighbours. With 4 x 4
+ * it has 4 rows, so that what is read of the short operand is used four times. One row, and so narrow blocks
+ * that need no second pass over moderate products, is for 4-byte loads along the rows where few columns make
+ * that reading cheap. */
+#define TB_SKINNY_ELEMENTS(k_contiguous, vector, extent) ((k_contiguous) || (vector) || (extent) > 4 ? 4 : 1)
+#define TB_SKINNY_LINES(k_contiguous, vector, extent)    (16 / TB_SKINNY_ELEMENTS(k_contiguous, vector, extent))
+
+/* Lanes of a warp along the dimension in which the long operand is contiguous; the others along its lines.
+ * Aligned operands: 8, for whole 128-byte lines by 16-byte loads. Others: more, because a warp's 4-byte load
+ * should touch few lines. */
 #define TB_SKINNY_NEAR(k_contiguous, vector) ((vector) ? 8 : (k_contiguous) ? 16 : 32)
 
 /* What a warp's step covers. */
-#define TB_SKINNY_CONTIGUOUS(near) (4 * (near))
-#define TB_SKINNY_LINES(near)      (4 * 32 / (near))
-#define TB_SKINNY_ROWS(k_contiguous, vector)                                                                 \
-    ((k_contiguous) ? TB_SKINNY_LINES(TB_SKINNY_NEAR(k_contiguous, vector))                                  \
-                    : TB_SKINNY_CONTIGUOUS(TB_SKINNY_NEAR(k_contiguous, vector)))
-#define TB_SKINNY_STEP_K(k_contiguous, vector)                                                               \
-    ((k_contiguous) ? TB_SKINNY_CONTIGUOUS(TB_SKINNY_NEAR(k_contiguous, vector))                             \
-                    : TB_SKINNY_LINES(TB_SKINNY_NEAR(k_contiguous, vector)))
+#define TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent)                                                    \
+    (TB_SKINNY_ELEMENTS(k_contiguous, vector, extent) * TB_SKINNY_NEAR(k_contiguous, vector))
+#define TB_SKINNY_STEP_FAR(k_contiguous, vector, extent)                                                     \
+    (TB_SKINNY_LINES(k_contiguous, vector, extent) * (32 / TB_SKINNY_NEAR(k_contiguous, vector)))
+#define TB_SKINNY_ROWS(k_contiguous, vector, extent)                                                         \
+    ((k_contiguous) ? TB_SKINNY_STEP_FAR(k_contiguous, vector, extent)                                       \
+                    : TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent))
+#define TB_SKINNY_STEP_K(k_contiguous, vector, extent)                                                       \
+    ((k_contiguous) ? TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent)                                      \
+                    : TB_SKINNY_STEP_FAR(k_contiguous, vector, extent))
 
 /* Of a block, so that its sums fit where the short operand was. */
 #define TB_SKINNY_ROWS_MAXIMUM(extent) ((extent) < 16 ? 512 : 256)
@@ -39,8 +48,8 @@
 /* A whole number of rounds: 8 to 12 KB of the short operand, of which there are two buffers. */
 #define TB_SKINNY_CHUNK_K(extent) ((extent) < 8 ? 2048 / (extent) : (extent) < 16 ? 256 : 128)
 
-/* Steps of the long operand that a warp has in registers or on their way. */
-#define TB_SKINNY_DEPTH(extent) 3
+/* Steps of the long operand that a warp has in registers or on their way: what registers allow. */
+#define TB_SKINNY_DEPTH(extent) ((extent) == 8 ? 2 : 3)
 
 #define TB_SKINNY_REDUCE_THREADS 256
 

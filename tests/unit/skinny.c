@@ -58,7 +58,7 @@ static void everything_is_covered_once(const tb_problem *p)
     bool k_contiguous = strncmp(symbol, "sgemm_skinny_k", 14) == 0,
          vector = strstr(symbol, "_vector") != NULL;
     int64_t extent = smallest_extent(a->shorts);
-    int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector);
+    int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector, extent);
     CHECK(a->length * a->shorts == p->m * p->n && a->length >= a->shorts, "sides %lld and %lld",
           (long long)a->length, (long long)a->shorts);
     CHECK(threads_launched == 32 * TB_SKINNY_WARPS(extent) && rows > 0 &&
@@ -68,7 +68,7 @@ static void everything_is_covered_once(const tb_problem *p)
           "tiles along the rows");
     CHECK(a->tiles_short * extent >= a->shorts && (a->tiles_short - 1) * extent < a->shorts, "tiles across");
     CHECK(a->rounds * a->round_k >= a->k && (a->rounds - 1) * a->round_k < a->k, "rounds of k");
-    CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector) &&
+    CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector, extent) &&
               a->rounds_a_chunk * a->round_k == TB_SKINNY_CHUNK_K(extent),
           "a chunk is %d rounds of %d", a->rounds_a_chunk, a->round_k);
     CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
