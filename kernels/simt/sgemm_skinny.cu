@@ -1,15 +1,15 @@
 /* sgemm_skinny: C with one side of 16 or less, where reading the long operand is what takes the time. It goes
  * from memory to registers and is used there, once; only the short operand passes through shared memory.
  *
- *            k                                    block  8 warps: warps_k along k x the others along the rows
+ *            k                                    block  8 or 4 warps: warps_k along k x others
  *         +------+------+------+------+           warp   near x far lanes, each with 16 elements a step
  *  rows   | warp | warp | warp | warp | round     lane   4 or 1 rows x extent; the next depth steps of 64
  *         +------+------+------+------+                  bytes are on their way while one is multiplied
  *         | warp | warp | warp | warp |           k      the short operand in chunks, two buffers
  *         +------+------+------+------+
  *
- * With depth d a multiprocessor of 2 blocks has between (d - 1) and d times 32 KB in flight: d is 2 for 8 and
- * 16 columns, else 3. What 4.2 TB/s at a latency of 0.7 us take is 22 KB a multiprocessor.
+ * Up to 4 columns: 2 blocks of 8 warps with 3 steps ahead, 96 KB in flight on a multiprocessor; 8 columns: 2
+ * steps ahead; 16 columns: 3 blocks of 4 warps, 72 KB. 4.2 TB/s at a latency of 0.7 us want 22 KB.
  *
  * A step has one shape whether the long operand is contiguous along k or along its rows: lines of neighbours.
  * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Rows beyond the edge are
@@ -71,11 +71,11 @@ template <int extent_> struct sizes {
     static constexpr int warps = TB_SKINNY_WARPS(extent), threads = 32 * warps;
     /* The launch bound: from sm_100 on the same code takes more registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-    static constexpr int blocks = 2;
+    static constexpr int blocks = 2, depth = extent == 4 ? 2 : TB_SKINNY_DEPTH(extent);
 #else
-    static constexpr int blocks = TB_SKINNY_BLOCKS(extent);
+    static constexpr int blocks = TB_SKINNY_BLOCKS(extent), depth = TB_SKINNY_DEPTH(extent);
 #endif
-    static constexpr int depth = TB_SKINNY_DEPTH(extent), chunk_k = TB_SKINNY_CHUNK_K(extent);
+    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent);
     /* Slots are padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different banks. */
     static constexpr int pitch = extent < 8 ? extent : extent + 4;
     static constexpr int chunk_floats = chunk_k * pitch;
@@ -171,29 +171,42 @@ template <class layout> struct source {
     }
 };
 
+/* One element of the short operand, or zero. */
+__device__ inline void stage_element(float *to, const float *from, bool exists)
+{
+#if __CUDA_ARCH__ >= 800
+    simt::copy_async<4>(to, from, exists ? 4 : 0);
+#else
+    *to = exists ? *from : 0;
+#endif
+}
+
 /* Puts k from first_k on, `count` of them, into a buffer of the short operand: [slot][extent], zero beyond the
  * edges. Neighbouring threads take neighbours in memory. */
 template <class layout, class sizes>
 __device__ inline void stage(float *buffer, const tb_skinny_arguments &arguments, const float *y, int columns,
                              int64_t first_k, int count)
 {
-    const bool k_contiguous = arguments.y_k == 1;
+    const int k_left = int(min(arguments.k - first_k, int64_t(count)));
     y += first_k * arguments.y_k;
-    const int64_t k_left = arguments.k - first_k;
+    if (arguments.y_k == 1) {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < sizes::chunk_k * sizes::extent; i += sizes::threads) {
-        const int k = k_contiguous ? i % sizes::chunk_k : i / sizes::extent;
-        const int column = k_contiguous ? i / sizes::chunk_k : i % sizes::extent;
-        if (k >= count)
-            continue;
-        const bool exists = k < k_left && column < columns;
-        const float *from = y + (exists ? k * arguments.y_k + column * arguments.y_row : 0);
-        float *to = buffer + layout::slot(k) * sizes::pitch + column;
-#if __CUDA_ARCH__ >= 800
-        simt::copy_async<4>(to, from, exists ? 4 : 0);
-#else
-        *to = exists ? *from : 0;
-#endif
+        for (int k = threadIdx.x; k < count; k += sizes::threads) {
+            float *to = buffer + layout::slot(k) * sizes::pitch;
+            const float *from = y + k;
+#pragma unroll 2
+            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row)
+                stage_element(to + column, from, k < k_left && column < columns);
+        }
+    } else {
+        constexpr int k_step = sizes::threads / sizes::extent;
+        const int column = threadIdx.x % sizes::extent;
+        int k = threadIdx.x / sizes::extent;
+        const float *from = y + k * arguments.y_k + column * arguments.y_row;
+#pragma unroll 1
+        for (; k < count; k += k_step, from += k_step * arguments.y_k)
+            stage_element(buffer + layout::slot(k) * sizes::pitch + column, from,
+                          k < k_left && column < columns);
     }
     simt::commit_copies();
 }
