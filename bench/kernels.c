@@ -2,8 +2,9 @@
  * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
  * each group, the geometric mean and the least of the ratios; --json writes all of it.
  *
- *   bench/kernels [--json FILE] [--group NAME] [--regret]
+ *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--regret]
  *
+ * --kernel takes one kernel for every product, also one that is never chosen unless forced.
  * --regret also times every other kernel that could have served, and says how much the best would have gained.
  */
 #include "bench/measure.h"
@@ -68,10 +69,28 @@ static const group groups[] = {
       {50, 4096, 1000},
       {1000, 1000, 10000},
       {25600, 64, 2560}}},
+    {"short side",
+     16,
+     {{4096, 1, 4096},
+      {1, 4096, 4096},
+      {4096, 2, 4096},
+      {4096, 4, 4096},
+      {4, 4096, 4096},
+      {8192, 8, 8192},
+      {16384, 16, 4096},
+      {16, 16384, 4096},
+      {16384, 1, 16384},
+      {4097, 1, 4097},
+      {4097, 4, 4097},
+      {16385, 16, 4097},
+      {1000, 3, 1000},
+      {100000, 1, 64},
+      {100000, 16, 64},
+      {16, 16, 1000000}}},
 };
 
 typedef struct options {
-    const char *json, *group;
+    const char *json, *group, *kernel;
     bool regret;
 } options;
 
@@ -93,6 +112,7 @@ static options read_options(int argc, char **argv)
 {
     static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
                                                  {"group", required_argument, NULL, 'g'},
+                                                 {"kernel", required_argument, NULL, 'k'},
                                                  {"regret", no_argument, NULL, 'r'},
                                                  {0}};
     options options = {0};
@@ -104,23 +124,34 @@ static options read_options(int argc, char **argv)
         case 'g':
             options.group = optarg;
             break;
+        case 'k':
+            options.kernel = optarg;
+            break;
         case 'r':
             options.regret = true;
             break;
         default:
-            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--regret]\n");
+            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--kernel NAME] [--regret]\n");
             exit(2);
         }
     return options;
 }
 
-/* What the dispatcher may choose from here: FP32 multiply-adds only, as in precision `ieee`. */
+static bool may_choose(const bench *bench, const tb_kernel *kernel)
+{
+    return bench->options.kernel ? strcmp(bench->options.kernel, kernel->name) == 0
+                                 : !kernel->forced_only && kernel->efficiency <= 1;
+}
+
+/* What the dispatcher may choose from here: FP32 multiply-adds only, as in precision `ieee`, or what was named. */
 static void collect_kernels(bench *bench)
 {
     size_t count = 0;
     for (size_t row = 0; row < tb_catalog_size && count < KERNELS_MAXIMUM; row++)
-        if (!tb_catalog[row].forced_only && tb_catalog[row].efficiency <= 1)
-            bench->kernels[count++] = tb_catalog[row];
+        if (may_choose(bench, &tb_catalog[row])) {
+            bench->kernels[count] = tb_catalog[row];
+            bench->kernels[count++].forced_only = false;
+        }
     bench->facts = (tb_facts){
         .machine = {.readiness = TB_READY, .chips = &bench->gpu.chip, .chip_count = 1},
         .kernels = bench->kernels,

@@ -3,7 +3,9 @@
 
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
+#include "kernels/simt/launch_padded.h"
 #include "kernels/simt/launch_simt.h"
+#include "kernels/simt/launch_skinny.h"
 #include "kernels/tensor/launch_tensor.h"
 
 #include <string.h>
@@ -19,10 +21,10 @@
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                         \
+        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                      \
     };
 
 TB_LADDER_FILES
@@ -58,14 +60,14 @@ TB_KERNEL_FILE(tiled, 0)
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                         \
-        {&module_##stem, #stem "_nn_vector", shared, NULL, 0},                                                  \
-        {&module_##stem, #stem "_nt_vector", shared, NULL, 0},                                                  \
-        {&module_##stem, #stem "_tn_vector", shared, NULL, 0},                                                  \
-        {&module_##stem, #stem "_tt_vector", shared, NULL, 0},                                                  \
+        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_nn_vector", shared, NULL, 0},                                               \
+        {&module_##stem, #stem "_nt_vector", shared, NULL, 0},                                               \
+        {&module_##stem, #stem "_tn_vector", shared, NULL, 0},                                               \
+        {&module_##stem, #stem "_tt_vector", shared, NULL, 0},                                               \
     };
 
 #define TB_SIMT_ROW(...)        TB_SIMT_ROW_OF(1, __VA_ARGS__)
@@ -98,6 +100,29 @@ extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
 tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0};
+
+/* Copies operands for the row that pads by itself. */
+extern const unsigned char tb_image_copy_pitched[];
+static tb_module module_copy_pitched = {.name = "copy_pitched", .image = TB_IMAGE(copy_pitched)};
+tb_entry tb_entry_copy_pitched = {&module_copy_pitched, "copy_pitched", 0, NULL, 0};
+
+/* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
+extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
+static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
+static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
+                                               .image = TB_IMAGE(sgemm_skinny_reduce)};
+tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0};
+#define TB_SKINNY_ENTRIES(contiguous, suffix)                                                                \
+    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0},                              \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0},                          \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0},                          \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0},                          \
+    {                                                                                                        \
+        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0                            \
+    }
+static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
+                                          TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),
+                                          TB_SKINNY_ENTRIES("k", "_vector")};
 
 /* The tensor-core family. Its SIMT row of last resort is found by name: launch_tensor.c. */
 extern const unsigned char tb_image_sgemm_bf16x6_sm90[];
@@ -157,6 +182,41 @@ const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                     .launch = tb_launch_tiles,
                                 },
                                 TB_SIMT_FAMILY(TB_SIMT_ROW) TB_SIMT_LARGE(TB_SIMT_ROW_PADDED){
+                                    .name = "sgemm_simt_128x256_padded",
+                                    .summary = "sgemm_simt_128x256, operands padded by a kernel of our own",
+                                    .architecture = 75,
+                                    .tile_m = 128,
+                                    .tile_n = 256,
+                                    .tile_k = 16,
+                                    .threads = 256,
+                                    .shared_bytes = 3 * TB_SIMT_STAGE_BYTES(128, 256, 16),
+                                    .efficiency = 0.88,
+                                    .blocks = 1,
+                                    .alignment = 1,
+                                    .forced_only = true,
+                                    .entries = entries_sgemm_simt_128x256,
+                                    .workspace = tb_padded_workspace,
+                                    .clocks = tb_padded_clocks,
+                                    .launch = tb_launch_padded,
+                                },
+                                {
+                                    .name = "sgemm_skinny",
+                                    .summary = "C with a side of at most 16, the long operand read once",
+                                    .architecture = 75,
+                                    .tile_m = 128,
+                                    .tile_n = 16,
+                                    .tile_k = 32,
+                                    .threads = 32 * TB_SKINNY_WARPS(16),
+                                    .efficiency = 0.5,
+                                    .blocks = TB_SKINNY_BLOCKS(16),
+                                    .alignment = 1,
+                                    .forced_only = true,
+                                    .entries = entries_sgemm_skinny,
+                                    .workspace = tb_skinny_workspace,
+                                    .clocks = tb_skinny_clocks,
+                                    .launch = tb_launch_skinny,
+                                },
+                                {
                                     .name = "sgemm_bf16x6_sm90",
                                     .summary = "BF16 tensor cores, each FP32 split in three, six products",
                                     .architecture = 90,

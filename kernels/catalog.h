@@ -52,7 +52,7 @@ struct tb_kernel {
                           H200 by bench/kernels */
     int blocks;        /* that fit a multiprocessor at a time */
     bool pads;         /* operands that miss the alignment are copied into pitched memory first */
-    bool forced_only;  /* never chosen, only forced: the ladder */
+    bool forced_only;  /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;   /* largest k served, 0 when there is none */
     const char *summary; /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are

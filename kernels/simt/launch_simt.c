@@ -1,18 +1,17 @@
 #include "kernels/simt/launch_simt.h"
 
+#include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
  * measured on an H200 by bench/kernels. */
-#define FMA_A_CLOCK 128.0
 /* Starting a block, and the rates at which its stages fill and its tile is written (and read, if beta asks). */
 #define BLOCK_CLOCKS        1000.0
 #define STAGE_BYTES_A_CLOCK 25.0
 #define TILE_BYTES_A_CLOCK  17.0
-/* The second launch, beside the bytes it moves; a multiprocessor's share of the memory bandwidth. */
-#define SECOND_LAUNCH_CLOCKS 7000.0
-#define BYTES_A_CLOCK        10.0
+/* The rate at which the second launch reads parts of tiles. */
+#define PARTS_BYTES_A_CLOCK 10.0
 /* With a warp and a half for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
  * the multiplications of a thread are independent. */
 #define SATURATING_THREADS 180.0
@@ -48,7 +47,7 @@ static double step_clocks(const tb_kernel *kernel, double resident)
 {
     double filled = resident * kernel->threads / SATURATING_THREADS;
     return resident * kernel->tile_m * kernel->tile_n * kernel->tile_k /
-           (FMA_A_CLOCK * kernel->efficiency * (filled < 1 ? filled : 1));
+           (TB_FMA_A_CLOCK * kernel->efficiency * (filled < 1 ? filled : 1));
 }
 
 /* Blocks of so many steps each, as the busiest multiprocessor sees them. */
@@ -74,7 +73,8 @@ static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, cons
     double partials = (double)(schedule->pieces + tiles - schedule->whole);
     return clocks +
            wave_clocks(kernel, problem, schedule->pieces, dealt / (double)schedule->pieces, multiprocessors) +
-           SECOND_LAUNCH_CLOCKS + 2 * partials * tile_bytes(kernel) / BYTES_A_CLOCK / multiprocessors;
+           TB_SECOND_LAUNCH_CLOCKS +
+           2 * partials * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
 }
 
 /* Either every tile has a block of its own, or the last one to two waves of tiles are dealt evenly to as many

@@ -1,5 +1,6 @@
 /* Every row of the catalog is complete and means what the layers above take it to mean. */
 #include "kernels/catalog.h"
+#include "kernels/simt/launch_skinny.h"
 #include "tests/check.h"
 
 #include <string.h>
@@ -42,6 +43,8 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
 {
     static const char *const endings[] = {"nn", "nt", "tn", "tt"};
     if (strstr(kernel->entries[0].symbol, "_begin")) /* its pre-pass turns the operands */
+        return;
+    if (kernel->launch == tb_launch_skinny) /* it chooses otherwise: skinny.c */
         return;
     for (int i = 0; i < 4; i++) {
         const tb_entry *entry = &kernel->entries[i];

@@ -1,0 +1,200 @@
+#include "kernels/simt/launch_skinny.h"
+
+#include "kernels/forecast.h"
+#include "kernels/launch.h"
+
+#include <math.h>
+
+/* Forecasts in clocks of a multiprocessor. Nothing here has been measured yet, but for what forecast.h holds.
+ *
+ * A load's way from memory and back under load, 0.7 us at 1.76 GHz: what is in flight arrives once in so many. */
+#define LATENCY_CLOCKS 1200.0
+/* Starting a block until its first loads are back, and its sums' way through shared memory. */
+#define BLOCK_CLOCKS 2000.0
+/* What L2 delivers to a multiprocessor when all of them ask, about 6 TB/s in all: the short operand comes from
+ * there, once for each block. */
+#define L2_BYTES_A_CLOCK 27.0
+/* Share of the FMA peak that is left beside loads from shared memory, one for 16 FMAs as in sgemm_simt. */
+#define FMA_SHARE 0.75
+/* A warp's 128 unaligned bytes lie in five sectors instead of four, of which some are fetched twice. */
+#define UNALIGNED_SHARE 0.9
+
+extern tb_entry tb_entry_skinny_reduce;
+
+/* The product in the words of skinny.h. */
+typedef struct view {
+    const float *x, *y;
+    int64_t length, shorts, x_line, y_row, y_k, c_row, c_column;
+    int k_contiguous, vector;
+    int extent_index, extent;
+} view;
+
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static view view_of(const tb_problem *p)
+{
+    view v;
+    if (p->m >= p->n)
+        v = (view){.x = p->a,
+                   .y = p->b,
+                   .length = p->m,
+                   .shorts = p->n,
+                   .x_line = p->lda,
+                   .y_row = p->transpose_b ? 1 : p->ldb,
+                   .y_k = p->transpose_b ? p->ldb : 1,
+                   .c_row = 1,
+                   .c_column = p->ldc,
+                   .k_contiguous = p->transpose_a};
+    else
+        v = (view){.x = p->b,
+                   .y = p->a,
+                   .length = p->n,
+                   .shorts = p->m,
+                   .x_line = p->ldb,
+                   .y_row = p->transpose_a ? p->lda : 1,
+                   .y_k = p->transpose_a ? 1 : p->lda,
+                   .c_row = p->ldc,
+                   .c_column = 1,
+                   .k_contiguous = !p->transpose_b};
+    /* A single row has no second line, so that nothing depends on where that would be. */
+    if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
+        v.k_contiguous = 1;
+        v.x_line = 4;
+    }
+    const tb_kernel aligned = {.alignment = 4};
+    /* Where rows are contiguous, a lane has all four of its rows or none. */
+    v.vector = tb_kernel_takes(&aligned, v.x, v.x_line) && (v.k_contiguous || v.length % 4 == 0);
+    for (v.extent = 1; v.extent < v.shorts && v.extent_index < TB_SKINNY_EXTENTS - 1; v.extent *= 2)
+        v.extent_index++;
+    return v;
+}
+
+static int64_t block_rows(const view *v, const tb_skinny_schedule *s)
+{
+    return s->warps / s->warps_k * TB_SKINNY_ROWS(v->k_contiguous, v->vector, v->extent);
+}
+
+/* The longer of two times that overlap: when they come near to each other, it takes somewhat more. */
+static double overlapped(double x, double y)
+{
+    return cbrt(x * x * x + y * y * y);
+}
+
+/* What the busiest multiprocessor takes for its share of the blocks: the long operand from memory, with it the
+ * short one from L2, or the multiplications. */
+static double clocks_of(const view *v, const tb_skinny_schedule *s, int multiprocessors)
+{
+    double rows = (double)block_rows(v, s), k = (double)tb_pieces(s->rounds, s->pieces) * s->round_k;
+    double filled = fmin(rows, (double)v->length) / rows;
+    int64_t share = tb_pieces(s->tiles_short * s->tiles_long * s->pieces, multiprocessors);
+    double resident = (double)smaller(share, TB_SKINNY_BLOCKS(v->extent));
+    double x = 4 * rows * filled * k, y = 4 * (double)smaller(v->shorts, v->extent) * k;
+    double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
+    double block = overlapped(x / TB_BYTES_A_CLOCK, x * LATENCY_CLOCKS / (resident * in_flight));
+    block = overlapped(block, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
+    block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE));
+    double clocks = (double)share * (block + BLOCK_CLOCKS / resident);
+    if (s->pieces == 1)
+        return clocks;
+    double partials = 8 * (double)s->pieces * (double)v->length * (double)v->shorts;
+    return clocks + TB_SECOND_LAUNCH_CLOCKS + partials / TB_BYTES_A_CLOCK / multiprocessors;
+}
+
+/* The block's shape is given: all of k at once, or cut so that one or two waves of blocks come out even. */
+static void consider(const view *v, tb_skinny_schedule s, int multiprocessors, tb_skinny_schedule *best)
+{
+    s.tiles_long = tb_pieces(v->length, block_rows(v, &s));
+    int64_t tiles = s.tiles_long * s.tiles_short;
+    for (int waves = 0; waves <= 2 * TB_SKINNY_BLOCKS(v->extent); waves++) {
+        s.pieces = waves == 0 ? 1 : smaller((int64_t)waves * multiprocessors / tiles, s.rounds);
+        if (s.pieces < 1 || (waves > 0 && s.pieces == 1))
+            continue;
+        s.clocks = clocks_of(v, &s, multiprocessors);
+        if (best->warps == 0 || s.clocks < best->clocks)
+            *best = s;
+    }
+}
+
+static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocessors)
+{
+    tb_skinny_schedule best = {0}, s = {.entry = TB_SKINNY_ENTRY(v->k_contiguous, v->vector, v->extent_index),
+                                        .warps = TB_SKINNY_WARPS(v->extent),
+                                        .tiles_short = tb_pieces(v->shorts, v->extent)};
+    for (s.warps_k = 1; s.warps_k <= s.warps; s.warps_k *= 2) {
+        s.round_k = s.warps_k * TB_SKINNY_STEP_K(v->k_contiguous, v->vector, v->extent);
+        s.rounds_a_chunk = TB_SKINNY_CHUNK_K(v->extent) / s.round_k;
+        s.rounds = tb_pieces(k, s.round_k);
+        if (s.rounds_a_chunk > 0 && block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->extent))
+            consider(v, s, multiprocessors, &best);
+    }
+    return best;
+}
+
+tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors)
+{
+    const view v = view_of(problem);
+    return schedule_of(&v, problem->k, multiprocessors);
+}
+
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    (void)kernel;
+    return tb_skinny_plan(problem, multiprocessors).clocks;
+}
+
+size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+{
+    (void)kernel;
+    int64_t pieces = tb_skinny_plan(problem, launcher->multiprocessors).pieces;
+    return pieces > 1 ? (size_t)(pieces * problem->m * problem->n) * sizeof(float) : 0;
+}
+
+/* Each group of lanes adds up a share of the pieces: the more pieces, the more groups and blocks. */
+static tb_status launch_reduce(const tb_launcher *launcher, tb_skinny_arguments *arguments)
+{
+    arguments->reduce_lanes = arguments->pieces < 4 ? 256 : arguments->pieces < 16 ? 64 : 16;
+    int64_t blocks = tb_pieces(arguments->length * arguments->shorts, arguments->reduce_lanes);
+    return launcher->launch(launcher, &tb_entry_skinny_reduce, blocks, TB_SKINNY_REDUCE_THREADS, 0,
+                            arguments);
+}
+
+tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                           void *workspace)
+{
+    const view v = view_of(problem);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->multiprocessors);
+    if (s.tiles_long > TB_BLOCKS_MAXIMUM / s.tiles_short ||
+        s.pieces > TB_BLOCKS_MAXIMUM / (s.tiles_long * s.tiles_short) || s.rounds / s.pieces >= INT32_MAX)
+        return TB_UNSUPPORTED;
+    tb_skinny_arguments arguments = {
+        .x = v.x,
+        .y = v.y,
+        .c = problem->c,
+        .length = v.length,
+        .shorts = v.shorts,
+        .k = problem->k,
+        .x_line = v.x_line,
+        .x_lane_line = v.x_line * (32 / TB_SKINNY_NEAR(v.k_contiguous, v.vector)),
+        .x_round = v.k_contiguous ? s.round_k : s.round_k * v.x_line,
+        .y_row = v.y_row,
+        .y_k = v.y_k,
+        .c_row = v.c_row,
+        .c_column = v.c_column,
+        .rounds = s.rounds,
+        .pieces = s.pieces,
+        .partial = workspace,
+        .tiles_short = (int32_t)s.tiles_short,
+        .tiles_long = (int32_t)s.tiles_long,
+        .round_k = s.round_k,
+        .rounds_a_chunk = s.rounds_a_chunk,
+        .warps_k = s.warps_k,
+        .alpha = problem->alpha,
+        .beta = problem->beta,
+    };
+    TB_TRY(launcher->launch(launcher, &kernel->entries[s.entry], s.tiles_short * s.tiles_long * s.pieces,
+                            32 * s.warps, 0, &arguments));
+    return s.pieces > 1 ? launch_reduce(launcher, &arguments) : TB_OK;
+}

@@ -1,0 +1,30 @@
+/* Launching sgemm_skinny. */
+#ifndef TB_LAUNCH_SKINNY_H
+#define TB_LAUNCH_SKINNY_H
+
+#include "kernels/catalog.h"
+#include "kernels/simt/skinny.h"
+
+/* Position in a row's entries: what is contiguous in the long operand, how it moves, and the extent's place
+ * among 1, 2, 4, 8, 16. */
+#define TB_SKINNY_ENTRY(k_contiguous, vector, extent_index)                                                  \
+    ((2 * (k_contiguous) + (vector)) * TB_SKINNY_EXTENTS + (extent_index))
+
+/* How a product is dealt to blocks. */
+typedef struct tb_skinny_schedule {
+    int entry;
+    int warps, warps_k; /* of a block */
+    int64_t tiles_short, tiles_long, rounds, pieces;
+    int round_k, rounds_a_chunk;
+    double clocks; /* forecast of all launches together, once they run */
+} tb_skinny_schedule;
+
+tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors);
+
+/* The catalog's callbacks. */
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
+tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                           void *workspace);
+
+#endif

@@ -1,0 +1,125 @@
+/* How sgemm_skinny deals a product to blocks: whatever the shape, the tiles cover C once, the pieces cover k once,
+ * the kernel launched is the one for the operands' order and alignment, and the workspace holds every piece.
+ */
+#include "kernels/catalog.h"
+#include "kernels/forecast.h"
+#include "kernels/simt/launch_skinny.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES = 2000 };
+
+static tb_skinny_arguments launched;
+static const char *symbol;
+static int64_t blocks_launched, reduced;
+static int threads_launched, launches;
+
+/* Stands in for a device: keeps what the launches were given. */
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)launcher, (void)shared_bytes;
+    memcpy(&launched, argument, sizeof launched);
+    if (launches++ == 0) {
+        symbol = entry->symbol;
+        blocks_launched = blocks;
+        threads_launched = threads;
+    } else {
+        reduced = blocks * launched.reduce_lanes;
+    }
+    return TB_OK;
+}
+
+static int64_t smallest_extent(int64_t shorts)
+{
+    int64_t extent = 1;
+    while (extent < shorts && extent < 16)
+        extent *= 2;
+    return extent;
+}
+
+static void the_kernel_fits_the_operands(const tb_problem *p)
+{
+    bool tall = p->m >= p->n, k_contiguous = tall ? p->transpose_a : !p->transpose_b;
+    const float *x = tall ? p->a : p->b;
+    int64_t ld = tall ? p->lda : p->ldb;
+    bool vector = (uintptr_t)x % 16 == 0 && ld % 4 == 0 && (k_contiguous || (tall ? p->m : p->n) % 4 == 0);
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "sgemm_skinny_%s_%d%s", k_contiguous ? "k" : "outer",
+             (int)smallest_extent(tall ? p->n : p->m), vector ? "_vector" : "");
+    CHECK(strcmp(symbol, wanted) == 0, "%s is launched, not %s", symbol, wanted);
+}
+
+static void everything_is_covered_once(const tb_problem *p)
+{
+    const tb_skinny_arguments *a = &launched;
+    bool k_contiguous = strncmp(symbol, "sgemm_skinny_k", 14) == 0,
+         vector = strstr(symbol, "_vector") != NULL;
+    int64_t extent = smallest_extent(a->shorts);
+    int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector, extent);
+    CHECK(a->length * a->shorts == p->m * p->n && a->length >= a->shorts, "sides %lld and %lld",
+          (long long)a->length, (long long)a->shorts);
+    CHECK(threads_launched == 32 * TB_SKINNY_WARPS(extent) && rows > 0 &&
+              rows <= TB_SKINNY_ROWS_MAXIMUM(extent),
+          "%d threads, %lld rows", threads_launched, (long long)rows);
+    CHECK(a->tiles_long * rows >= a->length && (a->tiles_long - 1) * rows < a->length,
+          "tiles along the rows");
+    CHECK(a->tiles_short * extent >= a->shorts && (a->tiles_short - 1) * extent < a->shorts, "tiles across");
+    CHECK(a->rounds * a->round_k >= a->k && (a->rounds - 1) * a->round_k < a->k, "rounds of k");
+    CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector, extent) &&
+              a->rounds_a_chunk * a->round_k == TB_SKINNY_CHUNK_K(extent),
+          "a chunk is %d rounds of %d", a->rounds_a_chunk, a->round_k);
+    CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
+    CHECK(blocks_launched == a->pieces * a->tiles_long * a->tiles_short, "%lld blocks",
+          (long long)blocks_launched);
+    CHECK(launches == (a->pieces > 1 ? 2 : 1), "%d launches", launches);
+    CHECK(launches == 1 || reduced >= p->m * p->n, "the second pass leaves elements out");
+}
+
+static void a_product_is_dealt(const tb_problem *problem, int multiprocessors)
+{
+    const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
+    const tb_launcher launcher = {
+        .architecture = 90, .multiprocessors = multiprocessors, .launch = note_launch};
+    launches = 0;
+    CHECK(kernel->launch(&launcher, kernel, problem, NULL) == TB_OK, "not launched");
+    the_kernel_fits_the_operands(problem);
+    everything_is_covered_once(problem);
+    size_t bytes = kernel->workspace(&launcher, kernel, problem);
+    size_t needed = (size_t)(launched.pieces * problem->m * problem->n) * sizeof(float);
+    CHECK(bytes == (launched.pieces > 1 ? needed : 0), "%zu bytes of workspace", bytes);
+    double clocks = kernel->clocks(kernel, problem, multiprocessors);
+    double least = 4 * (double)launched.length * (double)problem->k / TB_BYTES_A_CLOCK / multiprocessors;
+    CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
+}
+
+static int64_t draw(check_random *random, int64_t most)
+{
+    int64_t size = check_between(random, 1, most);
+    return check_between(random, 0, 2) == 0 ? size : check_between(random, 1, size);
+}
+
+int main(void)
+{
+    static const int multiprocessors[] = {1, 14, 132};
+    static float memory[8] __attribute__((aligned(16)));
+    const uint64_t seed = check_seed();
+    check_random random = {.state = seed};
+    for (int i = 0; i < SHAPES; i++) {
+        int64_t sides[] = {draw(&random, 20), draw(&random, 100000)};
+        bool tall = check_between(&random, 0, 1) == 1;
+        tb_problem problem = {.m = sides[tall],
+                              .n = sides[!tall],
+                              .k = check_between(&random, 0, 9) == 0 ? 0 : draw(&random, 3000000),
+                              .a = memory + check_between(&random, 0, 3),
+                              .b = memory + 4 * check_between(&random, 0, 1),
+                              .alpha = 1,
+                              .transpose_a = (int32_t)check_between(&random, 0, 1),
+                              .transpose_b = (int32_t)check_between(&random, 0, 1)};
+        problem.lda = problem.ldb = problem.ldc = 3000000 + check_between(&random, 0, 4);
+        a_product_is_dealt(&problem, CHECK_PICK(&random, multiprocessors));
+    }
+    return check_result();
+}
