@@ -3,6 +3,7 @@
  */
 #include "tests/forward/conventions.h"
 
+#include <errno.h>
 #include <execinfo.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@ int conventions_depth;
 __attribute__((constructor)) static void look_around(void)
 {
     conventions_depth = backtrace(conventions_frames, 100);
+    errno = EBADF; /* which is not the caller's business */
 }
 
 int idamax_(const int *n)
@@ -91,10 +93,13 @@ long dtrsm_(const char *side, const char *uplo, const char *transpose, const cha
     return (long)(length_side * 1000 + length_uplo * 100 + length_transpose * 10 + length_diagonal);
 }
 
+/* The buffer keeps this frame's saved registers apart from what a trampoline has left on the stack. */
 void cblas_xerbla(int size, char *text, const char *format, ...)
 {
+    char line[1000];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, (size_t)size, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    snprintf(text, (size_t)size, "%s", line);
 }
