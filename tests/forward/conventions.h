@@ -32,9 +32,9 @@ two_halves LAPACKE_dlange(double a, long b);
 void zdotu_(double _Complex *result, const int *n);
 
 /* All eight vector registers, all integer registers, and both kinds behind them on the stack. */
-double LAPACKE_dgesvx_work(int a, double b, long c, float d, char e, double f, void *g, double h, short i,
-                           double j, long k, double l, long m, float n, long o, double p, int q, double r,
-                           long s, double t, char u, double v, void *w, float x);
+double LAPACKE_dgesvx_work(int a, double b, long c, float d, signed char e, double f, void *g, double h,
+                           short i, double j, long k, double l, long m, float n, long o, double p, int q,
+                           double r, long s, double t, signed char u, double v, void *w, float x);
 
 /* The lengths of four strings, behind everything else. */
 long dtrsm_(const char *side, const char *uplo, const char *transpose, const char *diagonal, const int *m,

@@ -69,9 +69,9 @@ void zdotu_(double _Complex *result, const int *n)
 }
 
 /* Each argument has a weight of its own, so that no two can be taken for each other. */
-double LAPACKE_dgesvx_work(int a, double b, long c, float d, char e, double f, void *g, double h, short i,
-                           double j, long k, double l, long m, float n, long o, double p, int q, double r,
-                           long s, double t, char u, double v, void *w, float x)
+double LAPACKE_dgesvx_work(int a, double b, long c, float d, signed char e, double f, void *g, double h,
+                           short i, double j, long k, double l, long m, float n, long o, double p, int q,
+                           double r, long s, double t, signed char u, double v, void *w, float x)
 {
     const double values[] = {
         a,         b, (double)c, d, e, f, (double)(size_t)g, h, i, j, (double)k,         l,
