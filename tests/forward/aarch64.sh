@@ -12,7 +12,7 @@ done
 # Whoever runs this may have set these for programs of the machine itself.
 unset LD_LIBRARY_PATH LD_PRELOAD CC CFLAGS LDFLAGS
 
-cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=OFF -DTILEBLAS_WERROR=ON -DTILEBLAS_BENCH=OFF \
+cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DTILEBLAS_CUDA=OFF -DTILEBLAS_WERROR=ON -DTILEBLAS_BENCH=OFF \
     -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
     -DCMAKE_CROSSCOMPILING_EMULATOR="qemu-aarch64;-L;$root" -DCMAKE_FIND_ROOT_PATH="$root" \
     -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY >"$build.log"
