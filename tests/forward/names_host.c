@@ -1,5 +1,5 @@
 /* A host that has every forwarded name: each answers with its own place in the lists, so that a name that goes
- * astray is found out. Stamped from tb_forwarded.inc's sibling names.inc, lines "NAME(name)", by CMake.
+ * astray is found out. Stamped from names.inc, lines "NAME(name)" that CMake writes from the lists.
  */
 enum {
 #define NAME(name) PLACE_##name,
