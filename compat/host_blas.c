@@ -8,6 +8,7 @@
 #include "compat/host_blas.h"
 
 #include "compat/arguments.h"
+#include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
 #include "lib/linker.h"
 #include "lib/log.h"
@@ -31,15 +32,6 @@ static const spelling_row rows[TB_SPELLING_COUNT] = {
 #include "compat/sgemm_names.def"
 #undef TB_CBLAS_NAME
 #undef TB_FORTRAN_NAME
-};
-
-/* Where to look when the program brings no BLAS, the faster first. MKL comes last: it ends the program when
- * its own parts are not found. */
-static const char *const libraries_32[] = {
-    "libopenblas.so.0", "libblis.so.4", "libcblas.so.3", "libblas.so.3", "libmkl_rt.so.2", NULL,
-};
-static const char *const libraries_64[] = {
-    "libopenblas64_.so.0", "libopenblas64.so.0", "libblis64.so.4", "libblas64.so.3", "libmkl_rt.so.2", NULL,
 };
 
 /* ---- Calling ---------------------------------------------------------------------------------------- */
@@ -169,7 +161,7 @@ static bool search_libraries(tb_spelling spelling, tb_host_blas *host)
         tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", rows[spelling].symbol, chosen);
         return false;
     }
-    for (const char *const *name = bits == 64 ? libraries_64 : libraries_32; *name; name++)
+    for (const char *const *name = bits == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32; *name; name++)
         if (search_library(*name, spelling, bits, host))
             return true;
     return false;

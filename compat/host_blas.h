@@ -60,7 +60,8 @@ typedef struct tb_host_blas {
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);
 
 /* Reports an irregular argument where no host BLAS can: through the program's cblas_xerbla or xerbla_, with
- * the number that arguments.h gives. Without one it says nothing, unless VERBOSE. May leave by longjmp. */
+ * the number that arguments.h gives. The library to link with has one of its own for want of others
+ * (forward/resolve.c); without any it says nothing, unless VERBOSE. May leave by longjmp. */
 void tb_report_irregular(tb_spelling spelling, int number);
 
 #endif

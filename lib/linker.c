@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define LONGEST_WAIT_NS 100000000
+/* Long enough for a BLAS to be read from disk. */
+#define LONGEST_WAIT_NS 1000000000
 
 static atomic_int inside;  /* calls into the linker under way */
 static atomic_int forking; /* forks under way */
@@ -18,11 +19,16 @@ static long long nanoseconds(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-static void wait_for_none(atomic_int *count)
+/* False when it took too long. */
+static bool wait_for_none(atomic_int *count)
 {
     long long end = nanoseconds() + LONGEST_WAIT_NS;
-    while (atomic_load(count) != 0 && nanoseconds() < end)
+    while (atomic_load(count) != 0) {
+        if (nanoseconds() >= end)
+            return false;
         sched_yield();
+    }
+    return true;
 }
 
 static void before_fork(void)
@@ -43,16 +49,20 @@ static void in_child(void)
     atomic_store(&forking, 0);
 }
 
+/* When the library is loaded: the first one to enter would be too late for a fork that is already under way. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
 void tb_enter_linker(void)
 {
-    static atomic_flag watching = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set_explicit(&watching, memory_order_relaxed))
-        pthread_atfork(before_fork, in_parent, in_child);
-    atomic_fetch_add(&inside, 1);
-    if (atomic_load(&forking) == 0)
-        return;
-    atomic_fetch_sub(&inside, 1);
-    wait_for_none(&forking);
+    do {
+        atomic_fetch_add(&inside, 1);
+        if (atomic_load(&forking) == 0)
+            return;
+        atomic_fetch_sub(&inside, 1);
+    } while (wait_for_none(&forking)); /* the next fork may have begun */
     atomic_fetch_add(&inside, 1);
 }
 

@@ -1,0 +1,27 @@
+/* Names that are forwarded: all of BLAS, CBLAS, LAPACK and LAPACKE that TileBLAS does not take over. The
+ * libraries that people link with have a trampoline for each (trampolines.S), so that they are a whole BLAS; the
+ * preload library has none.
+ *
+ * What trampolines.S and resolve.c know of each other. A name's index is its place in the lists that the library
+ * was stamped from.
+ */
+#ifndef TB_FORWARD_H
+#define TB_FORWARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Where each trampoline jumps to, NULL before the name's first call; written once. */
+extern _Atomic(void *) tb_forward_slots[];
+
+/* The name of an index is tb_forward_names + tb_forward_offsets[index]. */
+extern const char tb_forward_names[];
+extern const int32_t tb_forward_offsets[];
+
+/* Returns 0 in every register that can carry a result. */
+void tb_forward_missing(void);
+
+/* Finds who answers to a name, fills its slot and returns what is in it. For trampolines.S. */
+void *tb_resolve_forwarded(uint32_t index);
+
+#endif

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What is installed can be used: through CMake's package and through pkg-config, also after it has been moved; and
+# the target uninstall leaves nothing of it.
+#
+#   installed.sh BUILD CONSUMER
+set -eu
+build=$1 source=$2
+here=$(dirname "$0")
+work=$(mktemp -d)
+
+# The record of an installation that somebody has made from here is put back.
+manifest=$build/install_manifest.txt
+test ! -e "$manifest" || cp "$manifest" "$work/manifest"
+trap 'test ! -e "$work/manifest" || cp "$work/manifest" "$manifest"; rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >"$work/log"
+mv "$work/first" "$work/prefix"
+
+mkdir "$work/project"
+cp "$here/CMakeLists.consumer" "$work/project/CMakeLists.txt"
+cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DSOURCE="$source" >"$work/log"
+cmake --build "$work/project/build" >"$work/log" || { cat "$work/log"; exit 1; }
+"$work/project/build/consumer"
+
+if command -v pkg-config >/dev/null; then
+    folder=$(dirname "$(find "$work/prefix" -name tileblas.pc)")
+    flags=$(PKG_CONFIG_PATH=$folder pkg-config --cflags --libs tileblas)
+    # shellcheck disable=SC2086 # flags are words
+    cc -o "$work/consumer" "$source" $flags
+    LD_LIBRARY_PATH=$(dirname "$folder") "$work/consumer"
+else
+    echo "there is no pkg-config: not tried"
+fi
+LD_PRELOAD=$(find "$work/prefix" -name libtileblas-preload.so) "$work/project/build/consumer"
+
+mv "$work/prefix" "$work/first"
+cmake --build "$build" --target uninstall >"$work/log" || { cat "$work/log"; exit 1; }
+test ! -e "$work/first" || { echo "left behind:"; find "$work/first"; exit 1; }
+
+# What others have put beside it stays.
+cmake --install "$build" --prefix "$work/shared" >"$work/log"
+touch "$work/shared/include/another.h"
+cmake --build "$build" --target uninstall >"$work/log"
+test "$(find "$work/shared" -type f)" = "$work/shared/include/another.h"
+test "$(find "$work/shared" -type d | wc -l)" = 2
