@@ -22,6 +22,12 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const 
             tb_kernel_takes(kernel, problem->b, problem->ldb));
 }
 
+static bool is_worth(const tb_kernel *kernel, const tb_problem *problem)
+{
+    int64_t least = kernel->least_extent;
+    return problem->m >= least && problem->n >= least && problem->k >= least;
+}
+
 static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
@@ -29,7 +35,8 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (kernel->forced_only || !tb_kernel_serves(kernel, problem, chip, pitched))
+        if (kernel->forced_only || kernel->accuracy > facts->accuracy || !is_worth(kernel, problem) ||
+            !tb_kernel_serves(kernel, problem, chip, pitched))
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {

@@ -59,6 +59,7 @@ typedef struct tb_facts {
     tb_machine machine;
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;
+    tb_accuracy accuracy; /* the least that chosen kernels must promise; a forced one is taken at its word */
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */

@@ -87,6 +87,34 @@ static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, in
     return smaller(columns * kernel->tile_n, tiling->block_n);
 }
 
+/* What a tiling has to fit into. */
+typedef struct budget {
+    double bytes;
+    const tb_kernel *kernel;
+    int multiprocessors;
+} budget;
+
+/* What the kernel needs beside its operands, for the largest product that the tiling makes it multiply. */
+static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+{
+    const tb_launcher launcher = {.architecture = budget->kernel->architecture,
+                                  .multiprocessors = budget->multiprocessors};
+    tb_problem slab = *problem;
+    slab.m = tiling->block_m;
+    slab.n = tiling->block_n;
+    slab.k = smaller(tiling->slab_k, problem->k);
+    slab.a = slab.b = slab.c = NULL;
+    slab.lda = slab.ldb = slab.ldc = tb_pitched(larger(larger(slab.m, slab.n), slab.k));
+    return budget->kernel->workspace ? (double)budget->kernel->workspace(&launcher, budget->kernel, &slab)
+                                     : 0;
+}
+
+static bool fits(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+{
+    double bytes = tb_tiling_bytes(tiling);
+    return bytes <= budget->bytes && bytes + workspace_bytes(budget, problem, tiling) <= budget->bytes;
+}
+
 /* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
 static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
                       int64_t ring, tb_tiling *tiling)
@@ -100,12 +128,12 @@ static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_
 }
 
 /* Halves what is larger until the tiling fits; with all_of_a, A's rows are the last to be given up. */
-static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a, double bytes,
-                   tb_tiling *tiling)
+static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
+                   const budget *budget, tb_tiling *tiling)
 {
     for (;;) {
         set_block(problem, block_m, block_n, all_of_a, RING, tiling);
-        if (tb_tiling_bytes(tiling) <= bytes)
+        if (fits(budget, problem, tiling))
             return true;
         if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
             block_n = round_up(pieces(block_n, 2), BLOCK_LEAST);
@@ -117,12 +145,12 @@ static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, 
 }
 
 /* The better of keeping A and loading it again for every block, with slabs of the given size. */
-static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n, double bytes,
+static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n, const budget *budget,
                           tb_tiling *tiling)
 {
     tb_tiling kept = *tiling, reloaded = *tiling;
-    bool keeps = shrink(problem, block_m, block_n, true, bytes, &kept);
-    bool reloads = shrink(problem, block_m, block_n, false, bytes, &reloaded);
+    bool keeps = shrink(problem, block_m, block_n, true, budget, &kept);
+    bool reloads = shrink(problem, block_m, block_n, false, budget, &reloaded);
     if (keeps && (!reloads || tb_tiling_traffic(problem, &kept) <= tb_tiling_traffic(problem, &reloaded)))
         *tiling = kept;
     else
@@ -140,12 +168,13 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int mu
     int64_t block_n = smaller(round_up(pieces(problem->n, blocks), kernel->tile_n), problem->n);
     block_n = smaller(block_n, rows_most);
 
+    const budget budget = {bytes, kernel, multiprocessors};
     set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
-    bool fits = tb_tiling_bytes(tiling) <= bytes;
-    for (; !fits && tiling->slab_k > 0; tiling->slab_k /= 2)
-        if ((fits = choose_blocks(problem, block_m, block_n, bytes, tiling)))
+    bool found = fits(&budget, problem, tiling);
+    for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
+        if ((found = choose_blocks(problem, block_m, block_n, &budget, tiling)))
             break;
-    if (fits)
+    if (found)
         tiling->panel_n = choose_panel(tiling, kernel, multiprocessors);
-    return fits;
+    return found;
 }

@@ -34,7 +34,8 @@ double tb_tiling_bytes(const tb_tiling *tiling);
 /* Bytes of A and B that cross the link. */
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
 
-/* The tiling of least traffic that fits into so many bytes of device memory; false when none does. Blocks have
+/* The tiling of least traffic that fits into so many bytes of device memory, the kernel's workspace included; false
+ * when none does. Blocks have
  * at most rows_most rows and columns. */
 bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
                       int64_t rows_most, tb_tiling *tiling);

@@ -79,6 +79,11 @@ TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
  * nothing changed when there is no such option or the value is not accepted. */
 TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
 
+/* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less accurate than
+ * FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. NULL: the option again. Returns 0, or -1 with
+ * nothing changed when there is no such precision. */
+TILEBLAS_API int tileblas_set_precision(const char *name);
+
 /* The CUDA stream (a cudaStream_t or CUstream) on which the calling thread's later calls with operands in
  * device memory run, behind the work already in it. NULL, the default, is the legacy default stream. The
  * stream stays the caller's, and must be replaced here before it is destroyed. */

@@ -39,6 +39,13 @@ struct tb_launcher {
                         int shared_bytes, const void *argument);
 };
 
+/* What a kernel promises of its results, the strictest first. */
+typedef enum tb_accuracy {
+    TB_ACCURACY_IEEE, /* FP32 fused multiply-adds and nothing else */
+    TB_ACCURACY_FP32, /* no less accurate than those, by the tests of docs/precision.md */
+    TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
+} tb_accuracy;
+
 typedef struct tb_kernel tb_kernel;
 struct tb_kernel {
     const char *name;
@@ -54,6 +61,9 @@ struct tb_kernel {
     bool pads;         /* operands that miss the alignment are copied into pitched memory first */
     bool forced_only;  /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;   /* largest k served, 0 when there is none */
+    tb_accuracy accuracy;
+    int64_t
+        least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
     const char *summary; /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */

@@ -1,10 +1,10 @@
 #include "lib/copy_threads.h"
 
 #include "lib/options.h"
+#include "lib/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -103,20 +103,6 @@ static void *help(void *unused)
     return unused;
 }
 
-/* The program's signals are for the program's threads. */
-static bool start_helper(void)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, help, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
-}
-
 static int helpers_wanted(void)
 {
     long threads = tb_option_value(TB_OPTION_COPY_THREADS);
@@ -145,7 +131,7 @@ void tb_copy_rows(void *target, size_t target_pitch, const void *source, size_t 
     }
     int wanted = helpers_wanted();
     pthread_mutex_lock(&lock);
-    while (helpers_started < wanted && start_helper())
+    while (helpers_started < wanted && tb_start_thread(NULL, help, NULL))
         helpers_started++;
     job.next = jobs;
     jobs = &job;

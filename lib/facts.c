@@ -4,6 +4,7 @@
 #include "lib/machine.h"
 #include "lib/options.h"
 #include "lib/pipeline.h"
+#include "lib/precision.h"
 #include "lib/residency.h"
 
 #include <string.h>
@@ -46,6 +47,7 @@ void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
     read_forced_choices(facts);
+    facts->accuracy = tb_wanted_accuracy();
     tb_locate_operands(problem, facts);
     facts->machine = tb_machine_facts();
     facts->machine.backlog = least_backlog(&facts->machine);

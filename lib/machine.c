@@ -6,11 +6,11 @@
 #include "lib/log.h"
 #include "lib/options.h"
 #include "lib/profile.h"
+#include "lib/threads.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,21 +180,6 @@ static void pin_library(void)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* False when no thread could be had. */
-static bool start_helper(void *(*work)(void *))
-{
-    /* The program's signals are for the program's threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    bool started = pthread_create(&thread, NULL, work, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
-}
-
 static void start_once(void)
 {
     tb_readiness untried = TB_UNTRIED;
@@ -204,7 +189,7 @@ static void start_once(void)
     pin_library();
     tb_leave_linker();
     pthread_atfork(NULL, NULL, forget_device_in_child);
-    if (!start_helper(start_device))
+    if (!tb_start_thread(NULL, start_device, NULL))
         settle(TB_ABSENT);
 }
 
@@ -214,7 +199,7 @@ static void start_others_once(void)
     if (atomic_flag_test_and_set(&asked))
         return;
     atomic_store(&opening_more, true);
-    if (!start_helper(open_others))
+    if (!tb_start_thread(NULL, open_others, NULL))
         atomic_store(&opening_more, false);
 }
 

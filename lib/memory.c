@@ -3,9 +3,9 @@
 #include "lib/clock.h"
 #include "lib/device.h"
 #include "lib/options.h"
+#include "lib/threads.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 
 /* More buffers than this are not kept: slots and operands of eight devices, or of a few threads' calls. */
@@ -88,19 +88,11 @@ static void *give_back_unused(void *unused)
     return unused;
 }
 
-/* Under the lock. Where no thread can be had, buffers stay. The program's signals are for its own threads. */
+/* Under the lock. Where no thread can be had, buffers stay. */
 static void see_that_it_is_given_back(void)
 {
-    if (janitor_at_work || exiting)
-        return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    janitor_at_work = pthread_create(&thread, NULL, give_back_unused, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (janitor_at_work)
-        pthread_detach(thread);
+    if (!janitor_at_work && !exiting)
+        janitor_at_work = tb_start_thread(NULL, give_back_unused, NULL);
 }
 
 /* At exit nothing of the device is called. */

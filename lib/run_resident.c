@@ -6,6 +6,7 @@
 #include "lib/device.h"
 #include "lib/machine.h"
 #include "lib/operand.h"
+#include "lib/precision.h"
 #include "lib/stream.h"
 
 /* What one call holds, released in one place whatever happened. */
@@ -44,7 +45,8 @@ static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *probl
         const tb_kernel *kernel = &tb_catalog[row];
         bool takes = problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
                                          tb_kernel_takes(kernel, problem->b, problem->ldb));
-        if (kernel->forced_only || !takes || !tb_kernel_serves(kernel, problem, chip, false) ||
+        if (kernel->forced_only || kernel->accuracy > tb_wanted_accuracy() || !takes ||
+            !tb_kernel_serves(kernel, problem, chip, false) ||
             tb_device.workspace(stream, kernel, problem) > 0)
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);

@@ -14,9 +14,8 @@
 #include "lib/options.h"
 #include "lib/stream.h"
 #include "lib/stream_product.h"
+#include "lib/threads.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* Less than this is not worth a device's while. */
@@ -150,16 +149,6 @@ static void *do_part(void *argument)
     return NULL;
 }
 
-/* The program's signals are for the program's threads. */
-static void start_part(work *work)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    work->has_thread = pthread_create(&work->thread, NULL, do_part, work) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* A product that one device computes goes to the one with the least to do, where any of them would do. */
 static int least_busy(const tb_plan *plan, int device)
 {
@@ -192,7 +181,7 @@ static work make_work(const tb_problem *problem, const tb_plan *plan, const tb_p
 static void do_parts(work *works, int count)
 {
     for (int i = 1; i < count; i++)
-        start_part(&works[i]);
+        works[i].has_thread = tb_start_thread(&works[i].thread, do_part, &works[i]);
     do_part(&works[0]);
     for (int i = 1; i < count; i++)
         if (works[i].has_thread)

@@ -176,6 +176,47 @@ static void kernels_for_show_are_never_chosen(void)
     }
 }
 
+/* A kernel that is faster than all others, with a promise of its own. */
+static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy demanded, int64_t n)
+{
+    const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_kernel kernels[2] = {*tb_find_kernel("tiled"), *tb_find_kernel("tiled")};
+    kernels[1].name = "faster";
+    kernels[1].efficiency *= 2;
+    kernels[1].accuracy = promise;
+    kernels[1].least_extent = 512;
+    tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    facts.kernels = kernels;
+    facts.kernel_count = 2;
+    facts.accuracy = demanded;
+    static char name[16];
+    tb_plan plan = tb_decide(&problem, &facts);
+    snprintf(name, sizeof name, "%s", plan.kernel ? plan.kernel->name : "none");
+    return name;
+}
+
+static void chosen_kernels_promise_what_is_demanded(void)
+{
+    static const struct {
+        tb_accuracy promise, demanded;
+        int64_t n;
+        const char *kernel;
+    } cases[] = {
+        {TB_ACCURACY_IEEE, TB_ACCURACY_IEEE, 512, "faster"},
+        {TB_ACCURACY_FP32, TB_ACCURACY_IEEE, 512, "tiled"},
+        {TB_ACCURACY_FP32, TB_ACCURACY_FP32, 512, "faster"},
+        {TB_ACCURACY_FAST, TB_ACCURACY_FP32, 512, "tiled"},
+        {TB_ACCURACY_FAST, TB_ACCURACY_FAST, 512, "faster"},
+        {TB_ACCURACY_IEEE, TB_ACCURACY_FAST, 512, "faster"},
+        {TB_ACCURACY_IEEE, TB_ACCURACY_IEEE, 508, "tiled"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *kernel = chosen_beside_a_faster_one(cases[i].promise, cases[i].demanded, cases[i].n);
+        CHECK(strcmp(kernel, cases[i].kernel) == 0, "case %zu: %s", i, kernel);
+    }
+}
+
 static void forecasts_grow_with_the_problem(void)
 {
     double host = 0, device = 0;
@@ -217,6 +258,7 @@ int main(void)
     a_host_that_cannot_reach_an_operand_is_told();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
+    chosen_kernels_promise_what_is_demanded();
     forecasts_grow_with_the_problem();
     a_plan_is_printed_within_its_space();
     return check_result();
