@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
-#define PIECE_BYTES ((size_t)256 << 10)
+#define PIECE_BYTES ((size_t)128 << 10)
 
 /* Below this, waking somebody takes longer than copying. */
 #define ALONE_BYTES ((size_t)512 << 10)
@@ -21,24 +21,14 @@
 /* About 50 microseconds of pauses. */
 #define LOOKS 1500
 
-/* One call of tb_copy_rows, on the caller's stack, in a list while pieces of it are left to take. */
-typedef struct job {
-    struct job *next;
-    char *target;
-    const char *source;
-    size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
-    size_t next_row; /* under the lock */
-    int helpers;     /* at work on it; under the lock */
-} job;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
-static job *jobs;
+static tb_copy_job *jobs;      /* with pieces left to take, the oldest first */
 static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
 static int helpers_started;
 
-static void copy_piece(const job *job, size_t first, size_t rows)
+static void copy_piece(const tb_copy_job *job, size_t first, size_t rows)
 {
     char *target = job->target + first * job->target_pitch;
     const char *source = job->source + first * job->source_pitch;
@@ -50,9 +40,9 @@ static void copy_piece(const job *job, size_t first, size_t rows)
         memcpy(target, source, job->row_bytes);
 }
 
-static void leave_list(job *done)
+static void leave_list(tb_copy_job *done)
 {
-    for (job **link = &jobs; *link; link = &(*link)->next)
+    for (tb_copy_job **link = &jobs; *link; link = &(*link)->next)
         if (*link == done) {
             *link = done->next;
             atomic_fetch_sub(&jobs_listed, 1);
@@ -61,7 +51,7 @@ static void leave_list(job *done)
 }
 
 /* Copies pieces of the job until none is left. The lock is held on entry and on return, not while copying. */
-static void work_on(job *job)
+static void work_on(tb_copy_job *job)
 {
     while (job->next_row < job->rows) {
         size_t first = job->next_row, left = job->rows - first;
@@ -93,7 +83,7 @@ static void *help(void *unused)
         pthread_mutex_lock(&lock);
         while (!jobs)
             pthread_cond_wait(&work_came, &lock);
-        job *job = jobs;
+        tb_copy_job *job = jobs;
         job->helpers++;
         work_on(job);
         if (--job->helpers == 0)
@@ -113,10 +103,19 @@ static int helpers_wanted(void)
     return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
 
-void tb_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                  size_t row_bytes, size_t rows)
+static void enter_list(tb_copy_job *job)
 {
-    job job = {
+    tb_copy_job **link = &jobs;
+    while (*link)
+        link = &(*link)->next;
+    *link = job;
+    atomic_fetch_add(&jobs_listed, 1);
+}
+
+void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
+                   size_t source_pitch, size_t row_bytes, size_t rows)
+{
+    *job = (tb_copy_job){
         .target = target,
         .source = source,
         .target_pitch = target_pitch,
@@ -126,19 +125,27 @@ void tb_copy_rows(void *target, size_t target_pitch, const void *source, size_t 
         .rows_a_piece = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1,
     };
     if (rows * row_bytes <= ALONE_BYTES) {
-        copy_piece(&job, 0, rows);
+        copy_piece(job, 0, rows);
+        job->next_row = rows;
         return;
     }
     int wanted = helpers_wanted();
     pthread_mutex_lock(&lock);
     while (helpers_started < wanted && tb_start_thread(NULL, help, NULL))
         helpers_started++;
-    job.next = jobs;
-    jobs = &job;
-    atomic_fetch_add(&jobs_listed, 1);
-    pthread_cond_broadcast(&work_came);
-    work_on(&job);
-    while (job.helpers > 0)
+    enter_list(job);
+    /* Nobody is woken for nothing: the thread that ends the job takes pieces too. */
+    size_t pieces = rows / job->rows_a_piece;
+    for (int i = 0; i < helpers_started && (size_t)i < pieces; i++)
+        pthread_cond_signal(&work_came);
+    pthread_mutex_unlock(&lock);
+}
+
+void tb_copy_end(tb_copy_job *job)
+{
+    pthread_mutex_lock(&lock);
+    work_on(job);
+    while (job->helpers > 0)
         pthread_cond_wait(&helper_left, &lock);
     pthread_mutex_unlock(&lock);
 }

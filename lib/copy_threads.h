@@ -6,9 +6,22 @@
 
 #include <stddef.h>
 
-/* rows of row_bytes each, pitches apart in bytes; returns when all is copied. The calling thread copies too, so
- * that nothing depends on a thread being had. Safe to call from several threads at once. */
-void tb_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                  size_t row_bytes, size_t rows);
+/* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
+typedef struct tb_copy_job tb_copy_job;
+struct tb_copy_job {
+    tb_copy_job *next;
+    char *target;
+    const char *source;
+    size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
+    size_t next_row; /* under the lock, as is what follows */
+    int helpers;     /* at work on it */
+};
+
+/* rows of row_bytes each, pitches apart in bytes. Between begin and end other threads may be copying; end copies too,
+ * so that nothing depends on a thread being had, and returns when all is copied. Jobs are begun and ended by any
+ * thread, and are taken up in the order in which they were begun. */
+void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
+                   size_t source_pitch, size_t row_bytes, size_t rows);
+void tb_copy_end(tb_copy_job *job);
 
 #endif

@@ -9,6 +9,7 @@
 #define TB_PIPELINE_H
 
 #include "dispatch/tiling.h"
+#include "lib/copy_threads.h"
 #include "lib/device.h"
 #include "lib/memory.h"
 
@@ -23,6 +24,8 @@ typedef struct tb_slot {
     tb_buffer pinned;
     tb_event *done; /* the link has read or written it */
     bool busy;
+    tb_copy_job job; /* of the host's threads, that fills or empties it */
+    tb_copy upload;  /* on the way in: what the link will do when it is full */
     int64_t columns; /* on the way out: of C, that it holds */
 } tb_slot;
 

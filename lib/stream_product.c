@@ -16,10 +16,11 @@ typedef struct run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
-    int64_t ld_c, blocks_c;           /* of C on the device */
-    int64_t computed, sent, returned; /* columns */
-    int next_in;                      /* slot to fill */
-    int first_out, out_count;         /* slots on their way */
+    int64_t ld_c, blocks_c;                   /* of C on the device */
+    int64_t computed, sent, handed, returned; /* columns; handed ones are being copied into C */
+    int next_in;                              /* slot to fill */
+    tb_slot *filling;                         /* by the host's threads; NULL: none */
+    int first_out, out_count, emptying;       /* slots on their way; the first of them are being emptied */
     int64_t slabs_multiplied;
     bool a_loaded; /* and kept, all of it */
 } run;
@@ -38,8 +39,22 @@ static tb_status mark(const run *run, tb_event **event, tb_stream *stream)
 
 /* ---- Loading ------------------------------------------------------------------------------------------ */
 
+/* What has been filled goes to the device. */
+static tb_status send_filled(run *run)
+{
+    tb_slot *slot = run->filling;
+    if (!slot)
+        return TB_OK;
+    run->filling = NULL;
+    tb_copy_end(&slot->job);
+    TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
+    TB_TRY(tb_device.record(slot->done, run->pipeline->load));
+    slot->busy = true;
+    return TB_OK;
+}
+
 /* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
- * the link moves one piece. */
+ * the link moves one piece. While one slot is filled the one before is sent; the last of them stays to be sent. */
 static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *target, int64_t target_ld)
 {
     tb_pipeline *pipeline = run->pipeline;
@@ -53,16 +68,16 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
         if (slot->busy)
             TB_TRY(tb_device.event_wait(slot->done));
         slot->busy = false;
-        tb_copy_rows(slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
-                     (size_t)matrix->ld * sizeof(float), row_bytes, columns);
-        tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
-                        .target = target + column * target_ld,
-                        .source = slot->pinned.memory,
-                        .row_bytes = (columns - 1) * pitch + row_bytes,
-                        .rows = 1};
-        TB_TRY(tb_issue_copy(pipeline->load, &copy));
-        TB_TRY(tb_device.record(slot->done, pipeline->load));
-        slot->busy = true;
+        slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
+                                 .target = target + column * target_ld,
+                                 .source = slot->pinned.memory,
+                                 .row_bytes = (columns - 1) * pitch + row_bytes,
+                                 .rows = 1};
+        tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
+                      (size_t)matrix->ld * sizeof(float), row_bytes, columns);
+        tb_status status = send_filled(run);
+        run->filling = slot;
+        TB_TRY(status);
     }
     return TB_OK;
 }
@@ -189,20 +204,32 @@ static tb_status send_computed(run *run)
     return TB_OK;
 }
 
-/* Hands columns to the program until so many have been, waiting for them as they come. */
+static void finish_emptying(run *run)
+{
+    tb_slot *slot = &run->pipeline->out[run->first_out];
+    tb_copy_end(&slot->job);
+    run->returned += slot->columns;
+    run->first_out = (run->first_out + 1) % TB_SLOTS;
+    run->out_count--;
+    run->emptying--;
+}
+
+/* Hands columns to the program until so many have left the device, waiting for them as they come. While one slot is
+ * emptied the next is waited for. */
 static tb_status return_columns(run *run, int64_t columns)
 {
     const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
-    while (run->returned < columns) {
+    while (run->handed < columns) {
         TB_TRY(send_computed(run));
-        tb_slot *slot = &run->pipeline->out[run->first_out];
+        tb_slot *slot = &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
         TB_TRY(tb_device.event_wait(slot->done));
-        tb_copy_rows(run->problem->c + run->returned * run->problem->ldc,
-                     (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                     (size_t)slot->columns);
-        run->returned += slot->columns;
-        run->first_out = (run->first_out + 1) % TB_SLOTS;
-        run->out_count--;
+        tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
+                      (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+                      (size_t)slot->columns);
+        run->handed += slot->columns;
+        run->emptying++;
+        if (run->emptying > 1)
+            finish_emptying(run);
     }
     return send_computed(run);
 }
@@ -259,7 +286,7 @@ static tb_status stream_block(run *run, int64_t column)
     const tb_tiling *tiling = run->tiling;
     const bool on_device = tb_is_on_device(&run->plan->c);
     const int64_t columns = smaller(tiling->block_n, problem->n - column);
-    const int64_t before = run->computed, waiting = before - run->returned;
+    const int64_t before = run->computed, waiting = before - run->handed;
 
     /* This block takes the place of the one before the last. */
     if (!on_device && column >= 2 * tiling->block_n)
@@ -273,6 +300,7 @@ static tb_status stream_block(run *run, int64_t column)
         tb_problem slab =
             part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
+        TB_TRY(send_filled(run));
         TB_TRY(mark(run, &pipeline->loaded, pipeline->load));
         TB_TRY(tb_device.stream_wait(pipeline->compute, pipeline->loaded));
         if (index + 1 < tiling->slabs)
@@ -336,6 +364,10 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
 {
     run run = {.pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     tb_status status = stream_all(&run);
+    if (run.filling)
+        tb_copy_end(&run.filling->job);
+    while (run.emptying > 0)
+        finish_emptying(&run);
     /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
     tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
     for (int i = 0; i < 3; i++) {
