@@ -7,7 +7,8 @@
 #include "dispatch/plan.h"
 #include "lib/host.h"
 
-/* *seconds is set, where it tells how fast the route is: the work's own time, without waiting for other calls. */
+/* *seconds is the time that the work itself took, without waiting for other calls; left alone where that is all of the
+ * time. */
 typedef tb_outcome tb_runner(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
                              double *seconds);
 

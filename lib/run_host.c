@@ -1,9 +1,8 @@
-/* The host route: the caller's own BLAS, timed, so that its speed is known; and what has to be done here because
- * no BLAS can be trusted with it or because there is none. Calls too small to matter never come here.
+/* The host route: the caller's own BLAS, and what has to be done here because no BLAS can be trusted with it or because
+ * there is none. Calls too small to matter never come here.
  */
 #include "lib/run.h"
 
-#include "lib/clock.h"
 #include "lib/log.h"
 
 /* C := beta * C. Columns are scaled one by one: what lies between them is the caller's. */
@@ -35,6 +34,7 @@ void tb_portable_sgemm(const tb_problem *problem)
 
 tb_outcome tb_run_host(const tb_problem *problem, const tb_plan *plan, const tb_host *host, double *seconds)
 {
+    (void)seconds;
     if (plan->needs_device) {
         tb_warn_once("a product of matrices in device memory was left undone: %s",
                      tb_reason_text(plan->reason));
@@ -45,11 +45,9 @@ tb_outcome tb_run_host(const tb_problem *problem, const tb_plan *plan, const tb_
         scale(problem);
         return TB_DONE;
     }
-    double start = tb_seconds();
     if (host->sgemm)
         host->sgemm(host, problem);
     else
         tb_portable_sgemm(problem);
-    *seconds = tb_seconds() - start;
     return TB_DONE;
 }

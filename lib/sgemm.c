@@ -34,7 +34,7 @@ static void say_refusal(const tb_plan *plan, const tb_facts *facts)
 
 static void learn(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    if (plan->route == TB_ROUTE_HOST)
+    if (plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(problem, facts, seconds);
     else if (plan->route == TB_ROUTE_STREAMED)
         tb_learn_streamed(problem, facts, plan, seconds);
@@ -68,7 +68,8 @@ void tb_sgemm(const tb_problem *given, const tb_host *host)
         plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
         outcome = tb_run_host(&problem, &plan, host, &seconds);
     }
-    if (seconds > 0)
-        learn(&problem, &facts, &plan, seconds);
-    tb_record_call(&problem, &facts, &plan, tb_seconds() - start);
+    double whole = tb_seconds() - start;
+    if (problem.k > 0)
+        learn(&problem, &facts, &plan, seconds > 0 ? seconds : whole);
+    tb_record_call(&problem, &facts, &plan, whole);
 }
