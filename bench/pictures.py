@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Draws what the benchmarks measured, from the JSON that they left.
+
+    bench/pictures.py kernels  bench/results/h200-kernels.json docs/kernels.png
+    bench/pictures.py streamed bench/results/h200-streamed-pageable.json docs/streamed.png
+    bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
+"""
+import argparse
+import json
+import math
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plot  # noqa: E402, behind the choice of what draws
+
+# What multiply-adds alone sustain on an H200: docs/ladder.md.
+CEILING = 59.6
+
+
+def _bare(axes):
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.grid(linewidth=0.3)
+
+
+def _log_ticks(axis, values):
+    axis.set_ticks(values, [str(value) for value in values])
+    axis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def kernels(results):
+    """TFLOP/s of either side over the product's size, a panel for each group; the top is the ceiling."""
+    groups = results["groups"]
+    picture, panels = plot.subplots(1, len(groups), figsize=(3.1 * len(groups), 4.2), sharey=True)
+    for axes, group in zip(panels, groups):
+        products = group["products"]
+        size = [(p["m"] * p["n"] * p["k"]) ** (1 / 3) for p in products]
+        axes.scatter(size, [p["cublas_tflops"] for p in products], s=9, color="0.6", label="cuBLAS SGEMM")
+        axes.scatter(size, [p["tflops"] for p in products], s=9, color="tab:blue", label="TileBLAS")
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(0, CEILING)
+        axes.set_title(f"{group['name']}: {group['geometric_mean']:.2f} times, least {group['least']:.2f}", fontsize=9)
+        axes.set_xlabel("cube root of mnk")
+        _bare(axes)
+        axes.spines["top"].set_visible(True)
+    panels[0].set_ylabel(f"TFLOP/s (top: multiply-adds alone, {CEILING:g})")
+    panels[0].legend(fontsize=8, loc="lower right")
+    picture.suptitle(f"SGEMM, {results['machine']['gpu']}, operands on the device", fontsize=11)
+    return picture
+
+
+# Contenders in the picture's order, and how they look.
+SIDES = {
+    "tileblas": ("TileBLAS", "tab:blue", "-"),
+    "copy-run-copy": ("copies and cuBLAS", "tab:orange", "-"),
+    "cublasxt": ("cublasXt", "tab:green", "-"),
+    "nvblas-tuned": ("NVBLAS, tuned", "tab:red", "-"),
+    "nvblas": ("NVBLAS", "tab:red", ":"),
+    "openblas": ("OpenBLAS", "0.4", "-"),
+}
+
+
+def streamed(results):
+    """Time over the floor of square products, each side a line: 1 is as fast as link and kernel allow."""
+    squares = [p for p in results["products"] if p["m"] == p["n"] == p["k"]]
+    picture, axes = plot.subplots(figsize=(7, 4.5))
+    for side, (name, colour, style) in SIDES.items():
+        points = [(p["n"], p["seconds"][side] / p["floor"]) for p in squares
+                  if p["seconds"].get(side) is not None and p["floor"]]
+        if points:
+            axes.plot(*zip(*points), color=colour, linestyle=style, marker="o", markersize=4, label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    _log_ticks(axes.xaxis, [p["n"] for p in squares])
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xlabel("n")
+    axes.set_ylabel("time over the floor")
+    axes.set_title(f"n x n x n, matrices in {squares[0]['memory']} host memory", fontsize=10)
+    axes.legend(fontsize=8)
+    _bare(axes)
+    return picture
+
+
+def regret(results):
+    """Which way each product took, over its arithmetic and its bytes; a ring where another way was faster."""
+    places = ("pageable", "pinned", "device")
+    picture, panels = plot.subplots(1, len(places), figsize=(12, 4.2), sharex=True, sharey=True)
+    for axes, place in zip(panels, places):
+        products = [p for p in results["products"] if p["memory"] == place]
+        routes = sorted({p["plan"].split()[0].rstrip(":") for p in products})
+        for route, colour in zip(routes, ("tab:orange", "tab:blue", "tab:green")):
+            mine = [p for p in products if p["plan"].startswith(route)]
+            axes.scatter(*_arithmetic_and_bytes(mine), s=10, color=colour, label=route)
+        wrong = [p for p in products if p["regret"] > 1.1]
+        axes.scatter(*_arithmetic_and_bytes(wrong), s=60, facecolors="none", edgecolors="black",
+                     label="more than 10 % slower than the best")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        mean = math.exp(sum(math.log(p["regret"]) for p in products) / len(products))
+        axes.set_title(f"{place}: geometric mean of the regret {mean:.3f}", fontsize=9)
+        axes.set_xlabel("2 m n k")
+        axes.legend(fontsize=7)
+        _bare(axes)
+    panels[0].set_ylabel("bytes of the operands")
+    return picture
+
+
+def _arithmetic_and_bytes(products):
+    return ([2 * p["m"] * p["n"] * p["k"] for p in products],
+            [4 * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]) for p in products])
+
+
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=PICTURES)
+    parser.add_argument("results")
+    parser.add_argument("picture")
+    arguments = parser.parse_args()
+    picture = PICTURES[arguments.kind](json.loads(pathlib.Path(arguments.results).read_text()))
+    picture.tight_layout()
+    picture.savefig(arguments.picture, dpi=100, pil_kwargs={"optimize": True})
+
+
+if __name__ == "__main__":
+    main()
