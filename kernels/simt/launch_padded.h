@@ -1,5 +1,5 @@
-/* Launching sgemm_simt_128x256 on operands of any alignment: what it would not take is first copied into
- * pitched memory by a kernel of our own, in the row's workspace.
+/* Launching the SIMT family on operands of any alignment by 16-byte copies: those that miss it are first copied into
+ * pitched memory by a kernel of our own, in the row's workspace; then whichever row of the family is fastest serves.
  */
 #ifndef TB_LAUNCH_PADDED_H
 #define TB_LAUNCH_PADDED_H
