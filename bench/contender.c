@@ -81,6 +81,12 @@ static void open_streamed(void)
     open_tileblas();
 }
 
+static void open_one_device(void)
+{
+    setenv("TILEBLAS_DEVICES", "1", 1);
+    open_streamed();
+}
+
 static void run_cblas(void)
 {
     multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
@@ -168,6 +174,22 @@ static void copy_run_copy(void)
     copy_out();
 }
 
+/* The operands' pages made the link's for the call, instead of copied into such. */
+static void register_run_copy(void)
+{
+    struct {
+        float *host;
+        size_t bytes;
+    } operands[] = {{now_served.a, floats_of(now_served.m, now_served.k) * sizeof(float)},
+                    {now_served.b, floats_of(now_served.k, now_served.n) * sizeof(float)},
+                    {now_served.c, floats_of(now_served.m, now_served.n) * sizeof(float)}};
+    for (int i = 0; i < 3 && !now_served.pinned; i++)
+        cuda(cudaHostRegister(operands[i].host, operands[i].bytes, cudaHostRegisterDefault));
+    copy_run_copy();
+    for (int i = 0; i < 3 && !now_served.pinned; i++)
+        cuda(cudaHostUnregister(operands[i].host));
+}
+
 static void open_cublas_xt(void)
 {
     int devices[] = {0};
@@ -226,7 +248,9 @@ static const struct side {
     {"link_out", open_link, run_link_out, false, false},
     {"kernel", open_tileblas, run_kernel, false, true},
     {"tileblas", open_streamed, run_cblas, true, false},
+    {"one-device", open_one_device, run_cblas, true, false},
     {"copy-run-copy", open_cublas, copy_run_copy, true, true},
+    {"registered", open_cublas, register_run_copy, true, true},
     {"cublasxt", open_cublas_xt, run_cublas_xt, true, false},
     {"nvblas", open_nvblas, run_fortran, true, false},
     {"nvblas-tuned", open_nvblas_tuned, run_fortran, true, false},
@@ -234,8 +258,9 @@ static const struct side {
 };
 enum { SIDES = sizeof sides / sizeof *sides };
 
-const char *const bench_contenders[] = {"link_in",  "link_out", "kernel",       "tileblas", "copy-run-copy",
-                                        "cublasxt", "nvblas",   "nvblas-tuned", "openblas", NULL};
+const char *const bench_contenders[] = {"link_in",    "link_out",      "kernel",     "tileblas",
+                                        "one-device", "copy-run-copy", "registered", "cublasxt",
+                                        "nvblas",     "nvblas-tuned",  "openblas",   NULL};
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 

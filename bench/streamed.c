@@ -1,7 +1,8 @@
 /* bench/streamed FILE [pageable|pinned] [CONTENDER ...]: products of matrices in host memory.
  *
  * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of 4096),
- * cublasXt, the plain sequence of copies and cuBLAS, and OpenBLAS on all cores; and the floor, the longer of what the
+ * cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered instead of copied,
+ * OpenBLAS on all cores, and itself on one device where there are several; and the floor, the longer of what the
  * link and the library's own kernel need for the product, each measured alone in the same run. Each side is a
  * process of its own (contender.h); they take turns; medians; random data; the first turns are not counted.
  */

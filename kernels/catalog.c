@@ -137,6 +137,18 @@ static tb_entry entries_sgemm_bf16x6_sm90[] = {
                                   TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), NULL, 0},
 };
 
+#define TB_SPLIT_ROW(products, words, efficiency_)                                                           \
+    {                                                                                                        \
+        .name = "sgemm_bf16x" #products "_sm90",                                                             \
+        .summary = "BF16 tensor cores, each FP32 split in three, " words, .architecture = 90,                \
+        .architecture_end = 100, .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE,                         \
+        .tile_k = TB_SPLIT_STAGE_K, .threads = TB_SPLIT_THREADS,                                             \
+        .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), .efficiency = efficiency_, .blocks = 1,          \
+        .alignment = 1, .accuracy = TB_ACCURACY_FP32, .least_extent = 512, .forced_only = true,              \
+        .entries = entries_sgemm_bf16x6_sm90, .workspace = tb_split_workspace,                               \
+        .clocks = tb_bf16x##products##_clocks, .launch = tb_launch_bf16x##products,                          \
+    }
+
 const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                 {
                                     .name = "naive",
@@ -216,27 +228,8 @@ const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
                                     .clocks = tb_skinny_clocks,
                                     .launch = tb_launch_skinny,
                                 },
-                                {
-                                    .name = "sgemm_bf16x6_sm90",
-                                    .summary = "BF16 tensor cores, each FP32 split in three, six products",
-                                    .architecture = 90,
-                                    .architecture_end = 100,
-                                    .tile_m = TB_SPLIT_TILE_M,
-                                    .tile_n = TB_SPLIT_WIDE,
-                                    .tile_k = TB_SPLIT_STAGE_K,
-                                    .threads = TB_SPLIT_THREADS,
-                                    .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE),
-                                    .efficiency = 2.3,
-                                    .blocks = 1,
-                                    .alignment = 1,
-                                    .accuracy = TB_ACCURACY_FP32,
-                                    .least_extent = 512,
-                                    .forced_only = true,
-                                    .entries = entries_sgemm_bf16x6_sm90,
-                                    .workspace = tb_split_workspace,
-                                    .clocks = tb_split_clocks,
-                                    .launch = tb_launch_split,
-                                }};
+                                TB_SPLIT_ROW(9, "all nine products", 1.55),
+                                TB_SPLIT_ROW(6, "six products", 2.3)};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

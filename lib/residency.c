@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Atomic(uintptr_t) tb_heap_start = UINTPTR_MAX;
-tb_span tb_program;
-_Thread_local tb_span tb_stack __attribute__((tls_model("initial-exec")));
+_Atomic(uintptr_t) tb_heap_start = UINTPTR_MAX, tb_program_start = UINTPTR_MAX, tb_program_end;
+_Thread_local tb_stack_span tb_stack __attribute__((tls_model("initial-exec")));
 
 /* Of /proc/self/stat, counted from 1. */
 #define FIELD_START_BREAK 47
@@ -35,9 +34,9 @@ static void learn_heap(void)
 }
 
 /* The first object of the walk is the program. */
-static int note_program(struct dl_phdr_info *info, size_t size, void *span)
+static int note_program(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    (void)size;
+    (void)size, (void)unused;
     uintptr_t start = UINTPTR_MAX, end = 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -47,15 +46,16 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *span)
         start = first < start ? first : start;
         end = first + segment->p_memsz > end ? first + segment->p_memsz : end;
     }
-    if (start < end)
-        *(tb_span *)span = (tb_span){start, end - start};
+    /* Whoever sees the beginning sees the end. */
+    atomic_store_explicit(&tb_program_end, end, memory_order_relaxed);
+    atomic_store_explicit(&tb_program_start, start, memory_order_release);
     return 1;
 }
 
 static void learn_host_memory(void)
 {
     tb_enter_linker();
-    dl_iterate_phdr(note_program, &tb_program);
+    dl_iterate_phdr(note_program, NULL);
     tb_leave_linker();
     learn_heap();
 }
@@ -71,11 +71,11 @@ void tb_learn_stack(void)
     pthread_attr_t attributes;
     void *lowest;
     size_t size;
-    tb_stack = (tb_span){.size = 1};
+    tb_stack = (tb_stack_span){.size = 1};
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
-        tb_stack = (tb_span){(uintptr_t)lowest, size};
+        tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
     pthread_attr_destroy(&attributes);
 }
 

@@ -16,24 +16,17 @@ void tb_locate_operands(const tb_problem *problem, tb_facts *facts);
 
 /* ---- Memory that is the host's for certain ---------------------------------------------------------------- */
 
-/* A run of addresses; one that is not known yet is empty. */
-typedef struct tb_span {
-    uintptr_t start, size;
-} tb_span;
-
-static inline bool tb_is_in(tb_span span, uintptr_t address)
-{
-    return address - span.start < span.size;
-}
-
-/* Where the break of the process began, all ones until that is known, and where its program lies, which never
- * changes: see tb_learn_host_memory. */
-extern _Atomic(uintptr_t) tb_heap_start;
-extern tb_span tb_program;
+/* Where the break of the process began, and where its program begins and ends, which never changes. Beginnings are all
+ * ones until they are known: see tb_learn_host_memory. */
+extern _Atomic(uintptr_t) tb_heap_start, tb_program_start, tb_program_end;
 void tb_learn_host_memory(void);
 
-/* The calling thread's stack; a size of 1 means that it cannot be known. */
-extern _Thread_local tb_span tb_stack __attribute__((tls_model("initial-exec")));
+/* The calling thread's stack; a size of 0 means that it is not known yet, of 1 that it cannot be. */
+typedef struct tb_stack_span {
+    uintptr_t start, size;
+} tb_stack_span;
+
+extern _Thread_local tb_stack_span tb_stack __attribute__((tls_model("initial-exec")));
 void tb_learn_stack(void);
 
 /* Above the present frame of a thread that runs on its own stack, and not on one that the program made for it. */
@@ -42,7 +35,8 @@ static inline bool tb_is_on_stack(uintptr_t address)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (__builtin_expect(tb_stack.size == 0, false))
         tb_learn_stack();
-    return tb_is_in(tb_stack, here) && tb_is_in(tb_stack, address) && address >= here;
+    return here - tb_stack.start < tb_stack.size && address - tb_stack.start < tb_stack.size &&
+           address >= here;
 }
 
 /* Memory below the program's break, where malloc serves small requests of the main thread, the program's own
@@ -55,7 +49,9 @@ static inline bool tb_is_the_hosts(const void *pointer)
     uintptr_t address = (uintptr_t)pointer;
     return (address >= atomic_load_explicit(&tb_heap_start, memory_order_relaxed) &&
             address < (uintptr_t)sbrk(0)) ||
-           tb_is_in(tb_program, address) || tb_is_on_stack(address);
+           (address >= atomic_load_explicit(&tb_program_start, memory_order_acquire) &&
+            address < atomic_load_explicit(&tb_program_end, memory_order_relaxed)) ||
+           tb_is_on_stack(address);
 }
 
 /* False only when none of the operands can lie in device memory. */

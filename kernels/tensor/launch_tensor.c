@@ -62,15 +62,14 @@ static int choose_width(const tb_problem *problem, int multiprocessors)
     return narrow < NARROW_ADVANTAGE * wide ? TB_SPLIT_NARROW : TB_SPLIT_WIDE;
 }
 
-double tb_split_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+static double clocks(const tb_problem *problem, int multiprocessors, int products)
 {
-    (void)kernel;
     const int tile_n = choose_width(problem, multiprocessors);
     double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double elements = (double)(problem->m + problem->n) * (double)problem->k;
     return LAUNCHES_CLOCKS + elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors +
            (double)count_turns(problem, tile_n, multiprocessors) *
-               (TILE_CLOCKS + stages * stage_clocks(tile_n));
+               (TILE_CLOCKS + stages * stage_clocks(tile_n) * products / 6);
 }
 
 static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
@@ -130,13 +129,14 @@ static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries,
                             TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), arguments);
 }
 
-tb_status tb_launch_split(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                          void *workspace)
+/* Products of parts i and j are computed where i + j is at most last_order. */
+static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                        void *workspace, int last_order)
 {
     const layout l = lay_out(launcher, problem);
     const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     char *memory = workspace;
-    if (!fallback || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
+    if (!fallback || l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
         l.panels_b * l.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
         split_blocks(l.panels_a * TB_SPLIT_TILE_M + l.panels_b * l.tile_n, l.stages) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
@@ -147,6 +147,7 @@ tb_status tb_launch_split(const tb_launcher *launcher, const tb_kernel *kernel, 
         .segments = (float *)(void *)(memory + l.offset_segments),
         .findings = workspace,
         .stages = l.stages,
+        .last_order = last_order,
         .split_blocks_a = split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l.tile_n,
@@ -157,4 +158,28 @@ tb_status tb_launch_split(const tb_launcher *launcher, const tb_kernel *kernel, 
     TB_TRY(launch_multiply(launcher, kernel->entries, l.blocks, &arguments));
     return tb_launch_simt_if(launcher, fallback, problem, memory + l.offset_fallback,
                              &arguments.findings->declined);
+}
+
+double tb_bf16x6_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    (void)kernel;
+    return clocks(problem, multiprocessors, 6);
+}
+
+tb_status tb_launch_bf16x6(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                           void *workspace)
+{
+    return launch(launcher, kernel, problem, workspace, 2);
+}
+
+double tb_bf16x9_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    (void)kernel;
+    return clocks(problem, multiprocessors, 9);
+}
+
+tb_status tb_launch_bf16x9(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                           void *workspace)
+{
+    return launch(launcher, kernel, problem, workspace, 4);
 }

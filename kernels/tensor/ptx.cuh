@@ -17,6 +17,21 @@ __device__ inline uint32_t shared_address(const void *pointer)
     return uint32_t(__cvta_generic_to_shared(pointer));
 }
 
+/* The thread's number in its warp, asked for anew each time: it takes no register in between. */
+__device__ inline uint32_t lane()
+{
+    uint32_t value;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(value));
+    return value;
+}
+
+__device__ inline uint32_t load_shared(uint32_t address)
+{
+    uint32_t value;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+    return value;
+}
+
 /* ---- mbarrier ----------------------------------------------------------------------------------------- */
 
 __device__ inline void mbarrier_init(uint32_t barrier, uint32_t arrivals)

@@ -1,4 +1,5 @@
-/* sgemm_bf16x6_sm90: FP32 products from Hopper's BF16 tensor cores, six products of split operands.
+/* sgemm_bf16x6_sm90: FP32 products from Hopper's BF16 tensor cores, six products of split operands; or nine, and
+ * fewer where parts are empty.
  *
  *            tile_n                 block    3 warpgroups: one thread of the first starts the copies, the
  *         +-----------+                      others multiply 64 rows of the tile each
@@ -41,6 +42,7 @@ template <int n> struct layout {
     static constexpr int stage_bytes = bytes_a + bytes_b;
     static constexpr int stages = TB_SPLIT_RING_STAGES(tile_n);
     static constexpr int barriers_offset = stages * stage_bytes; /* full[stages], empty[stages] */
+    static constexpr int products_offset = barriers_offset + 2 * 8 * stages;
 };
 
 /* Walks the ring of stages; the parity is that of the round's phase. */
@@ -79,12 +81,37 @@ template <class layout> __device__ inline uint32_t empty_barrier(uint32_t shared
     return full_barrier<layout>(shared, layout::stages + stage);
 }
 
+/* All products of parts, smallest first. Those of which both parts hold something, and whose order is wanted, are
+ * computed: others change no bit. */
+constexpr int products = TB_SPLIT_PARTS * TB_SPLIT_PARTS;
+__device__ constexpr int part_a[products] = {2, 2, 1, 2, 1, 0, 1, 0, 0},
+                         part_b[products] = {2, 1, 2, 0, 1, 2, 0, 1, 0};
+
+/* Bit by bit, the wanted ones. */
+__device__ inline uint32_t list_products(int parts_a, int parts_b, int last_order)
+{
+    uint32_t list = 0;
+    for (int i = 0; i < products; i++)
+        if (part_a[i] < parts_a && part_b[i] < parts_b && part_a[i] + part_b[i] <= last_order)
+            list |= 1u << i;
+    return list;
+}
+
+/* Parts of the operands that are in use; one at least, so that there is always a product. */
+__device__ inline int parts_of(const tb_split_range &range)
+{
+    return max(int(range.parts), 1);
+}
+
 template <class layout>
 __device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int tiles)
 {
     ring<layout::stages> at;
     const uint32_t rank = ptx::cluster_block_rank();
-    constexpr uint32_t half_b = layout::bytes_b / cluster_blocks;
+    /* A chunk begins with the parts that are in use. */
+    const uint32_t bytes_a = layout::bytes_a / TB_SPLIT_PARTS * parts_of(arguments.findings->a);
+    const uint32_t bytes_b = layout::bytes_b / TB_SPLIT_PARTS * parts_of(arguments.findings->b);
+    const uint32_t half_b = bytes_b / cluster_blocks;
     for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
         const tile tile = tile_at(arguments, index);
         const char *a =
@@ -95,8 +122,8 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
             const uint32_t target = shared + at.stage * layout::stage_bytes;
             const uint32_t full = full_barrier<layout>(shared, at.stage);
             ptx::mbarrier_wait(empty_barrier<layout>(shared, at.stage), at.parity ^ 1);
-            ptx::mbarrier_arrive_expect_bytes(full, layout::stage_bytes);
-            ptx::copy_bulk(target, a, layout::bytes_a, full);
+            ptx::mbarrier_arrive_expect_bytes(full, bytes_a + bytes_b);
+            ptx::copy_bulk(target, a, bytes_a, full);
             ptx::copy_bulk_multicast(target + layout::bytes_a + rank * half_b, b, half_b, full,
                                      (1 << cluster_blocks) - 1);
             a += layout::bytes_a;
@@ -106,25 +133,32 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
     }
 }
 
-/* The six products of a stage, smallest first, in a sum that starts from zero. */
-template <int tile_n> __device__ inline void multiply_stage(float (&sum)[tile_n / 2], uint32_t a, uint32_t b)
+/* The products of a stage, in a sum that starts from zero. With all_six they are known to the compiler: those of order
+ * 2 and less. Otherwise a list in shared memory tells, as the accumulators leave no register for it. */
+template <int tile_n, bool all_six>
+__device__ inline void multiply_stage(float (&sum)[tile_n / 2], uint32_t a, uint32_t b, uint32_t shared_list)
 {
-    constexpr int products = 6, part_a[products] = {2, 1, 0, 1, 0, 0}, part_b[products] = {0, 1, 2, 0, 1, 0};
+    constexpr int first = all_six ? 3 : 0;
     constexpr int apart_a = tile_m * row_bytes, apart_b = tile_n * row_bytes,
                   apart_rows = core_rows * row_bytes;
     const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
     const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
+    const uint32_t list = all_six ? ~0u : ptx::load_shared(shared_list);
     ptx::wgmma_fence();
 #pragma unroll
-    for (int product = 0; product < products; product++)
+    for (int product = first; product < products; product++) {
+        if (!all_six && !(list >> product & 1))
+            continue;
 #pragma unroll
         for (int k = 0; k < stage_k; k += wgmma_k) {
             /* Descriptors count in 16 bytes. */
             const int core_a = (part_a[product] * stage_k + k) / core_k,
                       core_b = (part_b[product] * stage_k + k) / core_k;
+            const bool keep = k > 0 || (all_six ? product > first : (list & ((1u << product) - 1)) != 0);
             ptx::wgmma<tile_n>::multiply(sum, descriptor_a + core_a * apart_a / 16,
-                                         descriptor_b + core_b * apart_b / 16, product + k > 0);
+                                         descriptor_b + core_b * apart_b / 16, keep);
         }
+    }
     ptx::wgmma_commit_group();
 }
 
@@ -175,13 +209,22 @@ __device__ inline void give_turn(int consumer)
         ptx::named_barrier_arrive<2>(consumers * warpgroup);
 }
 
-/* The segments' sum so far, in device memory: 16 bytes a thread and piece, read and written by it alone. */
+/* The segments' sum so far, in device memory: 16 bytes a thread and piece, read and written by it alone. Where they lie
+ * is found anew each time, as the accumulators leave no registers to remember it. */
 template <int count> struct segments {
-    float4 *pieces;
+    const tb_split_arguments &arguments;
     bool any = false;
+
+    __device__ float4 *pieces() const
+    {
+        int64_t first = int64_t(blockIdx.x) * (count * consumers * warpgroup / 4) + threadIdx.x - warpgroup;
+        asm volatile("" : "+l"(first));
+        return reinterpret_cast<float4 *>(arguments.segments) + first;
+    }
 
     __device__ void add_to(float (&total)[count]) const
     {
+        const float4 *pieces = this->pieces();
 #pragma unroll
         for (int i = 0; i < count / 4; i++) {
             const float4 piece = __ldcg(pieces + i * consumers * warpgroup);
@@ -198,6 +241,7 @@ template <int count> struct segments {
         if (any)
             add_to(total);
         any = true;
+        float4 *pieces = this->pieces();
 #pragma unroll
         for (int i = 0; i < count / 4; i++)
             __stcg(pieces + i * consumers * warpgroup,
@@ -208,7 +252,8 @@ template <int count> struct segments {
     }
 };
 
-template <class layout>
+/* With all_six the products are those of three parts each, and known to the compiler. */
+template <class layout, bool all_six>
 __device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int tiles, int consumer)
 {
     constexpr int count = layout::tile_n / 2;
@@ -218,27 +263,25 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
     for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
         const tile tile = tile_at(arguments, index);
         float total[count] = {}, sum[count];
-        segments<count> before = {reinterpret_cast<float4 *>(arguments.segments) +
-                                  int64_t(blockIdx.x) * (tile_m * layout::tile_n / 4) + threadIdx.x -
-                                  warpgroup};
+        segments<count> before = {arguments};
         int left = TB_SPLIT_SEGMENT_STAGES;
-        for (int64_t stage = 0; stage < arguments.stages; stage++) {
+        for (int stages = int(arguments.stages); stages > 0; stages--) {
             const uint32_t a = shared + at.stage * layout::stage_bytes + consumer * wgmma_m * row_bytes;
             const uint32_t b = shared + at.stage * layout::stage_bytes + layout::bytes_a;
             ptx::mbarrier_wait(full_barrier<layout>(shared, at.stage), at.parity);
             wait_for_turn(consumer);
-            multiply_stage<layout::tile_n>(sum, a, b);
+            multiply_stage<layout::tile_n, all_six>(sum, a, b, shared + layout::products_offset);
             give_turn(1 - consumer);
             ptx::wgmma_wait_group<0>();
             pin(sum);
             /* Every warp for itself, as its wait says nothing of the others; to each block that writes here. */
-            if (threadIdx.x % 32 < cluster_blocks)
-                ptx::mbarrier_arrive_at(empty_barrier<layout>(shared, at.stage), threadIdx.x % 32);
+            if (const uint32_t lane = ptx::lane(); lane < cluster_blocks)
+                ptx::mbarrier_arrive_at(empty_barrier<layout>(shared, at.stage), lane);
 #pragma unroll
             for (int i = 0; i < count; i++)
                 total[i] += sum[i];
             at.advance();
-            if (--left == 0 && stage + 1 < arguments.stages) {
+            if (--left == 0 && stages > 1) {
                 before.take(total);
                 left = TB_SPLIT_SEGMENT_STAGES;
             }
@@ -284,6 +327,8 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             ptx::mbarrier_init(empty_barrier<layout>(shared, stage), consumers * warps * cluster_blocks);
         }
         ptx::fence_mbarrier_init();
+        *reinterpret_cast<uint32_t *>(memory + layout::products_offset) = list_products(
+            parts_of(arguments.findings->a), parts_of(arguments.findings->b), arguments.last_order);
     }
     ptx::cluster_synchronize();
 
@@ -295,7 +340,11 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             produce<layout>(arguments, shared, tiles);
     } else {
         ptx::raise_registers<consumer_registers>();
-        consume<layout>(arguments, shared, tiles, group - 1);
+        if (parts_of(arguments.findings->a) == TB_SPLIT_PARTS && parts_of(arguments.findings->b) == TB_SPLIT_PARTS &&
+            arguments.last_order == 2)
+            consume<layout, true>(arguments, shared, tiles, group - 1);
+        else
+            consume<layout, false>(arguments, shared, tiles, group - 1);
     }
     /* A block's shared memory is written by its neighbour until both are done. */
     __syncwarp();

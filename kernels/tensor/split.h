@@ -16,14 +16,15 @@
 
 /* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
  * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
- * chunk of B and two 8-byte barriers. */
+ * chunk of B and two 8-byte barriers; and the list of products. */
 #define TB_SPLIT_TILE_M              128
 #define TB_SPLIT_WIDE                192
 #define TB_SPLIT_NARROW              128
 #define TB_SPLIT_RING_STAGES(tile_n) ((tile_n) == TB_SPLIT_WIDE ? 3 : 4)
 #define TB_SPLIT_RING_BYTES(tile_n)                                                                          \
     (TB_SPLIT_RING_STAGES(tile_n) *                                                                          \
-     (TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(tile_n) + 2 * 8))
+         (TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(tile_n) + 2 * 8) +                    \
+     16)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
 #define TB_SPLIT_THREADS        384
 
@@ -45,9 +46,9 @@
 #define TB_SPLIT_LARGEST_SUM      127
 
 /* What the pre-pass finds out about an operand: the largest of its biased exponents, and of 256 minus those
- * of its nonzero elements. Zero where it has no such element. */
+ * of its nonzero elements, zero where it has no such element; and how many parts hold anything but zeros. */
 typedef struct tb_split_range {
-    uint32_t largest, smallest_below_256;
+    uint32_t largest, smallest_below_256, parts;
 } tb_split_range;
 
 /* In device memory, set to zero before the pre-pass. */
@@ -62,6 +63,7 @@ typedef struct tb_split_arguments {
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     int64_t stages;  /* of k */
+    int32_t last_order; /* products of part i and part j are computed where i + j is at most this: 2 makes six, 4 nine */
     int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */

@@ -156,11 +156,16 @@ __device__ inline void split_block(const operand &x, int64_t stages, int64_t blo
         uint4 *target =
             x.parts + ((panel * stages + stage) * TB_SPLIT_PARTS * steps + step) * x.panel + row_of_panel;
 #pragma unroll
-        for (int part = 0; part < TB_SPLIT_PARTS; part++)
-            target[part * steps * x.panel] = take_part(values);
+        for (int part = 0; part < TB_SPLIT_PARTS; part++) {
+            const uint4 taken = take_part(values);
+            target[part * steps * x.panel] = taken;
+            if ((taken.x | taken.y | taken.z | taken.w) & 0x7fff7fff)
+                range.parts = max(range.parts, part + 1);
+        }
     }
     raise(&x.range->largest, range.largest);
     raise(&x.range->smallest_below_256, range.smallest_below_256);
+    raise(&x.range->parts, range.parts);
 }
 
 } // namespace split
