@@ -65,10 +65,11 @@ function(tileblas_embed_kernels target)
         file(MAKE_DIRECTORY ${folder})
         add_custom_command(
             OUTPUT ${image}
-            COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
+            COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${image}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
                     -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${image}.d -o ${image}
                     ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-            DEPENDS ${source}
+            DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh
+            BYPRODUCTS ${image}.ptxas
             DEPFILE ${image}.d
             COMMENT "Compiling kernel ${source}"
             VERBATIM)
