@@ -1,0 +1,54 @@
+"""NumPy's and SciPy's own tests of linear algebra, under pytest. The plain run is the package as it is."""
+
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+from suite import CannotRun, Outcome
+
+
+class Package:
+    """Test modules of an installed package, or those of their tests that an expression of pytest's selects."""
+
+    def __init__(self, modules, calls, select=None):
+        self.modules, self.calls, self.select = modules, calls, select
+
+    def run(self, route, work, environment):
+        python = [os.environ["SUITE_PYTHON"], "-B", "-s"]
+        package = self.modules[0].split(".")[0]
+        modules = f"{package}, pytest, hypothesis"
+        # Without TileBLAS, whose count of calls is for the tests.
+        if subprocess.run(python + ["-c", f"import {modules}"], stderr=subprocess.DEVNULL, check=False).returncode:
+            raise CannotRun(f"{python[0]} has not all of {modules}")
+        report = os.path.join(work, "report.xml")
+        command = python + ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb=short",
+                            f"--junitxml={report}", "--pyargs", *self.modules]
+        if self.select:
+            command += ["-k", self.select]
+        done = subprocess.run(command, cwd=work, env=environment, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode != 0:
+            print(done.stdout[-4000:])
+        if not os.path.exists(report):
+            return [{}]
+        return [parse(report)]
+
+
+def parse(report):
+    """Outcomes by test. A name can come twice, where pytest does not tell parameters apart."""
+    outcomes = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("skipped") is None:
+            name = f"{case.get('classname')}.{case.get('name')}"
+            failed = case.find("failure") is not None or case.find("error") is not None
+            before = outcomes.get(name, Outcome(0, 0))
+            outcomes[name] = Outcome(before.run + 1, before.failed + failed)
+    return outcomes
+
+
+SUITES = {
+    "numpy": Package(["numpy.linalg.tests.test_linalg", "numpy._core.tests.test_multiarray"], 50,
+                     select="(test_linalg or dot or Dot or matmul or MatMul or Inner) and not huge"),
+    "scipy": Package(["scipy.linalg.tests.test_basic", "scipy.linalg.tests.test_batch",
+                      "scipy.linalg.tests.test_blas", "scipy.linalg.tests.test_decomp_cossin"], 50),
+}
