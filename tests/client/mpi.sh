@@ -4,17 +4,20 @@
 # usage: mpi.sh LIBRARY PROGRAM
 set -euo pipefail
 
-command -v mpirun >/dev/null || { echo "skipped: there is no mpirun"; exit 77; }
-ranks=(mpirun -n 2 --tag-output)
-! mpirun --version | grep -q 'Open MPI' || ranks+=(--allow-run-as-root --oversubscribe)
-output=$(TILEBLAS_SIM_DEVICES=2 TILEBLAS_VERBOSE=1 "${ranks[@]}" "$(dirname "$0")/preloaded.sh" "$1" streamed "$2" 2>&1) || {
-    echo "$output"
-    exit 1
-}
+if ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+    echo "skipped: there is no mpirun of Open MPI"
+    exit 77
+fi
+export PRELOADED LIBRARY=$1 PROGRAM=$2 TILEBLAS_SIM_DEVICES=2 TILEBLAS_VERBOSE=1
+PRELOADED=$(dirname "$0")/preloaded.sh
+# shellcheck disable=SC2016 # each rank expands it
+rank='"$PRELOADED" "$LIBRARY" streamed "$PROGRAM" 2>&1 | sed "s/^/rank $OMPI_COMM_WORLD_RANK: /"'
+status=0
+output=$(mpirun --allow-run-as-root --oversubscribe -n 2 bash -o pipefail -c "$rank" 2>&1) || status=$?
 for rank in 0 1; do
-    if ! grep -q "^\[1,$rank\].*tileblas: sgemm.*-> streamed.*on device $rank:" <<<"$output" ||
-        grep -q "^\[1,$rank\].*tileblas: sgemm.*on device $((1 - rank)):" <<<"$output"; then
-        echo "rank $rank did not multiply on device $rank alone:"
+    devices=$(sed -n "s/^rank $rank: tileblas: sgemm.*-> streamed.* on device \([0-9]\):.*/\1/p" <<<"$output" | sort -u)
+    if ((status != 0)) || [[ $devices != "$rank" ]]; then
+        echo "rank $rank multiplied on the devices '$devices', and mpirun ended with $status:"
         echo "$output"
         exit 1
     fi

@@ -53,7 +53,8 @@ def solvers():
     """What LAPACK does with its own products. Backward stable: the residual is small beside |A||X|."""
     n = 200
     a = normal(n, n)
-    for name, matrix, assume in (("general", a, "gen"), ("positive definite", a @ a.T + n * np.eye(n, dtype="f"), "pos")):
+    positive = a @ a.T + n * np.eye(n, dtype="f")
+    for name, matrix, assume in (("general", a, "gen"), ("positive definite", positive, "pos")):
         b = normal(n, 7)
         x = linalg.solve(matrix, b, assume_a=assume)
         close(f"solve, {name}", product(matrix, x).astype(np.float32), b,
@@ -61,7 +62,7 @@ def solvers():
 
 
 def polar():
-    """A = U P, and U is orthogonal."""
+    """A = U P, and U is orthogonal. Backward stable, as the solvers are."""
     n = 100
     a = normal(n, n)
     u, p = linalg.polar(a)

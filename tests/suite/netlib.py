@@ -15,7 +15,8 @@ from suite import CannotRun, Outcome
 # as a failure where the yardstick has it. A pattern's groups are the name, the number of tests, and how many failed.
 PASSED = [
     re.compile(r" *(\S+) +PASSED THE ((?:\S+-MAJOR)?) *COMPUTATIONAL TESTS \( *(\d+) CALLS\)"),
-    re.compile(r" *All tests for (?:the )?(.*?)( *)(?:routines?)? +passed(?: the threshold)?(?: \( *(\d+) tests run\))?$"),
+    re.compile(r" *All tests for (?:the )?(.*?)( *)(?:routines?)? +passed(?: the threshold)?"
+               r"(?: \( *(\d+) tests run\))?$"),
 ]
 EXITS = re.compile(r" *(.*?) +(?i:passed the tests of (?:the )?error[- ]exits)")
 FAILED = re.compile(r" *(.*?)(?: routines?)?: +(\d+) out of +(\d+) tests failed to pass the threshold")

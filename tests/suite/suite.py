@@ -5,7 +5,7 @@ usage: suite.py SUITE plain|host|streamed|system FOLDER
 plain       without TileBLAS: the yardstick, kept in FOLDER
 host        preloaded, every product handed to the program's own BLAS
 streamed    preloaded, every product of whatever size on the simulated device
-system      with TileBLAS in the place of libblas.so.3
+system      with TileBLAS in the place of libblas.so.3, every product handed on to the BLAS that it finds
 
 A test that fails on the yardstick too, and no more often there, is named and does not count. Whoever runs the suite
 on TileBLAS must have got there: its own count of calls is the proof. Suites are rows of the tables in netlib.py and
@@ -38,7 +38,7 @@ def tileblas_environment(route, statistics):
     if route == "streamed":
         return common | {"LD_PRELOAD": os.environ["SUITE_PRELOAD_SIM"], "TILEBLAS_ROUTE": "streamed",
                          "TILEBLAS_START": "wait"}
-    return common
+    return common | {"TILEBLAS_ROUTE": "host"}
 
 
 def counted_calls(statistics):
