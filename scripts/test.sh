@@ -15,9 +15,20 @@ elif [[ ${CI:-} == true ]]; then
     presets+=(asan tsan)
 fi
 
-# A second NumPy, on the system's BLAS, is one more client to test with. The tests go on without it.
-if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! apt_install python3-numpy; then
-    say "python3-numpy could not be installed: its tests are skipped"
+# Other people's programs and tests: a second NumPy, on the system's BLAS; Netlib's testers; the headers of Eigen, and
+# a compiler for them; pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what was skipped.
+want() { # want PACKAGE COMMAND...: installs the package unless the command says that it is there
+    "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
+}
+want python3-numpy /usr/bin/python3 -c 'import numpy'
+want libblas-test compgen -G '/usr/lib/*/blas/xblat3s'
+want liblapack-test compgen -G '/usr/lib/*/lapack/xlintsts'
+want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core
+want g++ have g++
+if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
+    say "installing: pytest hypothesis, with pip into build/pytest"
+    "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||
+        say "pytest could not be installed: NumPy's and SciPy's own tests are skipped"
 fi
 
 log=build/tests.log
@@ -27,7 +38,7 @@ for preset in "${presets[@]}"; do
     build "$preset"
     # The assembler's reports on the kernels are the same for every preset, and Python programs are slow.
     once=()
-    [[ $preset == release ]] || once=(--label-exclude 'kernels|client')
+    [[ $preset == release ]] || once=(--label-exclude 'kernels|client|suite')
     ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error "${once[@]}" "$@" 2>&1 | tee -a "$log" || status=1
 done
 

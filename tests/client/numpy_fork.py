@@ -1,4 +1,5 @@
-"""Products in the children of a process that has used its BLAS already: forked, forked by forks, and spawned.
+"""Products in the children of a process that has used its BLAS already: forked, forked by forks, forked by a
+server, and spawned.
 
 usage: numpy_fork.py pip|debian
 """
@@ -29,7 +30,7 @@ def grandchild():
 def main():
     require_numpy_from(sys.argv[1])
     product(0)
-    for method in ("fork", "spawn"):
+    for method in ("fork", "forkserver", "spawn"):
         with multiprocessing.get_context(method).Pool(3) as pool:
             if pool.map(product, range(1, 13)) != list(range(1, 13)):
                 sys.exit(f"{method}: results are missing")

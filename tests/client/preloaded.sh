@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs a program with a library preloaded and a route asked for, and proves by the library's own count of calls
 # that products went that way; with the route auto, that the library was called at all.
-# usage: preloaded.sh LIBRARY ROUTE COMMAND...
+# usage: preloaded.sh LIBRARY|linked ROUTE COMMAND...
+# linked: nothing is preloaded, because the program is linked with TileBLAS.
 set -euo pipefail
 
-library=$1
+library=${1#linked}
 route=$2
 shift 2
 

@@ -1,0 +1,30 @@
+#!/bin/sh
+# In a program that runs with its owner's rights and not its caller's, the caller's options are not followed: neither
+# what would be printed nor what would be written to a file of the caller's choice.
+#
+#   set_uid.sh PROGRAM      a program that is linked with TileBLAS
+set -eu
+test "$(id -u)" = 0 || { echo "skipped: only root can make a program of somebody else's"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 777 "$folder"
+export TILEBLAS_VERBOSE=1 TILEBLAS_STATS=1 TILEBLAS_STATS_FILE="$folder/statistics"
+"$1" >/dev/null 2>"$folder/open"
+if ! grep -q '^tileblas: sgemm' "$folder/open" || ! test -s "$folder/statistics"; then
+    echo "options are not followed at all"
+    exit 1
+fi
+rm "$folder/statistics"
+
+cp "$1" "$folder/program"
+chown 65534:65534 "$folder/program"
+chmod 4755 "$folder/program"
+status=0
+"$folder/program" >"$folder/output" 2>"$folder/secure" || status=$?
+test "$status" != 127 || { echo "skipped: nobody else can read the library"; exit 77; }
+test "$status" = 0 || { cat "$folder/output" "$folder/secure"; exit 1; }
+if test -s "$folder/secure" || test -e "$folder/statistics"; then
+    echo "options are followed in a set-uid program:"
+    cat "$folder/secure" "$folder/statistics"
+    exit 1
+fi

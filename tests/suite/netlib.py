@@ -1,0 +1,107 @@
+"""Netlib's testers of single-precision BLAS and LAPACK, as Debian's libblas-test and liblapack-test bring them.
+
+They are linked with libblas.so.3, liblapack.so.3 and libtmglib.so.3. Which libraries the first two names mean is said
+here, by links in a folder on the library path, so that nothing depends on what this machine has chosen. LAPACK is
+always Netlib's: OpenBLAS's calls its own products from inside, where nobody can come between.
+"""
+
+import os
+import re
+import subprocess
+
+from suite import CannotRun, Outcome
+
+# What the testers say of a group of tests. Whatever else they say instead, the group's line is missing, which counts
+# as a failure where the yardstick has it. A pattern's groups are the name, the number of tests, and how many failed.
+PASSED = [
+    re.compile(r" *(\S+) +PASSED THE ((?:\S+-MAJOR)?) *COMPUTATIONAL TESTS \( *(\d+) CALLS\)"),
+    re.compile(r" *All tests for (?:the )?(.*?)( *)(?:routines?)? +passed(?: the threshold)?"
+               r"(?: \( *(\d+) tests run\))?$"),
+]
+EXITS = re.compile(r" *(.*?) +(?i:passed the tests of (?:the )?error[- ]exits)")
+FAILED = re.compile(r" *(.*?)(?: routines?)?: +(\d+) out of +(\d+) tests failed to pass the threshold")
+
+
+def parse(text):
+    """Outcomes by name. Groups of one name are added up: the eigenvalue testers repeat theirs for each block size."""
+    outcomes = {}
+
+    def add(name, run, failed):
+        before = outcomes.get(name, Outcome(0, 0))
+        outcomes[name] = Outcome(before.run + run, before.failed + failed)
+
+    for line in text.splitlines():
+        for pattern in PASSED:
+            if found := pattern.match(line):
+                add(f"{found[1]} {found[2]}".strip(), int(found[3] or 1), 0)
+        if found := EXITS.match(line):
+            add(found[1] + ", error exits", 1, 0)
+        if found := FAILED.match(line):
+            add(found[1], int(found[3]), int(found[2]))
+    return outcomes
+
+
+def link(folder, name, target):
+    os.makedirs(folder, exist_ok=True)
+    os.symlink(os.path.realpath(target), os.path.join(folder, name))
+
+
+class Tester:
+    """A program that reads what to test from an input file, which is Netlib's unless it lies beside this file."""
+
+    def __init__(self, program, inputs, calls, output=None, needs_reference=False):
+        self.program, self.inputs, self.calls, self.output = program, inputs, calls, output
+        self.needs_reference = needs_reference  # for a variable in it that tells how cblas_xerbla is to count
+
+    def run(self, route, work, environment):
+        """The outcomes of each run that the route takes: without TileBLAS one with either host BLAS."""
+        reference, openblas = os.environ["SUITE_REFERENCE_BLAS"], os.environ["SUITE_OPENBLAS"]
+        program = os.path.join(os.environ["SUITE_NETLIB"], self.program)
+        lapack = os.environ["SUITE_REFERENCE_LAPACK"]
+        for path, what in ((program, "libblas-test and liblapack-test"), (reference, "libblas3"),
+                           (lapack, "liblapack3")):
+            if not os.path.exists(path):
+                raise CannotRun(f"there is no {path}, of the package {what}")
+        hosts = [reference]
+        if route == "system":
+            hosts = [os.environ["SUITE_PROVIDER"]]
+        elif route == "plain" and os.path.exists(openblas):
+            hosts.append(openblas)
+        runs = []
+        for number, host in enumerate(hosts):
+            folder = os.path.join(work, str(number))
+            link(folder, "libblas.so.3", host)
+            link(folder, "liblapack.so.3", lapack)
+            variables = {"LD_LIBRARY_PATH": folder}
+            if self.needs_reference and host != reference:
+                # Behind the library in its place, whose names come first.
+                variables["LD_PRELOAD"] = f"{folder}/libblas.so.3:{reference}"
+            runs.append(self._run_once(program, folder, environment | variables))
+        return runs
+
+    def _run_once(self, program, folder, environment):
+        text = ""
+        for name in self.inputs:
+            path = os.path.join(os.path.dirname(__file__), name)
+            if not os.path.exists(path):
+                path = os.path.join(os.path.dirname(program), name)
+            with open(path, encoding="ascii") as lines:
+                done = subprocess.run([program], stdin=lines, cwd=folder, env=environment, text=True, errors="replace",
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            if done.returncode != 0:
+                print(f"{program} ended with {done.returncode}:\n{done.stdout[-2000:]}")
+            text += done.stdout
+        if self.output:
+            with open(os.path.join(folder, self.output), encoding="ascii", errors="replace") as file:
+                text += file.read()
+        return parse(text)
+
+
+# The number is a lower bound of the calls of SGEMM that a run makes.
+SUITES = {
+    "blas3": Tester("blas/xblat3s", ["sblat3.in"], 10000, output="sblat3.out"),
+    "cblas3": Tester("blas/xscblat3", ["sin3"], 20000, needs_reference=True),
+    "lapack_linear": Tester("lapack/xlintsts", ["stest.in"], 140000),
+    "lapack_packed": Tester("lapack/xlintstrfs", ["stest_rfp.in"], 5000),
+    "lapack_eigen": Tester("lapack/xeigtsts", ["sep.in", "gqr.in", "gsv.in", "lse.in"], 30000),
+}

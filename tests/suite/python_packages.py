@@ -1,0 +1,60 @@
+"""NumPy's and SciPy's own tests of linear algebra, under pytest. The plain run is the package as it is."""
+
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+from suite import CannotRun, Outcome
+
+USAGE_ERROR = 4  # pytest's, for names that it does not find
+
+
+class Package:
+    """Test modules of an installed package, without the tests that have one of these words in their names."""
+
+    def __init__(self, modules, calls, deselect=()):
+        self.modules, self.calls, self.deselect = modules, calls, deselect
+
+    def run(self, route, work, environment):
+        python = [os.environ["SUITE_PYTHON"], "-B", "-s"]
+        package = self.modules[0].split(".")[0]
+        modules = f"{package}, pytest, hypothesis"
+        # Without TileBLAS, whose count of calls is for the tests.
+        if subprocess.run(python + ["-c", f"import {modules}"], stderr=subprocess.DEVNULL, check=False).returncode:
+            raise CannotRun(f"{python[0]} has not all of {modules}")
+        report = os.path.join(work, "report.xml")
+        command = python + ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb=short",
+                            f"--junitxml={report}", "--pyargs", *self.modules]
+        if self.deselect:
+            command += ["-k", "not (" + " or ".join(self.deselect) + ")"]
+        done = subprocess.run(command, cwd=work, env=environment, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode == USAGE_ERROR:
+            raise CannotRun(f"this {package} has its tests elsewhere: {done.stdout[-300:].strip()}")
+        if done.returncode != 0:
+            print(done.stdout[-4000:])
+        if not os.path.exists(report):
+            return [{}]
+        return [parse(report)]
+
+
+def parse(report):
+    """Outcomes by test. A name can come twice, where pytest does not tell parameters apart."""
+    outcomes = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("skipped") is None:
+            name = f"{case.get('classname')}.{case.get('name')}"
+            failed = case.find("failure") is not None or case.find("error") is not None
+            before = outcomes.get(name, Outcome(0, 0))
+            outcomes[name] = Outcome(before.run + 1, before.failed + failed)
+    return outcomes
+
+
+# Left out are tests that need gigabytes, and classes that take seconds and call LAPACK alone, inside OpenBLAS.
+SUITES = {
+    "numpy": Package(["numpy.linalg.tests.test_linalg"] +
+                     [f"numpy._core.tests.test_multiarray::Test{name}"
+                      for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")],
+                     25000, deselect=["huge", "TestCond", "TestDet", "TestEigvals"]),
+    "scipy": Package([f"scipy.linalg.tests.test_{name}" for name in ("basic", "batch", "blas", "decomp_polar")], 8000),
+}
