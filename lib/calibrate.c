@@ -153,13 +153,13 @@ static void measure(tb_stream *stream, tb_chip *chip)
         operands = operand_floats(&problem) * sizeof(float);
         workspace = tb_device.workspace(stream, kernel, &problem);
     }
-    char *memory;
+    void *memory;
     operands = larger(operands, tb_slot_bytes());
-    if (tb_device.allocate(chip->device, operands + workspace, (void **)&memory) != TB_OK)
+    if (tb_device.allocate(chip->device, operands + workspace, &memory) != TB_OK)
         return;
     tb_status status = measure_link(stream, chip, memory);
     if (status == TB_OK && kernel)
-        status = measure_kernel(stream, chip, kernel, memory, memory + operands);
+        status = measure_kernel(stream, chip, kernel, memory, (char *)memory + operands);
     tb_device.synchronize(stream);
     tb_device.release(chip->device, memory);
 }
