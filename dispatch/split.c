@@ -6,6 +6,9 @@
 /* A cut lies at a multiple of this where the side is long enough that it makes no difference to the balance. */
 #define CUT_MULTIPLE 128
 
+/* Shorter products are not worth the time that thinking about it takes. */
+#define SHARED_SECONDS_LEAST 1e-3
+
 /* More devices must be faster by this much: forecasts are no better, and others may want them. */
 #define WORTH_SHARING 0.9
 
@@ -147,7 +150,9 @@ void tb_choose_parts(const tb_problem *problem, const tb_facts *facts, bool as_f
     take_whole(problem, facts, plan);
     bool movable = in_host_memory(&plan->c) &&
                    (problem->k == 0 || (in_host_memory(&plan->a) && in_host_memory(&plan->b)));
-    if (facts->machine.chip_count < 2 || facts->machine.devices_wanted == 1 || !movable)
+    int wanted = facts->machine.devices_wanted;
+    if (facts->machine.chip_count < 2 || wanted == 1 || !movable ||
+        (wanted == 0 && plan->device_seconds < SHARED_SECONDS_LEAST))
         return;
     tb_plan open = best_sharing(problem, facts, as_forced, false, plan);
     tb_plan all = best_sharing(problem, facts, as_forced, true, plan);
