@@ -34,7 +34,7 @@ TILEBLAS_API const char *tileblas_version(void);
 typedef struct tileblas_route_statistics {
     unsigned long long calls;
     double flop;        /* 2mnk, summed */
-    double seconds;     /* wall time inside the library; calls too small to gain are not timed */
+    double seconds;     /* wall time of the calls */
     double link_bytes;  /* copied between host and device memory */
     double won_seconds; /* the forecast for the host less the seconds taken, over device calls that had one */
 } tileblas_route_statistics;

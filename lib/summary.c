@@ -21,19 +21,17 @@ static int open_to_append(const char *path)
 
 /* ---- In words ----------------------------------------------------------------------------------------- */
 
-static void write_tally(int file, const char *indent, const char *name, bool timed, const tb_tally *tally)
+static void write_tally(int file, const char *indent, const char *name, const tb_tally *tally)
 {
-    char time[32] = "", link[64] = "", won[80] = "";
-    if (timed)
-        snprintf(time, sizeof time, ", %.3f s", tally->seconds);
+    char link[64] = "", won[80] = "";
     if (tally->link_bytes > 0)
         snprintf(link, sizeof link, ", %.1f MB over the link", 1e-6 * tally->link_bytes);
     if (tally->won_seconds != 0)
         snprintf(won, sizeof won, ", %.3f s %s against the forecast for the host",
                  tally->won_seconds > 0 ? tally->won_seconds : -tally->won_seconds,
                  tally->won_seconds > 0 ? "won" : "lost");
-    tb_log_to(file, "%s%s %llu calls, %.3f GFLOP%s%s%s", indent, name, tally->calls, 1e-9 * tally->flop, time,
-              link, won);
+    tb_log_to(file, "%s%s %llu calls, %.3f GFLOP, %.3f s%s%s", indent, name, tally->calls, 1e-9 * tally->flop,
+              tally->seconds, link, won);
 }
 
 static void write_reasons(int file, const tb_counts *counts)
@@ -63,12 +61,11 @@ void tb_write_summary(int file, const tb_counts *counts)
         return;
     }
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
-        bool timed = route != TB_ROUTE_HOST;
         tb_tally total = tb_route_tally(counts, route);
-        write_tally(file, "", tb_route_text(route), timed, &total);
+        write_tally(file, "", tb_route_text(route), &total);
         for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
             if (counts->tallies[route][shape].calls > 0)
-                write_tally(file, "  ", tb_shape_text(shape), timed, &counts->tallies[route][shape]);
+                write_tally(file, "  ", tb_shape_text(shape), &counts->tallies[route][shape]);
     }
     write_reasons(file, counts);
 }
