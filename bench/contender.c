@@ -1,5 +1,7 @@
 #include "bench/contender.h"
 
+#include "bench/timing.h"
+
 #include <cublasXt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -10,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, XT_BLOCK = 4096 };
 
@@ -43,13 +45,6 @@ static void require(bool condition, const char *what)
         return;
     fprintf(stderr, "streamed: %s\n", what);
     exit(1);
-}
-
-static double seconds_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static size_t floats_of(int rows, int columns)
@@ -108,16 +103,15 @@ static void open_openblas(void)
     require(multiply_cblas, "libopenblas has no cblas_sgemm");
 }
 
-/* NVBLAS ends the program when it finds no configuration. */
+/* NVBLAS ends the program when it finds no configuration. The file has no name, so that nothing is left behind. */
 static void open_nvblas_with(const char *more)
 {
-    char name[] = "/tmp/nvblas.XXXXXX";
-    int number = mkstemp(name);
-    FILE *file = number < 0 ? NULL : fdopen(number, "w");
-    require(file, "no file for NVBLAS's configuration");
-    fprintf(file, "NVBLAS_LOGFILE /dev/null\nNVBLAS_CPU_BLAS_LIB libopenblas.so.0\nNVBLAS_GPU_LIST ALL0\n%s",
-            more);
-    fclose(file);
+    char name[64];
+    int number = memfd_create("nvblas", 0);
+    require(number >= 0, "no file for NVBLAS's configuration");
+    dprintf(number,
+            "NVBLAS_LOGFILE /dev/null\nNVBLAS_CPU_BLAS_LIB libopenblas.so.0\nNVBLAS_GPU_LIST ALL0\n%s", more);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", number);
     setenv("NVBLAS_CONFIG_FILE", name, 1);
     void *library = dlopen("libnvblas.so", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -337,9 +331,9 @@ int bench_serve(const char *name)
             prepare(side);
             printf("ready\n");
         } else if (strcmp(line, "run\n") == 0) {
-            double start = seconds_now();
+            double start = bench_now();
             side->run();
-            printf("%.9f\n", seconds_now() - start);
+            printf("%.9f\n", bench_now() - start);
         } else {
             release();
             printf("released\n");

@@ -5,34 +5,16 @@
  * routine again and again and of four in rotation. Prints the medians and their difference in nanoseconds a
  * call.
  */
+#include "bench/timing.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { CALLS = 200000, BLOCKS = 201, ROUTINES = 4 };
 
 typedef double routine(const int *n, const double *x, const int *step_x, const double *y, const int *step_y);
 static const char *const names[ROUTINES] = {"ddot_", "dasum_", "dnrm2_", "dsdot_"};
-
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values)
-{
-    qsort(values, BLOCKS, sizeof *values, compare);
-    return values[BLOCKS / 2];
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void find_routines(const char *path, routine **routines)
 {
@@ -49,10 +31,10 @@ static double time_block(routine *const volatile *routines, int count)
 {
     const int n = 1;
     const double x = 2, y = 3;
-    double start = now();
+    double start = bench_now();
     for (int call = 0; call < CALLS; call++)
         routines[call & (count - 1)](&n, &x, &n, &y, &n);
-    return 1e9 * (now() - start) / CALLS;
+    return 1e9 * (bench_now() - start) / CALLS;
 }
 
 static void compare_ways(routine *const *direct, routine *const *forwarded, int count)
@@ -66,8 +48,8 @@ static void compare_ways(routine *const *direct, routine *const *forwarded, int 
     }
     printf(
         "%d routine%s: direct %.2f ns, forwarded %.2f ns, difference %.2f ns a call, medians of %d blocks\n",
-        count, count > 1 ? "s" : "", median(direct_times), median(forwarded_times), median(differences),
-        BLOCKS);
+        count, count > 1 ? "s" : "", bench_median(direct_times, BLOCKS),
+        bench_median(forwarded_times, BLOCKS), bench_median(differences, BLOCKS), BLOCKS);
 }
 
 int main(int argc, char **argv)

@@ -4,33 +4,15 @@
  * products of the BLAS it is linked with, one thread. Prints the medians and their difference in nanoseconds
  * a call.
  */
+#include "bench/timing.h"
+
 #include <cblas.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { N = 64, CALLS = 2000, BLOCKS = 101, ROUNDS = 15 };
-
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* On a page of its own, so that both processes multiply matrices of the same alignment. */
 static float *make_matrix(void)
@@ -50,12 +32,12 @@ static int time_calls(void)
         b[i] = (float)rand() / (float)RAND_MAX;
     }
     for (int block = 0; block < BLOCKS; block++) {
-        double start = now();
+        double start = bench_now();
         for (int call = 0; call < CALLS; call++)
             cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1, a, N, b, N, 0, c, N);
-        blocks[block] = 1e9 * (now() - start) / CALLS;
+        blocks[block] = 1e9 * (bench_now() - start) / CALLS;
     }
-    printf("%.2f\n", median(blocks, BLOCKS));
+    printf("%.2f\n", bench_median(blocks, BLOCKS));
     free(a);
     free(b);
     free(c);
@@ -88,6 +70,7 @@ int main(int argc, char **argv)
     }
     printf("64 x 64 x 64, one thread, median of %d pairs: plain %.1f ns, preloaded %.1f ns, difference %.1f "
            "ns\n",
-           ROUNDS, median(plain, ROUNDS), median(preloaded, ROUNDS), median(difference, ROUNDS));
+           ROUNDS, bench_median(plain, ROUNDS), bench_median(preloaded, ROUNDS),
+           bench_median(difference, ROUNDS));
     return 0;
 }

@@ -5,6 +5,7 @@
  * timed in turns in one process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/json.h"
+#include "bench/timing.h"
 #include "kernels/catalog.h"
 
 #include <cblas.h>
@@ -53,19 +54,6 @@ static void require(bool condition, const char *what)
         return;
     fprintf(stderr, "regret: %s\n", what);
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
 }
 
 /* ---- Products --------------------------------------------------------------------------------------------- */
@@ -132,11 +120,11 @@ static float *make_matrix(memory memory, size_t floats)
 
 static double time_product(const product *p)
 {
-    double start = now();
+    double start = bench_now();
     multiply(CblasColMajor, p->transpose_a ? CblasTrans : CblasNoTrans,
              p->transpose_b ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, p->a,
              p->transpose_a ? p->k : p->m, p->b, p->transpose_b ? p->n : p->k, 0, p->c, p->m);
-    return now() - start;
+    return bench_now() - start;
 }
 
 /* ---- Choices ---------------------------------------------------------------------------------------------- */
@@ -190,8 +178,7 @@ static void time_choices(const product *p, choice *choices, int count, char *cho
                 times[i][turn] = refused ? (double)INFINITY : seconds;
         }
     for (int i = 0; i < count; i++) {
-        qsort(times[i], (size_t)turns, sizeof times[i][0], compare);
-        choices[i].seconds = times[i][turns / 2];
+        choices[i].seconds = bench_median(times[i], (size_t)turns);
     }
 }
 
@@ -238,7 +225,7 @@ static void summarize(bench_json *json, memory memory, double *regrets, int coun
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += log(regrets[i]);
-    qsort(regrets, (size_t)count, sizeof *regrets, compare);
+    qsort(regrets, (size_t)count, sizeof *regrets, bench_compare);
     double mean = exp(sum / count), high = regrets[count * 95 / 100];
     printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f\n", memory_names[memory],
            count, mean, high, regrets[count - 1]);

@@ -8,6 +8,7 @@
  */
 #include "bench/contender.h"
 #include "bench/json.h"
+#include "bench/timing.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -85,12 +86,6 @@ static void rest_after(const contender *c)
         nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
 }
 
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* Turn after turn, each contender once. */
 static void measure(const shape *s, const char *memory)
 {
@@ -108,8 +103,7 @@ static void measure(const shape *s, const char *memory)
             rest_after(&contenders[i]);
         }
     for (int i = 0; i < contender_count; i++) {
-        qsort(times[i], (size_t)turns, sizeof times[i][0], compare);
-        contenders[i].median = contenders[i].to ? times[i][turns / 2] : (double)NAN;
+        contenders[i].median = contenders[i].to ? bench_median(times[i], (size_t)turns) : (double)NAN;
         ask(&contenders[i], "release\n", answer, sizeof answer);
     }
 }

@@ -22,7 +22,7 @@ static bool take(char **at, char expected)
     return true;
 }
 
-/* \uXXXX as UTF-8; halves of pairs are taken one by one, which our writer never makes. */
+/* \u and four digits as UTF-8; halves of pairs are taken one by one, which our writer never makes. */
 static char *put_code_point(char *to, unsigned long code)
 {
     if (code < 0x80) {

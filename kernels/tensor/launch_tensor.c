@@ -160,26 +160,19 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
                              &arguments.findings->declined);
 }
 
-double tb_bf16x6_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
-{
-    (void)kernel;
-    return clocks(problem, multiprocessors, 6);
-}
+/* The catalog's callbacks of a row. */
+#define TB_BF16_ROW(products, last_order)                                                                    \
+    double tb_bf16x##products##_clocks(const tb_kernel *kernel, const tb_problem *problem,                   \
+                                       int multiprocessors)                                                  \
+    {                                                                                                        \
+        (void)kernel;                                                                                        \
+        return clocks(problem, multiprocessors, products);                                                   \
+    }                                                                                                        \
+    tb_status tb_launch_bf16x##products(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_problem *problem, void *workspace)                          \
+    {                                                                                                        \
+        return launch(launcher, kernel, problem, workspace, last_order);                                     \
+    }
 
-tb_status tb_launch_bf16x6(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                           void *workspace)
-{
-    return launch(launcher, kernel, problem, workspace, 2);
-}
-
-double tb_bf16x9_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
-{
-    (void)kernel;
-    return clocks(problem, multiprocessors, 9);
-}
-
-tb_status tb_launch_bf16x9(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                           void *workspace)
-{
-    return launch(launcher, kernel, problem, workspace, 4);
-}
+TB_BF16_ROW(6, 2)
+TB_BF16_ROW(9, 4)

@@ -340,8 +340,8 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             produce<layout>(arguments, shared, tiles);
     } else {
         ptx::raise_registers<consumer_registers>();
-        if (parts_of(arguments.findings->a) == TB_SPLIT_PARTS && parts_of(arguments.findings->b) == TB_SPLIT_PARTS &&
-            arguments.last_order == 2)
+        if (parts_of(arguments.findings->a) == TB_SPLIT_PARTS &&
+            parts_of(arguments.findings->b) == TB_SPLIT_PARTS && arguments.last_order == 2)
             consume<layout, true>(arguments, shared, tiles, group - 1);
         else
             consume<layout, false>(arguments, shared, tiles, group - 1);

@@ -63,7 +63,8 @@ typedef struct tb_split_arguments {
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     int64_t stages;  /* of k */
-    int32_t last_order; /* products of part i and part j are computed where i + j is at most this: 2 makes six, 4 nine */
+    int32_t
+        last_order; /* products of part i and part j are computed where i + j is at most this: 2 makes six, 4 nine */
     int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
