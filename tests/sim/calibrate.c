@@ -30,7 +30,8 @@ int main(void)
           "link %g in, %g out", first->link_in, first->link_out);
     CHECK(second->link_in > LINK && second->clock > 1e9, "not presumed: %g, %g", second->link_in,
           second->clock);
-    CHECK(first->clock > 0, "clock %g", first->clock);
+    /* No GPU is as slow as the simulated one: that is not believed. */
+    CHECK(first->clock == second->clock, "clock %g, presumed %g", first->clock, second->clock);
     sim_usage usage = sim_get_usage();
     CHECK(usage.device_blocks == 0 && usage.streams == 0 && usage.events == 0 && usage.pinned_blocks == 1 &&
               usage.pinned_bytes == tb_slot_bytes(),

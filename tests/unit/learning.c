@@ -1,0 +1,63 @@
+/* What calls took corrects later forecasts of their kind: towards the truth, a step at a time, and of no other kind. */
+#include "lib/learning.h"
+#include "tests/check.h"
+
+#include <math.h>
+
+enum { N = 700, CALLS = 40 };
+
+static tb_facts facts_of(const tb_problem *problem, tb_memory memory)
+{
+    tb_facts facts = {.a = {.memory = memory}, .b = {.memory = memory}, .c = {.memory = memory}};
+    facts.machine.host_cores = 4;
+    tb_recall(problem, &facts);
+    return facts;
+}
+
+int main(void)
+{
+    const tb_problem square = {.m = N, .n = N, .k = N}, larger = {.m = 4 * N, .n = 4 * N, .k = N},
+                     thin = {.m = 8 * N, .n = 8, .k = 8 * N};
+    tb_facts facts = facts_of(&square, TB_MEMORY_HOST);
+    const double first = tb_host_seconds(&square, &facts.machine), truth = 6 * first;
+    double before = 1;
+    for (int call = 0; call < CALLS; call++) {
+        tb_learn_host(&square, &facts, truth);
+        facts = facts_of(&square, TB_MEMORY_HOST);
+        double ratio = facts.machine.host_ratio;
+        CHECK(ratio >= before && ratio <= 1.26 * before, "call %d: from %g to %g", call, before, ratio);
+        before = ratio;
+    }
+    double learned = tb_host_seconds(&square, &facts.machine);
+    CHECK(fabs(learned / truth - 1) < 0.01, "forecast %g s, truth %g s", learned, truth);
+
+    /* The nearest size is the best guess; thin products are another matter. */
+    facts = facts_of(&larger, TB_MEMORY_HOST);
+    CHECK(fabs(facts.machine.host_ratio - before) < 1e-6, "a larger one: %g", facts.machine.host_ratio);
+    facts = facts_of(&thin, TB_MEMORY_HOST);
+    CHECK(facts.machine.host_ratio == 1, "a thin one: %g", facts.machine.host_ratio);
+
+    /* Streaming is learned by kind of memory, and what was slow fades while the host answers. */
+    tb_plan plan = {.device_seconds = 1};
+    facts = facts_of(&square, TB_MEMORY_HOST);
+    tb_learn_streamed(&square, &facts, &plan, 10);
+    facts = facts_of(&square, TB_MEMORY_PINNED);
+    CHECK(facts.machine.streamed_ratio == 1, "pinned: %g", facts.machine.streamed_ratio);
+    facts = facts_of(&square, TB_MEMORY_HOST);
+    double slow = facts.machine.streamed_ratio;
+    CHECK(fabs(slow - 1.25) < 0.01, "pageable: %g", slow);
+    tb_learn_host(&square, &facts, truth);
+    facts = facts_of(&square, TB_MEMORY_HOST);
+    CHECK(facts.machine.streamed_ratio < slow && facts.machine.streamed_ratio > 1,
+          "after a call of the host: %g", facts.machine.streamed_ratio);
+
+    /* A profile's ratio is a beginning, and no more. */
+    for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
+        tb_suggest_learned(TB_LEARNED_HOST, class, 3);
+    facts = facts_of(&square, TB_MEMORY_HOST);
+    CHECK(fabs(facts.machine.host_ratio - before) < 0.05 * before, "suggested over learned: %g",
+          facts.machine.host_ratio);
+    facts = facts_of(&thin, TB_MEMORY_HOST);
+    CHECK(fabs(facts.machine.host_ratio - 3) < 1e-6, "suggested: %g", facts.machine.host_ratio);
+    return check_result();
+}
