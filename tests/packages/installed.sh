@@ -18,7 +18,9 @@ mv "$work/first" "$work/prefix"
 
 mkdir "$work/project"
 cp "$here/CMakeLists.consumer" "$work/project/CMakeLists.txt"
-cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DSOURCE="$source" >"$work/log"
+# As the build itself was made: another tool need not be there.
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
+cmake -G "$generator" -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DSOURCE="$source" >"$work/log"
 cmake --build "$work/project/build" >"$work/log" || { cat "$work/log"; exit 1; }
 "$work/project/build/consumer"
 
