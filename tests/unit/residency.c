@@ -27,6 +27,9 @@ static void look_from(const char *where, bool on_own_stack)
     CHECK(!may_be(heap), "%s: the heap", where);
     CHECK(!may_be(variable), "%s: a variable", where);
     CHECK(may_be((const float *)&local[0]) != on_own_stack, "%s: the stack", where);
+    /* Where the stack has not grown to, anything may lie. */
+    CHECK(may_be((const float *)((const char *)__builtin_frame_address(0) - (1 << 16))),
+          "%s: below the stack", where);
     CHECK(may_be(mapped), "%s: mapped memory", where);
     CHECK(may_be(device), "%s: device memory", where);
     CHECK(tb_may_be_on_device(heap, device, variable) && tb_may_be_on_device(device, heap, variable) &&
