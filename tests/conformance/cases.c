@@ -36,21 +36,22 @@ static float random_scalar(check_random *random)
     return CHECK_PICK(random, scalars);
 }
 
-static int64_t random_ld(check_random *random, int64_t length)
+static int64_t random_ld(check_random *random, int64_t length, bool aligned)
 {
     static const int64_t gaps[] = {0, 0, 0, 1, 2, 3, 4, 29};
     int64_t least = length > 1 ? length : 1;
     int64_t ld = least + CHECK_PICK(random, gaps);
-    return check_between(random, 0, 2) == 0 ? (ld + 3) / 4 * 4 : ld;
+    return aligned || check_between(random, 0, 2) == 0 ? (ld + 3) / 4 * 4 : ld;
 }
 
-static matrix random_matrix(check_random *random, bool row_major, bool transposed, int64_t rows,
+/* Its lines begin at multiples of four floats if they are to be aligned, as some kernels ask. */
+static matrix random_matrix(check_random *random, bool row_major, bool transposed, bool aligned, int64_t rows,
                             int64_t columns)
 {
     bool lines_are_columns = row_major == transposed;
     int64_t length = lines_are_columns ? rows : columns, lines = lines_are_columns ? columns : rows;
-    int64_t offset = check_between(random, 0, 1) == 0 ? 0 : check_between(random, 1, 3);
-    return matrix_make(length, lines, random_ld(random, length), offset);
+    int64_t offset = aligned || check_between(random, 0, 1) == 0 ? 0 : check_between(random, 1, 3);
+    return matrix_make(length, lines, random_ld(random, length, aligned), offset);
 }
 
 static const spelling *random_spelling(check_random *random, int bits)
@@ -90,9 +91,10 @@ static product random_product(check_random *random, bool row_major, bool transpo
     p.alpha = random_scalar(random);
     p.beta = random_scalar(random);
     p.exact = check_between(random, 0, 2) == 0;
-    p.a = random_matrix(random, row_major, transpose_a, p.m, p.k);
-    p.b = random_matrix(random, row_major, transpose_b, p.k, p.n);
-    p.c = random_matrix(random, row_major, false, p.m, p.n);
+    bool aligned = check_between(random, 0, 2) == 0;
+    p.a = random_matrix(random, row_major, transpose_a, aligned, p.m, p.k);
+    p.b = random_matrix(random, row_major, transpose_b, aligned, p.k, p.n);
+    p.c = random_matrix(random, row_major, false, aligned, p.m, p.n);
 
     matrix_family family = p.exact ? MATRIX_INTEGERS : MATRIX_UNIFORM;
     matrix_fill(&p.a, family, random);
