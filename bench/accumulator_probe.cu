@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(128)
     const uint64_t descriptor_b =
         ptx::wgmma_descriptor(ptx::shared_address(b), BENCH_PROBE_N * core * 2, core_bytes);
     ptx::wgmma_fence();
-    ptx::wgmma<8>::multiply(sum, descriptor_a, descriptor_b, 1);
+    ptx::wgmma<8, __nv_bfloat16>::multiply(sum, descriptor_a, descriptor_b, 1);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
     for (int i = 0; i < 4; i++)

@@ -124,112 +124,122 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
                                           TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),
                                           TB_SKINNY_ENTRIES("k", "_vector")};
 
-/* The tensor-core family. Its SIMT row of last resort is found by name: launch_tensor.c. */
-extern const unsigned char tb_image_sgemm_bf16x6_sm90[];
+/* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
+#define TB_SPLIT_ENTRIES(module, name, parts)                                                                \
+    [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0},                                                 \
+    [TB_SPLIT_SPLIT] = {&module, name "_split", 0, NULL, 0},                                                 \
+    [TB_SPLIT_MULTIPLY_WIDE] = {&module, name "_128x192", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), NULL,   \
+                                0},                                                                          \
+    [TB_SPLIT_MULTIPLY_NARROW] = {&module, name "_128x128", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW),     \
+                                  NULL, 0}
+
+extern const unsigned char tb_image_sgemm_bf16x6_sm90[], tb_image_sgemm_fp16x3_sm90[];
 static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
                                              .image = TB_IMAGE(sgemm_bf16x6_sm90)};
-static tb_entry entries_sgemm_bf16x6_sm90[] = {
-    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_begin", 0, NULL, 0},
-    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_split", 0, NULL, 0},
-    [TB_SPLIT_MULTIPLY_WIDE] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x192",
-                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), NULL, 0},
-    [TB_SPLIT_MULTIPLY_NARROW] = {&module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90_128x128",
-                                  TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), NULL, 0},
-};
+static tb_module module_sgemm_fp16x3_sm90 = {.name = "sgemm_fp16x3_sm90",
+                                             .image = TB_IMAGE(sgemm_fp16x3_sm90)};
+static tb_entry entries_bf16_sm90[] = {
+    TB_SPLIT_ENTRIES(module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90", TB_SPLIT_BF16_PARTS)};
+static tb_entry entries_fp16_sm90[] = {
+    TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_PARTS),
+    [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0}};
 
-#define TB_SPLIT_ROW(products, words, efficiency_)                                                           \
+#define TB_SPLIT_ROW(family, words, entries_, parts, accuracy_, efficiency_)                                 \
     {                                                                                                        \
-        .name = "sgemm_bf16x" #products "_sm90",                                                             \
-        .summary = "BF16 tensor cores, each FP32 split in three, " words, .architecture = 90,                \
-        .architecture_end = 100, .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE,                         \
-        .tile_k = TB_SPLIT_STAGE_K, .threads = TB_SPLIT_THREADS,                                             \
-        .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), .efficiency = efficiency_, .blocks = 1,          \
-        .alignment = 1, .accuracy = TB_ACCURACY_FP32, .least_extent = 512, .forced_only = true,              \
-        .entries = entries_sgemm_bf16x6_sm90, .workspace = tb_split_workspace,                               \
-        .clocks = tb_bf16x##products##_clocks, .launch = tb_launch_bf16x##products,                          \
+        .name = "sgemm_" #family "_sm90", .summary = words, .architecture = 90, .architecture_end = 100,     \
+        .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
+        .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE),              \
+        .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 512,  \
+        .forced_only = true, .entries = entries_, .workspace = tb_##family##_workspace,                      \
+        .clocks = tb_##family##_clocks, .launch = tb_launch_##family,                                        \
     }
 
-const tb_kernel tb_catalog[] = {TB_LADDER_ROWS,
-                                {
-                                    .name = "naive",
-                                    .summary = "one thread per element of C",
-                                    .architecture = 75,
-                                    .tile_m = 32,
-                                    .tile_n = 8,
-                                    .tile_k = 1,
-                                    .threads = 256,
-                                    .efficiency = 0.02,
-                                    .blocks = 8,
-                                    .alignment = 1,
-                                    .entries = entries_naive,
-                                    .launch = tb_launch_tiles,
-                                },
-                                {
-                                    .name = "padded",
-                                    .summary = "operands copied into pitched memory, then tiled",
-                                    .architecture = 75,
-                                    .tile_m = 128,
-                                    .tile_n = 128,
-                                    .tile_k = 8,
-                                    .threads = 256,
-                                    .efficiency = 0.6,
-                                    .blocks = 2,
-                                    .alignment = 4,
-                                    .pads = true,
-                                    .entries = entries_tiled,
-                                    .launch = tb_launch_tiles,
-                                },
-                                {
-                                    .name = "tiled",
-                                    .summary = "float4, double-buffered shared memory, 8 x 8 a thread",
-                                    .architecture = 75,
-                                    .tile_m = 128,
-                                    .tile_n = 128,
-                                    .tile_k = 8,
-                                    .threads = 256,
-                                    .efficiency = 0.6,
-                                    .blocks = 2,
-                                    .alignment = 4,
-                                    .entries = entries_tiled,
-                                    .launch = tb_launch_tiles,
-                                },
-                                TB_SIMT_FAMILY(TB_SIMT_ROW) TB_SIMT_LARGE(TB_SIMT_ROW_PADDED){
-                                    .name = "sgemm_simt_padded",
-                                    .summary = "the SIMT family, operands padded by a kernel of our own",
-                                    .architecture = 75,
-                                    .tile_m = 128,
-                                    .tile_n = 256,
-                                    .tile_k = 16,
-                                    .threads = 256,
-                                    .shared_bytes = 3 * TB_SIMT_STAGE_BYTES(128, 256, 16),
-                                    .efficiency = 0.88,
-                                    .blocks = 1,
-                                    .alignment = 1,
-                                    .forced_only = true,
-                                    .entries = entries_sgemm_simt_128x256,
-                                    .workspace = tb_padded_workspace,
-                                    .clocks = tb_padded_clocks,
-                                    .launch = tb_launch_padded,
-                                },
-                                {
-                                    .name = "sgemm_skinny",
-                                    .summary = "C with a side of at most 16, the long operand read once",
-                                    .architecture = 75,
-                                    .tile_m = 128,
-                                    .tile_n = 16,
-                                    .tile_k = 32,
-                                    .threads = 32 * TB_SKINNY_WARPS(16),
-                                    .efficiency = 0.5,
-                                    .blocks = TB_SKINNY_BLOCKS(16),
-                                    .alignment = 1,
-                                    .forced_only = true,
-                                    .entries = entries_sgemm_skinny,
-                                    .workspace = tb_skinny_workspace,
-                                    .clocks = tb_skinny_clocks,
-                                    .launch = tb_launch_skinny,
-                                },
-                                TB_SPLIT_ROW(9, "all nine products", 1.55),
-                                TB_SPLIT_ROW(6, "six products", 2.3)};
+const tb_kernel tb_catalog[] = {
+    TB_LADDER_ROWS,
+    {
+        .name = "naive",
+        .summary = "one thread per element of C",
+        .architecture = 75,
+        .tile_m = 32,
+        .tile_n = 8,
+        .tile_k = 1,
+        .threads = 256,
+        .efficiency = 0.02,
+        .blocks = 8,
+        .alignment = 1,
+        .entries = entries_naive,
+        .launch = tb_launch_tiles,
+    },
+    {
+        .name = "padded",
+        .summary = "operands copied into pitched memory, then tiled",
+        .architecture = 75,
+        .tile_m = 128,
+        .tile_n = 128,
+        .tile_k = 8,
+        .threads = 256,
+        .efficiency = 0.6,
+        .blocks = 2,
+        .alignment = 4,
+        .pads = true,
+        .entries = entries_tiled,
+        .launch = tb_launch_tiles,
+    },
+    {
+        .name = "tiled",
+        .summary = "float4, double-buffered shared memory, 8 x 8 a thread",
+        .architecture = 75,
+        .tile_m = 128,
+        .tile_n = 128,
+        .tile_k = 8,
+        .threads = 256,
+        .efficiency = 0.6,
+        .blocks = 2,
+        .alignment = 4,
+        .entries = entries_tiled,
+        .launch = tb_launch_tiles,
+    },
+    TB_SIMT_FAMILY(TB_SIMT_ROW) TB_SIMT_LARGE(TB_SIMT_ROW_PADDED){
+        .name = "sgemm_simt_padded",
+        .summary = "the SIMT family, operands padded by a kernel of our own",
+        .architecture = 75,
+        .tile_m = 128,
+        .tile_n = 256,
+        .tile_k = 16,
+        .threads = 256,
+        .shared_bytes = 3 * TB_SIMT_STAGE_BYTES(128, 256, 16),
+        .efficiency = 0.88,
+        .blocks = 1,
+        .alignment = 1,
+        .forced_only = true,
+        .entries = entries_sgemm_simt_128x256,
+        .workspace = tb_padded_workspace,
+        .clocks = tb_padded_clocks,
+        .launch = tb_launch_padded,
+    },
+    {
+        .name = "sgemm_skinny",
+        .summary = "C with a side of at most 16, the long operand read once",
+        .architecture = 75,
+        .tile_m = 128,
+        .tile_n = 16,
+        .tile_k = 32,
+        .threads = 32 * TB_SKINNY_WARPS(16),
+        .efficiency = 0.5,
+        .blocks = TB_SKINNY_BLOCKS(16),
+        .alignment = 1,
+        .forced_only = true,
+        .entries = entries_sgemm_skinny,
+        .workspace = tb_skinny_workspace,
+        .clocks = tb_skinny_clocks,
+        .launch = tb_launch_skinny,
+    },
+    TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
+                 entries_fp16_sm90, TB_SPLIT_FP16_PARTS, TB_ACCURACY_FAST, 4),
+    TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
+                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 1.55),
+    TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
+                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 2.3)};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

@@ -119,7 +119,7 @@ static bool close_enough(const product *product, double got, double expected, do
 {
     if (isnan(expected) || isinf(expected))
         return isnan(expected) ? isnan(got) : got == expected;
-    double roundings = (double)product->k + 3;
+    double roundings = (double)(product->k + 3 + product->more_roundings);
     double bound = product->exact ? 0 : roundings * (UNIT_ROUNDOFF * magnitude + SMALLEST_NUMBER);
     return fabs(got - expected) <= bound;
 }

@@ -41,11 +41,12 @@ typedef struct product {
     bool row_major, transpose_a, transpose_b;
     int64_t m, n, k;
     float alpha, beta;
-    bool exact; /* every rounding error is to be zero */
+    bool exact;         /* every rounding error is to be zero */
+    int more_roundings; /* that a kernel of less than FP32's accuracy is allowed */
     matrix a, b, c;
 } product;
 
-/* Whether c holds the product: elements within (k + 3) u d of the product in double precision, with
+/* Whether c holds the product: elements within (k + 3 + more_roundings) u d of the product in double precision, with
  * d = |alpha||A||B| + |beta||C| and u = 2^-24, which is what any order of k fused or separate roundings keeps
  * (Higham, Accuracy and Stability, section 3.5); NaN and infinities where IEEE arithmetic has them; canaries
  * as they were. If not, writes the first bad index and its values. Of products above 2^25 multiply-adds a

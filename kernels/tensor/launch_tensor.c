@@ -10,14 +10,15 @@
 /* Parts begin at multiples of this in the workspace: whole lines of L2. */
 #define ALIGNMENT 128
 
-/* Forecasts, in clocks of a multiprocessor at 1.76 GHz, measured on an H200 from n = 256 to 16384: a stage of
- * either tile, a tile's beginning and end, the three launches beside the main one with the main one's start,
- * and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. */
+/* Forecasts, in clocks of a multiprocessor at 1.76 GHz, of six products of BF16 parts: measured on an H200 from n = 256
+ * to 16384. A stage of either tile, a tile's beginning and end, the three launches beside the main one with the main
+ * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. Of a stage, MULTIPLY_CLOCKS
+ * a product and column of the tile are the tensor cores' own; the rest is once a stage. */
 #define WIDE_STAGE_CLOCKS   2580.0
 #define NARROW_STAGE_CLOCKS 1780.0
+#define MULTIPLY_CLOCKS     2.0
 #define TILE_CLOCKS         5000.0
 #define LAUNCHES_CLOCKS     23000.0
-#define SPLIT_BYTES         10.0
 #define SPLIT_BYTES_A_CLOCK 16.4
 
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
@@ -25,11 +26,23 @@
 
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
 
+/* What makes a row of the catalog. */
+typedef struct family {
+    int parts, products, last_order;
+    double launches_clocks, split_bytes; /* that the passes before the product read and write, an element */
+    bool scales;
+} family;
+
+static const family bf16x6 = {TB_SPLIT_BF16_PARTS, 6, 2, LAUNCHES_CLOCKS, 10, false};
+static const family bf16x9 = {TB_SPLIT_BF16_PARTS, 9, 4, LAUNCHES_CLOCKS, 10, false};
+/* One more launch, and one more reading. */
+static const family fp16x3 = {TB_SPLIT_FP16_PARTS, 3, 1, LAUNCHES_CLOCKS * 4 / 3, 12, true};
+
 /* Where everything lies, and how the work is cut. */
 typedef struct layout {
     int tile_n;
     int64_t stages, panels_a, panels_b, blocks;
-    size_t offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
+    size_t offset_largest, offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
 } layout;
 
 static size_t round_up(size_t bytes)
@@ -49,39 +62,53 @@ static int64_t count_turns(const tb_problem *problem, int tile_n, int multiproce
     return tb_pieces(tiles, multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS);
 }
 
-static double stage_clocks(int tile_n)
+static double stage_clocks(const family *family, int tile_n)
 {
-    return tile_n == TB_SPLIT_WIDE ? WIDE_STAGE_CLOCKS : NARROW_STAGE_CLOCKS;
+    double six = tile_n == TB_SPLIT_WIDE ? WIDE_STAGE_CLOCKS : NARROW_STAGE_CLOCKS;
+    return six + (family->products - 6) * MULTIPLY_CLOCKS * tile_n;
 }
 
 /* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
-static int choose_width(const tb_problem *problem, int multiprocessors)
+static int choose_width(const family *family, const tb_problem *problem, int multiprocessors)
 {
-    double narrow = (double)count_turns(problem, TB_SPLIT_NARROW, multiprocessors) * NARROW_STAGE_CLOCKS;
-    double wide = (double)count_turns(problem, TB_SPLIT_WIDE, multiprocessors) * WIDE_STAGE_CLOCKS;
+    double narrow = (double)count_turns(problem, TB_SPLIT_NARROW, multiprocessors) *
+                    stage_clocks(family, TB_SPLIT_NARROW);
+    double wide =
+        (double)count_turns(problem, TB_SPLIT_WIDE, multiprocessors) * stage_clocks(family, TB_SPLIT_WIDE);
     return narrow < NARROW_ADVANTAGE * wide ? TB_SPLIT_NARROW : TB_SPLIT_WIDE;
 }
 
-static double clocks(const tb_problem *problem, int multiprocessors, int products)
+static double clocks(const family *family, const tb_problem *problem, int multiprocessors)
 {
-    const int tile_n = choose_width(problem, multiprocessors);
+    const int tile_n = choose_width(family, problem, multiprocessors);
     double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double elements = (double)(problem->m + problem->n) * (double)problem->k;
-    return LAUNCHES_CLOCKS + elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors +
+    return family->launches_clocks + elements * family->split_bytes / SPLIT_BYTES_A_CLOCK / multiprocessors +
            (double)count_turns(problem, tile_n, multiprocessors) *
-               (TILE_CLOCKS + stages * stage_clocks(tile_n) * products / 6);
+               (TILE_CLOCKS + stages * stage_clocks(family, tile_n));
 }
 
-static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
+/* All of A's panels, then all of B's. */
+static int64_t outer_indices(const layout *l)
+{
+    return l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->tile_n;
+}
+
+static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
     layout l;
-    l.tile_n = choose_width(problem, launcher->multiprocessors);
+    l.tile_n = choose_width(family, problem, launcher->multiprocessors);
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.tile_n);
-    l.offset_a = round_up(sizeof(tb_split_findings));
-    l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages) * TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M);
-    l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(l.tile_n));
+    l.offset_largest = round_up(sizeof(tb_split_findings));
+    l.offset_a = l.offset_largest;
+    if (family->scales)
+        l.offset_a += (size_t)outer_indices(&l) * sizeof(uint32_t);
+    l.offset_b =
+        l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
+    l.offset_segments =
+        l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.tile_n));
     l.blocks = launcher->multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
     if (l.panels_a * l.panels_b < l.blocks)
         l.blocks = l.panels_a * l.panels_b;
@@ -97,10 +124,9 @@ static size_t fallback_bytes(const tb_launcher *launcher, const tb_problem *prob
     return kernel && kernel->workspace ? kernel->workspace(launcher, kernel, problem) : 0;
 }
 
-size_t tb_split_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
-    (void)kernel;
-    return lay_out(launcher, problem).offset_fallback + fallback_bytes(launcher, problem);
+    return lay_out(family, launcher, problem).offset_fallback + fallback_bytes(launcher, problem);
 }
 
 static int64_t split_blocks(int64_t rows, int64_t stages)
@@ -109,70 +135,83 @@ static int64_t split_blocks(int64_t rows, int64_t stages)
 }
 
 static tb_status launch_split(const tb_launcher *launcher, tb_entry *entries,
-                              const tb_split_arguments *arguments)
+                              const tb_split_arguments *arguments, const layout *l)
 {
     int64_t blocks_b = split_blocks((int64_t)arguments->panels_b * arguments->panel_b, arguments->stages);
     int64_t blocks = arguments->split_blocks_a + blocks_b;
-    TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], 1, 32, 0, arguments));
+    int64_t clearing = arguments->largest_a ? tb_pieces(outer_indices(l), 4 * TB_SPLIT_BEGIN_THREADS) : 1;
+    TB_TRY(
+        launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], clearing, TB_SPLIT_BEGIN_THREADS, 0, arguments));
     if (blocks == 0) /* k is 0 */
         return TB_OK;
+    if (arguments->largest_a)
+        TB_TRY(
+            launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], blocks, SPLIT_THREADS, 0, arguments));
     return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
 }
 
-static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int64_t blocks,
+static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int parts, int64_t blocks,
                                  const tb_split_arguments *arguments)
 {
     if (arguments->panel_b == TB_SPLIT_WIDE)
         return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_WIDE], blocks, TB_SPLIT_THREADS,
-                                TB_SPLIT_RING_BYTES(TB_SPLIT_WIDE), arguments);
+                                TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), arguments);
     return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_NARROW], blocks, TB_SPLIT_THREADS,
-                            TB_SPLIT_RING_BYTES(TB_SPLIT_NARROW), arguments);
+                            TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW), arguments);
 }
 
-/* Products of parts i and j are computed where i + j is at most last_order. */
-static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                        void *workspace, int last_order)
+static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
+                        const tb_problem *problem, void *workspace)
 {
-    const layout l = lay_out(launcher, problem);
+    const layout l = lay_out(family, launcher, problem);
     const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     char *memory = workspace;
     if (!fallback || l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
         l.panels_b * l.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
-        split_blocks(l.panels_a * TB_SPLIT_TILE_M + l.panels_b * l.tile_n, l.stages) > TB_BLOCKS_MAXIMUM)
+        split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
+    uint32_t *largest = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest) : NULL;
     const tb_split_arguments arguments = {
         .problem = *problem,
         .parts_a = memory + l.offset_a,
         .parts_b = memory + l.offset_b,
+        .largest_a = largest,
+        .largest_b = largest ? largest + l.panels_a * TB_SPLIT_TILE_M : NULL,
         .segments = (float *)(void *)(memory + l.offset_segments),
         .findings = workspace,
         .stages = l.stages,
-        .last_order = last_order,
+        .last_order = family->last_order,
         .split_blocks_a = split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l.tile_n,
         .panels_a = (int32_t)l.panels_a,
         .panels_b = (int32_t)l.panels_b,
     };
-    TB_TRY(launch_split(launcher, kernel->entries, &arguments));
-    TB_TRY(launch_multiply(launcher, kernel->entries, l.blocks, &arguments));
+    TB_TRY(launch_split(launcher, kernel->entries, &arguments, &l));
+    TB_TRY(launch_multiply(launcher, kernel->entries, family->parts, l.blocks, &arguments));
     return tb_launch_simt_if(launcher, fallback, problem, memory + l.offset_fallback,
                              &arguments.findings->declined);
 }
 
 /* The catalog's callbacks of a row. */
-#define TB_BF16_ROW(products, last_order)                                                                    \
-    double tb_bf16x##products##_clocks(const tb_kernel *kernel, const tb_problem *problem,                   \
-                                       int multiprocessors)                                                  \
+#define TB_SPLIT_CALLBACKS(family)                                                                           \
+    size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
+                                   const tb_problem *problem)                                                \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return clocks(problem, multiprocessors, products);                                                   \
+        return workspace_bytes(&family, launcher, problem);                                                  \
     }                                                                                                        \
-    tb_status tb_launch_bf16x##products(const tb_launcher *launcher, const tb_kernel *kernel,                \
-                                        const tb_problem *problem, void *workspace)                          \
+    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)     \
     {                                                                                                        \
-        return launch(launcher, kernel, problem, workspace, last_order);                                     \
+        (void)kernel;                                                                                        \
+        return clocks(&family, problem, multiprocessors);                                                    \
+    }                                                                                                        \
+    tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
+                                 const tb_problem *problem, void *workspace)                                 \
+    {                                                                                                        \
+        return launch(&family, launcher, kernel, problem, workspace);                                        \
     }
 
-TB_BF16_ROW(6, 2)
-TB_BF16_ROW(9, 4)
+TB_SPLIT_CALLBACKS(bf16x6)
+TB_SPLIT_CALLBACKS(bf16x9)
+TB_SPLIT_CALLBACKS(fp16x3)

@@ -1,15 +1,15 @@
-/* sgemm_bf16x6_sm90: FP32 products from Hopper's BF16 tensor cores, six products of split operands; or nine, and
- * fewer where parts are empty.
+/* sgemm_bf16x6_sm90 and its kin: FP32 products from Hopper's BF16 or FP16 tensor cores, six products of operands split
+ * in three, or nine; three of operands split in two; fewer where parts are empty.
  *
  *            tile_n                 block    3 warpgroups: one thread of the first starts the copies, the
  *         +-----------+                      others multiply 64 rows of the tile each
  *      64 | consumer 0|             cluster  2 blocks, one tile above the other: each fetches half of the
  *         +-----------+                      chunk of B and the copy engine hands it to both
- *      64 | consumer 1|             stage    a chunk of A and a chunk of B, 32 steps of k, three parts each
+ *      64 | consumer 1|             stage    a chunk of A and a chunk of B, 32 steps of k, all parts of each
  *         +-----------+             grid     persistent; clusters take tiles in an order that shares L2
  *
- *   tile 128 x 192: 60 KiB a stage, 3 stages, 96 + 96 accumulators a thread
- *   tile 128 x 128: 48 KiB a stage, 4 stages, 64 + 64
+ *   tile 128 x 192: 60 KiB a stage, 3 stages, 96 + 96 accumulators a thread; split in two 40 KiB, 5 stages
+ *   tile 128 x 128: 48 KiB a stage, 4 stages, 64 + 64;                       split in two 32 KiB, 7 stages
  *
  * The tensor cores add with few extra bits and truncate (docs/precision.md). Within a stage their sum starts
  * from zero and takes the products smallest first; then it is added to FP32 registers by the ordinary adder,
@@ -21,7 +21,7 @@
 
 #include "kernels/gemm.cuh"
 #include "kernels/tensor/ptx.cuh"
-#include "kernels/tensor/split.h"
+#include "kernels/tensor/split.cuh"
 #include "kernels/tensor/wgmma.cuh"
 
 namespace split_sm90
@@ -30,17 +30,19 @@ namespace split_sm90
 constexpr int tile_m = TB_SPLIT_TILE_M, consumers = 2, warpgroup = 128, warps = 4, threads = TB_SPLIT_THREADS;
 constexpr int cluster_blocks = TB_SPLIT_CLUSTER_BLOCKS;
 constexpr int stage_k = TB_SPLIT_STAGE_K, wgmma_m = 64, wgmma_k = 16;
-/* A core matrix of wgmma's operands: 8 rows of 8 BF16. */
+/* A core matrix of wgmma's operands: 8 rows of 8 numbers of 2 bytes. */
 constexpr int core_k = 8, core_rows = 8, row_bytes = 16;
 /* Of the 65536, in multiples of 8: what the consumers can have when the producer keeps 40. */
 constexpr int producer_registers = 40, consumer_registers = 232;
 static_assert(threads == (1 + consumers) * warpgroup && tile_m == consumers * wgmma_m, "the block's roles");
 
-template <int n> struct layout {
-    static constexpr int tile_n = n;
-    static constexpr int bytes_a = TB_SPLIT_CHUNK_BYTES(tile_m), bytes_b = TB_SPLIT_CHUNK_BYTES(tile_n);
+template <int n, class split_format> struct layout {
+    using format = split_format;
+    static constexpr int tile_n = n, parts = format::parts;
+    static constexpr int bytes_a = TB_SPLIT_CHUNK_BYTES(parts, tile_m),
+                         bytes_b = TB_SPLIT_CHUNK_BYTES(parts, tile_n);
     static constexpr int stage_bytes = bytes_a + bytes_b;
-    static constexpr int stages = TB_SPLIT_RING_STAGES(tile_n);
+    static constexpr int stages = TB_SPLIT_RING_STAGES(parts, tile_n);
     static constexpr int barriers_offset = stages * stage_bytes; /* full[stages], empty[stages] */
     static constexpr int products_offset = barriers_offset + 2 * 8 * stages;
 };
@@ -81,19 +83,29 @@ template <class layout> __device__ inline uint32_t empty_barrier(uint32_t shared
     return full_barrier<layout>(shared, layout::stages + stage);
 }
 
-/* All products of parts, smallest first. Those of which both parts hold something, and whose order is wanted, are
- * computed: others change no bit. */
-constexpr int products = TB_SPLIT_PARTS * TB_SPLIT_PARTS;
-__device__ constexpr int part_a[products] = {2, 2, 1, 2, 1, 0, 1, 0, 0},
-                         part_b[products] = {2, 1, 2, 0, 1, 2, 0, 1, 0};
+/* All products of parts, smallest first: of part a of A and part b of B. Those of which both
+ * parts hold something, and whose order a + b is wanted, are computed: others change no bit. */
+struct pair_of_parts {
+    int a, b;
+};
+template <int parts> __device__ constexpr pair_of_parts pair_at(int product)
+{
+    constexpr pair_of_parts of_three[] = {{2, 2}, {2, 1}, {1, 2}, {2, 0}, {1, 1},
+                                          {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+    constexpr pair_of_parts of_two[] = {{1, 1}, {1, 0}, {0, 1}, {0, 0}};
+    return parts == 3 ? of_three[product] : of_two[product];
+}
 
 /* Bit by bit, the wanted ones. */
-__device__ inline uint32_t list_products(int parts_a, int parts_b, int last_order)
+template <int parts> __device__ inline uint32_t list_products(int parts_a, int parts_b, int last_order)
 {
     uint32_t list = 0;
-    for (int i = 0; i < products; i++)
-        if (part_a[i] < parts_a && part_b[i] < parts_b && part_a[i] + part_b[i] <= last_order)
+#pragma unroll
+    for (int i = 0; i < parts * parts; i++) {
+        const pair_of_parts pair = pair_at<parts>(i);
+        if (pair.a < parts_a && pair.b < parts_b && pair.a + pair.b <= last_order)
             list |= 1u << i;
+    }
     return list;
 }
 
@@ -109,8 +121,8 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
     ring<layout::stages> at;
     const uint32_t rank = ptx::cluster_block_rank();
     /* A chunk begins with the parts that are in use. */
-    const uint32_t bytes_a = layout::bytes_a / TB_SPLIT_PARTS * parts_of(arguments.findings->a);
-    const uint32_t bytes_b = layout::bytes_b / TB_SPLIT_PARTS * parts_of(arguments.findings->b);
+    const uint32_t bytes_a = layout::bytes_a / layout::parts * parts_of(arguments.findings->a);
+    const uint32_t bytes_b = layout::bytes_b / layout::parts * parts_of(arguments.findings->b);
     const uint32_t half_b = bytes_b / cluster_blocks;
     for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
         const tile tile = tile_at(arguments, index);
@@ -133,30 +145,33 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
     }
 }
 
-/* The products of a stage, in a sum that starts from zero. With all_six they are known to the compiler: those of order
- * 2 and less. Otherwise a list in shared memory tells, as the accumulators leave no register for it. */
-template <int tile_n, bool all_six>
-__device__ inline void multiply_stage(float (&sum)[tile_n / 2], uint32_t a, uint32_t b, uint32_t shared_list)
+/* The products of a stage, in a sum that starts from zero. With `usual` they are known to the compiler: those whose
+ * order is less than the number of parts. Otherwise a list in shared memory tells, as the accumulators leave no register
+ * for it. */
+template <class layout, bool usual>
+__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b,
+                                      uint32_t shared_list)
 {
-    constexpr int first = all_six ? 3 : 0;
-    constexpr int apart_a = tile_m * row_bytes, apart_b = tile_n * row_bytes,
+    using multiplier = ptx::wgmma<layout::tile_n, typename layout::format::element>;
+    constexpr int first = usual ? layout::parts * (layout::parts - 1) / 2 : 0;
+    constexpr int apart_a = tile_m * row_bytes, apart_b = layout::tile_n * row_bytes,
                   apart_rows = core_rows * row_bytes;
     const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
     const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
-    const uint32_t list = all_six ? ~0u : ptx::load_shared(shared_list);
+    const uint32_t list = usual ? ~0u : ptx::load_shared(shared_list);
     ptx::wgmma_fence();
 #pragma unroll
-    for (int product = first; product < products; product++) {
-        if (!all_six && !(list >> product & 1))
+    for (int product = first; product < layout::parts * layout::parts; product++) {
+        if (!usual && !(list >> product & 1))
             continue;
+        const pair_of_parts pair = pair_at<layout::parts>(product);
 #pragma unroll
         for (int k = 0; k < stage_k; k += wgmma_k) {
             /* Descriptors count in 16 bytes. */
-            const int core_a = (part_a[product] * stage_k + k) / core_k,
-                      core_b = (part_b[product] * stage_k + k) / core_k;
-            const bool keep = k > 0 || (all_six ? product > first : (list & ((1u << product) - 1)) != 0);
-            ptx::wgmma<tile_n>::multiply(sum, descriptor_a + core_a * apart_a / 16,
-                                         descriptor_b + core_b * apart_b / 16, keep);
+            const int core_a = (pair.a * stage_k + k) / core_k, core_b = (pair.b * stage_k + k) / core_k;
+            const bool keep = k > 0 || (usual ? product > first : (list & ((1u << product) - 1)) != 0);
+            multiplier::multiply(sum, descriptor_a + core_a * apart_a / 16,
+                                 descriptor_b + core_b * apart_b / 16, keep);
         }
     }
     ptx::wgmma_commit_group();
@@ -170,24 +185,43 @@ template <int count> __device__ inline void pin(float (&sum)[count])
         asm volatile("" : "+f"(sum[i])::"memory");
 }
 
-template <int tile_n>
-__device__ inline void write_tile(const tb_problem &problem, const float (&sum)[tile_n / 2], int64_t row,
-                                  int64_t column)
+/* sum * 2^-(scale_row + scale_column), rounded once. */
+__device__ inline float scale_back(float sum, int scale_row, int scale_column)
 {
+    constexpr int bias = 1023, significand_bits = 52;
+    return float(double(sum) *
+                 __longlong_as_double(int64_t(bias - scale_row - scale_column) << significand_bits));
+}
+
+template <class layout>
+__device__ inline void write_tile(const tb_split_arguments &arguments, const float (&sum)[layout::tile_n / 2],
+                                  int64_t row, int64_t column)
+{
+    const tb_problem &problem = arguments.problem;
     const int lane = threadIdx.x % 32;
     row += threadIdx.x % warpgroup / 32 * 16 + lane / 4;
     column += lane % 4 * 2;
     float *c = problem.c + row + column * problem.ldc;
+    int scales[2] = {};
+    if (layout::format::scales)
+        for (int h = 0; h < 2; h++)
+            scales[h] = split::scale_of(arguments.largest_a[row + 8 * h]);
 #pragma unroll
-    for (int i = 0; i < tile_n / 2; i += 4)
+    for (int i = 0; i < layout::tile_n / 2; i += 4)
 #pragma unroll
         for (int l = 0; l < 2; l++)
             if (column + i * 2 + l < problem.n) {
                 float *element = c + (i * 2 + l) * problem.ldc;
+                float upper = sum[i + l], lower = sum[i + l + 2];
+                if (layout::format::scales) {
+                    const int scale = split::scale_of(arguments.largest_b[column + i * 2 + l]);
+                    upper = scale_back(upper, scales[0], scale);
+                    lower = scale_back(lower, scales[1], scale);
+                }
                 if (row < problem.m)
-                    element[0] = tb::combine(problem, sum[i + l], element);
+                    element[0] = tb::combine(problem, upper, element);
                 if (row + 8 < problem.m)
-                    element[8] = tb::combine(problem, sum[i + l + 2], element + 8);
+                    element[8] = tb::combine(problem, lower, element + 8);
             }
 }
 
@@ -252,8 +286,8 @@ template <int count> struct segments {
     }
 };
 
-/* With all_six the products are those of three parts each, and known to the compiler. */
-template <class layout, bool all_six>
+/* With `usual` both operands have all their parts, and the products are known to the compiler. */
+template <class layout, bool usual>
 __device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int tiles, int consumer)
 {
     constexpr int count = layout::tile_n / 2;
@@ -270,7 +304,7 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
             const uint32_t b = shared + at.stage * layout::stage_bytes + layout::bytes_a;
             ptx::mbarrier_wait(full_barrier<layout>(shared, at.stage), at.parity);
             wait_for_turn(consumer);
-            multiply_stage<layout::tile_n, all_six>(sum, a, b, shared + layout::products_offset);
+            multiply_stage<layout, usual>(sum, a, b, shared + layout::products_offset);
             give_turn(1 - consumer);
             ptx::wgmma_wait_group<0>();
             pin(sum);
@@ -288,24 +322,27 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
         }
         if (before.any)
             before.add_to(total);
-        write_tile<layout::tile_n>(arguments.problem, total,
-                                   int64_t(tile.panel_a) * tile_m + consumer * wgmma_m,
-                                   int64_t(tile.panel_b) * layout::tile_n);
+        write_tile<layout>(arguments, total, int64_t(tile.panel_a) * tile_m + consumer * wgmma_m,
+                           int64_t(tile.panel_b) * layout::tile_n);
     }
     if (consumer == 0)
         wait_for_turn(0);
 }
 
-/* Whether the pre-pass has found exponents outside the limits. Every block answers alike. */
-__device__ inline bool out_of_range(const tb_split_arguments &arguments)
+/* Whether the passes before have found exponents outside the limits. Every block answers alike. Scaled operands have
+ * only those of Inf and NaN, and of sums that are too large. */
+template <class format> __device__ inline bool out_of_range(const tb_split_arguments &arguments)
 {
-    constexpr int bias = 127;
+    constexpr int bias = 127, not_finite = 255 - bias;
     const tb_split_range a = arguments.findings->a, b = arguments.findings->b;
-    if (a.smallest_below_256 == 0 || b.smallest_below_256 == 0) /* a zero operand; the other's Inf or NaN */
-        return max(a.largest, b.largest) > bias + TB_SPLIT_LARGEST;
-    const int largest_a = int(a.largest) - bias, smallest_a = 256 - int(a.smallest_below_256) - bias;
-    const int largest_b = int(b.largest) - bias, smallest_b = 256 - int(b.smallest_below_256) - bias;
+    const int largest_a = int(a.largest) - bias, largest_b = int(b.largest) - bias;
     const int sum = largest_a + 1 + largest_b + 1 + (64 - __clzll(arguments.problem.k - 1));
+    if (format::scales)
+        return max(largest_a, largest_b) == not_finite || sum > TB_SPLIT_LARGEST_SUM;
+    if (a.smallest_below_256 == 0 || b.smallest_below_256 == 0) /* a zero operand; the other's Inf or NaN */
+        return max(largest_a, largest_b) > TB_SPLIT_LARGEST;
+    const int smallest_a = 256 - int(a.smallest_below_256) - bias;
+    const int smallest_b = 256 - int(b.smallest_below_256) - bias;
     return max(largest_a, largest_b) > TB_SPLIT_LARGEST || sum > TB_SPLIT_LARGEST_SUM ||
            min(smallest_a, smallest_b) < TB_SPLIT_SMALLEST ||
            smallest_a + smallest_b < TB_SPLIT_SMALLEST_PRODUCT;
@@ -314,7 +351,7 @@ __device__ inline bool out_of_range(const tb_split_arguments &arguments)
 template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
-    if (out_of_range(arguments)) {
+    if (out_of_range<typename layout::format>(arguments)) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             arguments.findings->declined = 1;
         return;
@@ -327,7 +364,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             ptx::mbarrier_init(empty_barrier<layout>(shared, stage), consumers * warps * cluster_blocks);
         }
         ptx::fence_mbarrier_init();
-        *reinterpret_cast<uint32_t *>(memory + layout::products_offset) = list_products(
+        *reinterpret_cast<uint32_t *>(memory + layout::products_offset) = list_products<layout::parts>(
             parts_of(arguments.findings->a), parts_of(arguments.findings->b), arguments.last_order);
     }
     ptx::cluster_synchronize();
@@ -340,8 +377,8 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             produce<layout>(arguments, shared, tiles);
     } else {
         ptx::raise_registers<consumer_registers>();
-        if (parts_of(arguments.findings->a) == TB_SPLIT_PARTS &&
-            parts_of(arguments.findings->b) == TB_SPLIT_PARTS && arguments.last_order == 2)
+        if (parts_of(arguments.findings->a) == layout::parts &&
+            parts_of(arguments.findings->b) == layout::parts && arguments.last_order == layout::parts - 1)
             consume<layout, true>(arguments, shared, tiles, group - 1);
         else
             consume<layout, false>(arguments, shared, tiles, group - 1);
@@ -353,10 +390,10 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
 
 } // namespace split_sm90
 
-#define TB_SPLIT_STAMP(symbol, tile_n)                                                                       \
+#define TB_SPLIT_STAMP(symbol, tile_n, format)                                                               \
     extern "C" __global__ void __cluster_dims__(split_sm90::cluster_blocks, 1, 1)                            \
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
-        split_sm90::sgemm<split_sm90::layout<tile_n>>(arguments);                                            \
+        split_sm90::sgemm<split_sm90::layout<tile_n, format>>(arguments);                                    \
     }

@@ -1,30 +1,34 @@
 /* What the launch function of the split-precision kernels passes to them. Shared by C and CUDA.
  *
- * Words: a part is one of the BF16 numbers whose sum is an FP32 number; a panel is as many rows of op(A), or
- * columns of op(B), as a tile of C has; a chunk is a panel's parts over one stage of k.
+ * Words: a part is one of the BF16 or FP16 numbers whose sum is an FP32 number; a panel is as many rows of op(A), or
+ * columns of op(B), as a tile of C has; a chunk is a panel's parts over one stage of k; an outer index is a row of
+ * op(A) or a column of op(B).
  */
 #ifndef TB_SPLIT_H
 #define TB_SPLIT_H
 
 #include "lib/problem.h"
 
-#define TB_SPLIT_PARTS   3
-#define TB_SPLIT_STAGE_K 32
+#define TB_SPLIT_BF16_PARTS 3
+#define TB_SPLIT_FP16_PARTS 2
+#define TB_SPLIT_STAGE_K    32
 
-/* Bytes of a chunk: three parts of 2 bytes. */
-#define TB_SPLIT_CHUNK_BYTES(rows) (TB_SPLIT_PARTS * TB_SPLIT_STAGE_K * 2 * (rows))
+/* Bytes of a chunk: parts of 2 bytes. */
+#define TB_SPLIT_CHUNK_BYTES(parts, rows) ((parts)*TB_SPLIT_STAGE_K * 2 * (rows))
 
 /* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
  * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
  * chunk of B and two 8-byte barriers; and the list of products. */
-#define TB_SPLIT_TILE_M              128
-#define TB_SPLIT_WIDE                192
-#define TB_SPLIT_NARROW              128
-#define TB_SPLIT_RING_STAGES(tile_n) ((tile_n) == TB_SPLIT_WIDE ? 3 : 4)
-#define TB_SPLIT_RING_BYTES(tile_n)                                                                          \
-    (TB_SPLIT_RING_STAGES(tile_n) *                                                                          \
-         (TB_SPLIT_CHUNK_BYTES(TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(tile_n) + 2 * 8) +                    \
-     16)
+#define TB_SPLIT_TILE_M     128
+#define TB_SPLIT_WIDE       192
+#define TB_SPLIT_NARROW     128
+#define TB_SPLIT_RING_SPACE (227 * 1024 - 16)
+#define TB_SPLIT_STAGE_BYTES(parts, tile_n)                                                                  \
+    (TB_SPLIT_CHUNK_BYTES(parts, TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(parts, tile_n))
+#define TB_SPLIT_RING_STAGES(parts, tile_n)                                                                  \
+    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8))
+#define TB_SPLIT_RING_BYTES(parts, tile_n)                                                                   \
+    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8) + 16)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
 #define TB_SPLIT_THREADS        384
 
@@ -32,10 +36,17 @@
 #define TB_SPLIT_BLOCK_ROWS   64
 #define TB_SPLIT_BLOCK_STAGES 4
 
+/* Threads of a block that clears what the passes find out. */
+#define TB_SPLIT_BEGIN_THREADS 256
+
 /* Stages that are summed in registers before they join what was summed before. */
 #define TB_SPLIT_SEGMENT_STAGES 32
 
-/* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic.
+/* FP16 parts: every outer index is scaled by a power of two that brings its largest magnitude to [2^14, 2^15). */
+#define TB_SPLIT_SCALED_EXPONENT 14
+
+/* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic. BF16 parts mind all
+ * of them, FP16 parts the last.
  * SMALLEST: below it the third part is no longer exact, as BF16 ends at 2^-133.
  * SMALLEST_PRODUCT: below it the tensor cores' last bit, 2^-149, lost twelve times a stage, shows.
  * LARGEST: above it rounding to BF16 may overflow.
@@ -60,11 +71,12 @@ typedef struct tb_split_findings {
 typedef struct tb_split_arguments {
     tb_problem problem;
     void *parts_a, *parts_b; /* [panel][stage][part][k / 8][row][k % 8], zeros where there is no element */
+    uint32_t *largest_a,
+        *largest_b; /* FP16 parts: by outer index, the bits of its largest magnitude; else NULL */
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     int64_t stages;  /* of k */
-    int32_t
-        last_order; /* products of part i and part j are computed where i + j is at most this: 2 makes six, 4 nine */
+    int32_t last_order;         /* products of part i and part j are computed where i + j is at most this */
     int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */

@@ -1,4 +1,4 @@
-/* wgmma m64 n k16, BF16 operands in shared memory, FP32 accumulators: D (64 x n) = A * B + (keep ? D : 0),
+/* wgmma m64 n k16, BF16 or FP16 operands in shared memory, FP32 accumulators: D (64 x n) = A * B + (keep ? D : 0),
  * for the widths n that kernels here use.
  *
  * Both operands are K-major without swizzle: shared memory holds core matrices of 8 rows x 8 steps of k, 128
@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <stdint.h>
 
 namespace ptx
@@ -22,7 +24,7 @@ __device__ inline uint64_t wgmma_descriptor(uint32_t address, uint32_t apart_k, 
            uint64_t(apart_rows >> 4) << 32;
 }
 
-template <int n> struct wgmma;
+template <int n, typename element> struct wgmma;
 
 /* Operand lists, by ten and by one; the argument is the tens' digits, none for the first ten. */
 #define TB_NAMES_8(t)  "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,"
@@ -39,8 +41,8 @@ template <int n> struct wgmma;
 
 /* names ends in a comma, which the braces' last register takes; a, b and keep are the numbers of the operands
  * that follow the accumulators. */
-#define TB_WGMMA(n, names, last, a, b, keep, ...)                                                            \
-    template <> struct wgmma<n> {                                                                            \
+#define TB_WGMMA(n, element, type, names, last, a, b, keep, ...)                                             \
+    template <> struct wgmma<n, element> {                                                                   \
         static constexpr int registers = n / 2;                                                              \
         __device__ static void multiply(float (&sum)[n / 2], uint64_t descriptor_a, uint64_t descriptor_b,   \
                                         int keep_sum)                                                        \
@@ -48,7 +50,7 @@ template <int n> struct wgmma;
             asm volatile("{\n"                                                                               \
                          ".reg .pred keep;\n"                                                                \
                          "setp.ne.b32 keep, " keep ", 0;\n"                                                  \
-                         "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 "                         \
+                         "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " "                 \
                          "{" names last "}, " a ", " b ", keep, 1, 1, 0, 0;\n"                               \
                          "}"                                                                                 \
                          : __VA_ARGS__                                                                       \
@@ -56,11 +58,20 @@ template <int n> struct wgmma;
         }                                                                                                    \
     };
 
-TB_WGMMA(8, "%0,%1,%2,", "%3", "%4", "%5", "%6", TB_FLOATS_4(0))
-TB_WGMMA(128, TB_NAMES_60 "%60,%61,%62,", "%63", "%64", "%65", "%66", TB_FLOATS_64)
-TB_WGMMA(192, TB_NAMES_80 TB_NAMES_10(8) "%90,%91,%92,%93,%94,", "%95", "%96", "%97", "%98", TB_FLOATS_64,
-         TB_FLOATS_16(64), TB_FLOATS_16(80))
+#define TB_WGMMA_128(element, type)                                                                          \
+    TB_WGMMA(128, element, type, TB_NAMES_60 "%60,%61,%62,", "%63", "%64", "%65", "%66", TB_FLOATS_64)
+#define TB_WGMMA_192(element, type)                                                                          \
+    TB_WGMMA(192, element, type, TB_NAMES_80 TB_NAMES_10(8) "%90,%91,%92,%93,%94,", "%95", "%96", "%97",     \
+             "%98", TB_FLOATS_64, TB_FLOATS_16(64), TB_FLOATS_16(80))
 
+TB_WGMMA(8, __nv_bfloat16, "bf16", "%0,%1,%2,", "%3", "%4", "%5", "%6", TB_FLOATS_4(0))
+TB_WGMMA_128(__nv_bfloat16, "bf16")
+TB_WGMMA_192(__nv_bfloat16, "bf16")
+TB_WGMMA_128(__half, "f16")
+TB_WGMMA_192(__half, "f16")
+
+#undef TB_WGMMA_192
+#undef TB_WGMMA_128
 #undef TB_WGMMA
 
 } // namespace ptx

@@ -2,7 +2,8 @@
  * any reduced precision (pedantic), both against sums in double-double.
  *
  * accuracy [kernel=name] [largest k]. Errors are in units of u d, with u = 2^-24 and d = |A||B|: what one
- * rounding of a sum without cancellation may cost. A sample of 64 x 64 elements is looked at; it prints a
+ * rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is more, and so is what is
+ * allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints a
  * line for every family and k, and at the end what failed.
  */
 #include "kernels/catalog.h"
@@ -27,7 +28,13 @@
 #define MAXIMUM_RATIO   1.25
 #define SMALL_K_MAXIMUM 4
 #define ZERO_MEAN_SLOPE 0.6
-#define K_COUNT         6
+
+/* Of fast kernels: what they may err beyond the comparator, and what a step of k adds to d for each unit of the row's and
+ * the column's largest magnitudes. */
+#define FAST_MAXIMUM 8
+#define FAST_RMS     4
+#define FAST_FLOOR   0x1p-15
+#define K_COUNT      6
 static const int64_t all_k[K_COUNT] = {16, 64, 256, 1024, 4096, 16384};
 
 static void must(bool condition, const char *step)
@@ -115,6 +122,7 @@ static int64_t sampled(int index, int64_t count)
 
 typedef struct reference {
     const operand *a, *b;
+    double floor;                                          /* FAST_FLOOR, or 0 */
     double sum[SAMPLE][SAMPLE], magnitude[SAMPLE][SAMPLE]; /* [column][row] */
     float loop[SAMPLE][SAMPLE]; /* what a plain loop of fused multiply-adds makes of it */
 } reference;
@@ -127,7 +135,7 @@ static void refer_column(void *what, int64_t column)
     const float *b = r->b->host + sampled((int)column, r->b->outer) * k_count;
     for (int row = 0; row < SAMPLE; row++) {
         const float *a = r->a->host + sampled(row, r->a->outer) * k_count;
-        double sum = 0, lost = 0, magnitude = 0;
+        double sum = 0, lost = 0, magnitude = 0, largest_a = 0, largest_b = 0;
         float loop = 0;
         for (int64_t k = 0; k < k_count; k++) {
             double product = (double)a[k] * (double)b[k];
@@ -135,11 +143,13 @@ static void refer_column(void *what, int64_t column)
             lost += (sum - (next - part)) + (product - part);
             sum = next;
             magnitude += fabs(product);
+            largest_a = fmax(largest_a, fabs((double)a[k]));
+            largest_b = fmax(largest_b, fabs((double)b[k]));
             loop = fmaf(a[k], b[k], loop);
         }
         r->loop[column][row] = loop;
         r->sum[column][row] = sum + lost;
-        r->magnitude[column][row] = magnitude;
+        r->magnitude[column][row] = magnitude + r->floor * (double)k_count * largest_a * largest_b;
     }
 }
 
@@ -180,6 +190,11 @@ typedef struct sides {
     float sample[SAMPLE][SAMPLE]; /* of host_c */
 } sides;
 
+static bool is_fast(const sides *s)
+{
+    return s->kernel->accuracy == TB_ACCURACY_FAST;
+}
+
 static void multiply(const sides *s, const tb_problem *problem)
 {
     void *workspace = NULL;
@@ -219,30 +234,32 @@ static tb_problem problem_of(const sides *s, const operand *a, const operand *b)
 
 /* ---- what is promised --------------------------------------------------------------------------------- */
 
-static void judge(const accuracy_family *family, int64_t k, const errors *ours, const errors *theirs)
+static void judge(const accuracy_family *family, bool fast, int64_t k, const errors *ours,
+                  const errors *theirs)
 {
     const char *name = family->name;
     double room = family->beyond ? MAXIMUM_RATIO : 1;
+    double more = fast ? FAST_MAXIMUM : 0, more_rms = fast ? FAST_RMS : 0;
     printf("%-16s %6" PRId64 "   %8.3f %8.4f %+8.4f   %8.3f %8.4f %+8.4f\n", name, k, ours->maximum,
            ours->rms, ours->bias, theirs->maximum, theirs->rms, theirs->bias);
     if (k < SMALLEST_K) {
-        CHECK(ours->maximum <= fmax(SMALL_K_MAXIMUM, theirs->maximum), "%s, k %" PRId64 ": maximum %g", name,
-              k, ours->maximum);
+        CHECK(ours->maximum <= fmax(SMALL_K_MAXIMUM, theirs->maximum) + more, "%s, k %" PRId64 ": maximum %g",
+              name, k, ours->maximum);
         return;
     }
-    CHECK(ours->maximum <= MAXIMUM_RATIO * theirs->maximum, "%s, k %" PRId64 ": maximum %g, cuBLAS has %g",
-          name, k, ours->maximum, theirs->maximum);
-    CHECK(ours->rms <= room * theirs->rms, "%s, k %" PRId64 ": rms %g, cuBLAS has %g", name, k, ours->rms,
-          theirs->rms);
-    CHECK(fabs(ours->bias) <= theirs->rms, "%s, k %" PRId64 ": bias %g, cuBLAS has an rms of %g", name, k,
-          ours->bias, theirs->rms);
+    CHECK(ours->maximum <= MAXIMUM_RATIO * theirs->maximum + more,
+          "%s, k %" PRId64 ": maximum %g, cuBLAS has %g", name, k, ours->maximum, theirs->maximum);
+    CHECK(ours->rms <= room * theirs->rms + more_rms, "%s, k %" PRId64 ": rms %g, cuBLAS has %g", name, k,
+          ours->rms, theirs->rms);
+    CHECK(fabs(ours->bias) <= theirs->rms + more_rms, "%s, k %" PRId64 ": bias %g, cuBLAS has an rms of %g",
+          name, k, ours->bias, theirs->rms);
 }
 
 static errors compare_sides(sides *s, const accuracy_family *family, int64_t k, uint64_t seed)
 {
     operand a = make_operand(family, M, k, false, seed), b = make_operand(family, N, k, true, seed);
     static reference r;
-    r = (reference){.a = &a, .b = &b};
+    r = (reference){.a = &a, .b = &b, .floor = is_fast(s) ? FAST_FLOOR : 0};
     in_parallel(refer_column, &r, SAMPLE);
 
     const tb_problem problem = problem_of(s, &a, &b);
@@ -259,7 +276,7 @@ static errors compare_sides(sides *s, const accuracy_family *family, int64_t k, 
         errors of_loop = measure(&r, r.loop);
         theirs = theirs.rms > of_loop.rms ? theirs : of_loop;
     }
-    judge(family, k, &ours, &theirs);
+    judge(family, is_fast(s), k, &ours, &theirs);
     drop_operand(&a);
     drop_operand(&b);
     return ours;
@@ -415,7 +432,8 @@ int main(int argc, char **argv)
         if (accuracy_families[f].zero_mean && count > 2)
             the_error_grows_slowly(&accuracy_families[f], all, count);
     }
-    the_identity_changes_nothing(&s, seed);
+    if (!is_fast(&s))
+        the_identity_changes_nothing(&s, seed);
     integers_are_exact(&s, seed);
     powers_of_two_commute(&s, seed);
     infinities_and_nans_are_those_of_a_loop(&s, seed);

@@ -18,7 +18,7 @@ enum { M = 255, N = 200, K = 1700 };
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
 
-/* Whole numbers of so many bits: 8 fill one part, 16 two, 24 three. */
+/* Whole numbers of so many bits: 8 fill one part, 16 two, 24 three of BF16 or two of FP16. */
 static float draw(check_random *random, int bits)
 {
     return (float)check_between(random, 1 - (1 << bits), (1 << bits) - 1) * 0x1p-10f;
@@ -80,7 +80,7 @@ static void check_kernel(const char *kernel, int bits_a, int bits_b, check_rando
 
 int main(void)
 {
-    static const char *const kernels[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90"};
+    static const char *const kernels[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90"};
     static const int bits[] = {8, 16, 24};
     if (!arena_has_device())
         SKIP("no device");

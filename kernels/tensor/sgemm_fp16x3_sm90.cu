@@ -1,0 +1,11 @@
+/* sgemm_fp16x3_sm90: four launches, each taking the same arguments. The first clears what the next two find out, the
+ * second finds the largest magnitude of every row of op(A) and column of op(B), the third scales and splits; the fourth
+ * multiplies, or leaves C to a SIMT kernel that is launched behind it.
+ */
+#include "kernels/tensor/sgemm_split_sm90.cuh"
+
+TB_SPLIT_STAMP_BEGIN(sgemm_fp16x3_sm90_begin)
+TB_SPLIT_STAMP_PASS(sgemm_fp16x3_sm90_largest, split::find_largest)
+TB_SPLIT_STAMP_PASS(sgemm_fp16x3_sm90_split, split::split_block<split::fp16x2>)
+TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x192, 192, split::fp16x2)
+TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x128, 128, split::fp16x2)

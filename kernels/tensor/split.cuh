@@ -1,0 +1,297 @@
+/* The pre-pass: splits A and B into BF16 or FP16 parts, laid out as the tensor kernel's copies want them.
+ *
+ *   op(X), outer x k                      parts, chunk after chunk
+ *   +--------+--------+--     each       +-----------------------------------------------+
+ *   | chunk  | chunk  |       block      | part 0: k 0-7 of row 0, of row 1, ... | k 8-15 | ...
+ *   +--------+--------+--     writes     | part 1: ...                           |        |
+ *   | chunk  | chunk  |       64 rows    | part 2: ...                           |        |
+ *   +--------+--------+--     of one     +-----------------------------------------------+
+ *     32 of k
+ *
+ * The first part is the FP32 number rounded to nearest even, the next what is left rounded likewise; what is left is
+ * exact in FP32.
+ *
+ * Three BF16 parts: 8 + 8 + 8 significant bits. They sum to the number exactly while its last bit is at least 2^-133,
+ * BF16's smallest: from 2^-110 on.
+ *
+ * Two FP16 parts: 11 + 11 significant bits and a sign, of a number that was scaled so that the largest of its row of
+ * op(X) lies in [2^14, 2^15). What the parts miss is at most 2^-23 of the number, or 2^-39 of the row's largest.
+ *
+ * Rows and steps of k that do not exist become zeros, so that the kernel that multiplies has no edges there.
+ */
+#pragma once
+
+#include "kernels/tensor/split.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace split
+{
+
+constexpr int stage_k = TB_SPLIT_STAGE_K, block_rows = TB_SPLIT_BLOCK_ROWS,
+              block_stages = TB_SPLIT_BLOCK_STAGES;
+constexpr int step_k = 8, steps = stage_k / step_k; /* a thread's share along k: 16 bytes of each part */
+constexpr int threads = block_rows * steps;
+/* On a multiprocessor, for enough bytes in flight: 3.8 TB/s on an H200, against 3.5 with 4. */
+constexpr int blocks = 6;
+
+struct operand {
+    const float *elements;
+    int64_t rows, k, leading_dimension;
+    bool k_contiguous;
+    uint4 *parts;
+    uint32_t *largest; /* by row, where rows are scaled */
+    int panel, panels;
+    tb_split_range *range;
+};
+
+/* The power of two that a row is scaled by, from the bits of its largest magnitude. */
+__device__ inline int scale_of(uint32_t largest)
+{
+    if (largest == 0)
+        return 0;
+    const int exponent = largest >> 23 ? int(largest >> 23) - 127 : 31 - __clz(largest) - 149;
+    return TB_SPLIT_SCALED_EXPONENT - exponent;
+}
+
+__device__ inline operand operand_a(const tb_split_arguments &arguments)
+{
+    const tb_problem &p = arguments.problem;
+    return {p.a,
+            p.m,
+            p.k,
+            p.lda,
+            p.transpose_a != 0,
+            static_cast<uint4 *>(arguments.parts_a),
+            arguments.largest_a,
+            arguments.panel_a,
+            arguments.panels_a,
+            &arguments.findings->a};
+}
+
+__device__ inline operand operand_b(const tb_split_arguments &arguments)
+{
+    const tb_problem &p = arguments.problem;
+    return {p.b,
+            p.n,
+            p.k,
+            p.ldb,
+            p.transpose_b == 0,
+            static_cast<uint4 *>(arguments.parts_b),
+            arguments.largest_b,
+            arguments.panel_b,
+            arguments.panels_b,
+            &arguments.findings->b};
+}
+
+/* A thread's 8 steps of k of one row, where neighbouring threads have neighbouring rows: right as it is for an
+ * operand that runs along its rows in memory. */
+__device__ inline void read_rows(const operand &x, int64_t row, int64_t k, float (&values)[step_k])
+{
+    const float *source = x.elements + row + k * x.leading_dimension;
+    const int64_t left = row < x.rows ? x.k - k : 0;
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        values[i] = i < left ? source[i * x.leading_dimension] : 0;
+}
+
+/* The same for an operand that runs along k: a warp reads 32 neighbours of one row, shared memory turns them. */
+__device__ inline void read_columns(const operand &x, int64_t first_row, int64_t first_k, int row, int step,
+                                    float (&values)[step_k])
+{
+    __shared__ float staged[block_rows][stage_k + 1]; /* + 1: a column of it touches every bank */
+    const int64_t k = first_k + threadIdx.x % stage_k;
+    const int warp = threadIdx.x / stage_k;
+    const float *source = x.elements + (first_row + warp) * x.leading_dimension + k;
+    const int64_t left = k < x.k ? x.rows - first_row - warp : 0;
+    float read[step_k];
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        read[i] = i * step_k < left ? source[i * step_k * x.leading_dimension] : 0;
+    __syncthreads(); /* the stage before has been taken out */
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        staged[warp + i * step_k][threadIdx.x % stage_k] = read[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        values[i] = staged[row][step * step_k + i];
+}
+static_assert(threads / stage_k == step_k, "read_columns: as many warps as a thread has values");
+
+/* What a number is split into. */
+struct bf16x3 {
+    using element = __nv_bfloat16;
+    static constexpr int parts = TB_SPLIT_BF16_PARTS;
+    static constexpr bool scales = false;
+
+    /* Takes the leading part off both values. */
+    __device__ static uint32_t take(float &low, float &high)
+    {
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+        low -= __low2float(pair);
+        high -= __high2float(pair);
+        return *reinterpret_cast<const uint32_t *>(&pair);
+    }
+};
+
+struct fp16x2 {
+    using element = __half;
+    static constexpr int parts = TB_SPLIT_FP16_PARTS;
+    static constexpr bool scales = true;
+
+    __device__ static uint32_t take(float &low, float &high)
+    {
+        const __half2 pair = __floats2half2_rn(low, high);
+        low -= __low2float(pair);
+        high -= __high2float(pair);
+        return *reinterpret_cast<const uint32_t *>(&pair);
+    }
+};
+
+template <class format> __device__ inline uint4 take_part(float (&values)[step_k])
+{
+    uint32_t packed[step_k / 2];
+#pragma unroll
+    for (int i = 0; i < step_k; i += 2)
+        packed[i / 2] = format::take(values[i], values[i + 1]);
+    return make_uint4(packed[0], packed[1], packed[2], packed[3]);
+}
+
+/* By two factors, as one may lie beyond FP32's exponents. */
+__device__ inline void scale(float (&values)[step_k], int exponent)
+{
+    const int half = exponent / 2;
+    const float first = __int_as_float((127 + half) << 23),
+                second = __int_as_float((127 + exponent - half) << 23);
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        values[i] = values[i] * first * second;
+}
+
+__device__ inline void note_range(tb_split_range &range, const float (&values)[step_k])
+{
+#pragma unroll
+    for (int i = 0; i < step_k; i++) {
+        const uint32_t magnitude = __float_as_uint(values[i]) & 0x7fffffff, exponent = magnitude >> 23;
+        range.largest = max(range.largest, exponent);
+        range.smallest_below_256 = max(range.smallest_below_256, magnitude ? 256 - exponent : 0);
+    }
+}
+
+/* An atomic only where it has news: all blocks share the one address. */
+__device__ inline void raise(uint32_t *finding, uint32_t value)
+{
+    value = __reduce_max_sync(0xffffffff, value);
+    if (threadIdx.x % 32 == 0 && value > *static_cast<volatile uint32_t *>(finding))
+        atomicMax(finding, value);
+}
+
+/* A block's share of an operand: 64 rows, some stages of k. Blocks that read together read neighbours: along the rows
+ * where memory does, else along k. */
+struct share {
+    int64_t first_row, first_stage, end_stage;
+    int row, step; /* a thread's, within the rows and a stage */
+
+    __device__ share(const operand &x, int64_t stages, int64_t block)
+    {
+        const int64_t blocks_k = (stages + block_stages - 1) / block_stages;
+        const int64_t blocks_rows = int64_t(x.panels) * x.panel / block_rows;
+        first_row = (x.k_contiguous ? block / blocks_k : block % blocks_rows) * block_rows;
+        first_stage = (x.k_contiguous ? block % blocks_k : block / blocks_rows) * block_stages;
+        end_stage = min(stages, first_stage + block_stages);
+        row = threadIdx.x % block_rows;
+        step = threadIdx.x / block_rows;
+    }
+
+    __device__ void read(const operand &x, int64_t stage, float (&values)[step_k]) const
+    {
+        if (x.k_contiguous)
+            read_columns(x, first_row, stage * stage_k, row, step, values);
+        else
+            read_rows(x, first_row + row, stage * stage_k + step * step_k, values);
+    }
+};
+
+/* Before a split that scales: the largest magnitude of each row. */
+__device__ inline void find_largest(const operand &x, int64_t stages, int64_t block)
+{
+    const share share(x, stages, block);
+    uint32_t largest = 0;
+    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
+        float values[step_k];
+        share.read(x, stage, values);
+#pragma unroll
+        for (int i = 0; i < step_k; i++)
+            largest = max(largest, __float_as_uint(values[i]) & 0x7fffffff);
+    }
+    uint32_t *of_row = x.largest + share.first_row + share.row;
+    if (largest > *static_cast<volatile uint32_t *>(of_row))
+        atomicMax(of_row, largest);
+}
+
+template <class format> __device__ inline void split_block(const operand &x, int64_t stages, int64_t block)
+{
+    const share share(x, stages, block);
+    const int64_t panel = share.first_row / x.panel, row_of_panel = share.first_row % x.panel + share.row;
+    const int exponent = format::scales ? scale_of(x.largest[share.first_row + share.row]) : 0;
+    tb_split_range range = {};
+    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
+        float values[step_k];
+        share.read(x, stage, values);
+        note_range(range, values);
+        if (format::scales)
+            scale(values, exponent);
+        uint4 *target = x.parts + ((panel * stages + stage) * format::parts * steps + share.step) * x.panel +
+                        row_of_panel;
+#pragma unroll
+        for (int part = 0; part < format::parts; part++) {
+            const uint4 taken = take_part<format>(values);
+            target[part * steps * x.panel] = taken;
+            if ((taken.x | taken.y | taken.z | taken.w) & 0x7fff7fff)
+                range.parts = max(range.parts, part + 1);
+        }
+    }
+    raise(&x.range->largest, range.largest);
+    raise(&x.range->smallest_below_256, range.smallest_below_256);
+    raise(&x.range->parts, range.parts);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------ */
+
+/* Nothing is known yet. Any number of threads. */
+__device__ inline void begin(const tb_split_arguments &arguments)
+{
+    const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x,
+                  all = int64_t(gridDim.x) * blockDim.x;
+    if (thread < sizeof(tb_split_findings) / sizeof(uint32_t))
+        reinterpret_cast<uint32_t *>(arguments.findings)[thread] = 0;
+    if (!arguments.largest_a)
+        return;
+    /* B's follow upon A's. */
+    const int64_t count =
+        int64_t(arguments.panels_a) * arguments.panel_a + int64_t(arguments.panels_b) * arguments.panel_b;
+    for (int64_t i = thread; i < count; i += all)
+        arguments.largest_a[i] = 0;
+}
+
+} // namespace split
+
+/* Defines a kernel whose blocks call body(operand, stages, block), A's first. */
+#define TB_SPLIT_STAMP_PASS(symbol, body)                                                                    \
+    extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)                              \
+        symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
+    {                                                                                                        \
+        if (blockIdx.x < arguments.split_blocks_a)                                                           \
+            body(split::operand_a(arguments), arguments.stages, blockIdx.x);                                 \
+        else                                                                                                 \
+            body(split::operand_b(arguments), arguments.stages, blockIdx.x - arguments.split_blocks_a);      \
+    }
+
+#define TB_SPLIT_STAMP_BEGIN(symbol)                                                                         \
+    extern "C" __global__ void __launch_bounds__(TB_SPLIT_BEGIN_THREADS)                                     \
+        symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
+    {                                                                                                        \
+        split::begin(arguments);                                                                             \
+    }
