@@ -130,6 +130,27 @@ void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool 
     };
 }
 
+static void round_matrices(float *device, size_t count, int bits)
+{
+    float *host = malloc(count * sizeof *host);
+    bench_require(host != NULL, "memory for rounded numbers");
+    BENCH_CUDA(cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < count; i++) {
+        int exponent;
+        float fraction = frexpf(host[i], &exponent);
+        host[i] = ldexpf(roundf(ldexpf(fraction, bits)), exponent - bits);
+    }
+    BENCH_CUDA(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice));
+    free(host);
+}
+
+void bench_round_operands(const bench_product *product, int bits)
+{
+    const size_t sets = (size_t)product->sets;
+    round_matrices((float *)(uintptr_t)product->first.a, sets * product->stride_a, bits);
+    round_matrices((float *)(uintptr_t)product->first.b, sets * product->stride_b, bits);
+}
+
 void bench_release(bench_product *product)
 {
     BENCH_CUDA(cudaFree((void *)(uintptr_t)product->first.a));
@@ -205,8 +226,9 @@ void bench_dismiss(bench_contender *contender)
     contender->workspace = NULL;
 }
 
-static void enqueue_cublas(const bench_gpu *gpu, const tb_problem *problem)
+static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const tb_problem *problem)
 {
+    BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
     BENCH_CUBLAS(cublasSgemm_64(gpu->cublas, problem->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
                                 problem->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, problem->m, problem->n,
                                 problem->k, &problem->alpha, problem->a, problem->lda, problem->b,
@@ -225,7 +247,7 @@ static void enqueue_copy(const bench_gpu *gpu, float *target, int64_t target_ld,
 void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_problem *problem)
 {
     if (!contender->kernel) {
-        enqueue_cublas(gpu, problem);
+        enqueue_cublas(gpu, contender->tf32, problem);
         return;
     }
     tb_problem aligned = *problem;

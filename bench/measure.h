@@ -51,11 +51,15 @@ typedef struct bench_product {
 void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
                     int sets, bench_product *product);
 void bench_release(bench_product *product);
+
+/* Leaves A and B so many significant bits, as numbers have that began as BF16 (8) or FP16 (11). */
+void bench_round_operands(const bench_product *product, int bits);
 tb_problem bench_problem(const bench_product *product, int64_t turn);
 
 typedef struct bench_contender {
     const char *name;
     const tb_kernel *kernel; /* NULL: cuBLAS SGEMM */
+    bool tf32;               /* of cuBLAS: on the TF32 tensor cores, for comparison */
     void *workspace;
     float *pitched_a, *pitched_b; /* where a kernel that pads copies what it cannot take; part of its time */
     int64_t pitched_lda, pitched_ldb;

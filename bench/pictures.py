@@ -4,6 +4,8 @@
     bench/pictures.py kernels  bench/results/h200-kernels.json docs/kernels.png
     bench/pictures.py streamed bench/results/h200-streamed-pageable.json docs/streamed.png
     bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
+    bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
+    bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
 """
 import argparse
 import json
@@ -112,7 +114,58 @@ def _arithmetic_and_bytes(products):
             [4 * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]) for p in products])
 
 
-PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret}
+def _of_kernel(name):
+    """How a kernel or a side of cuBLAS looks in every picture of the tensor cores."""
+    known = {"cuBLAS SGEMM": "black", "cuBLAS TF32": "0.6", "sgemm_bf16x6_sm90": "tab:blue",
+             "sgemm_bf16x9_sm90": "tab:green", "sgemm_fp16x3_sm90": "tab:orange", "sgemm_bf16x6_sm80": "tab:purple"}
+    return known.get(name, "tab:red"), name if name in known else "FP32 multiply-adds"
+
+
+def tensor(results):
+    """TFLOP/s over n of square products, a line for each kernel and side of cuBLAS."""
+    squares = [p for p in results["products"]
+               if p["m"] == p["n"] == p["k"] and p["bits"] == 24 and p["transposition"] == "NN"]
+    picture, axes = plot.subplots(figsize=(7, 4.5))
+    lines = {}
+    for product in squares:
+        for name, rate in product["tflops"].items():
+            lines.setdefault(_of_kernel(name), []).append((product["n"], rate))
+    for (colour, name), points in lines.items():
+        axes.plot(*zip(*points), color=colour, marker="o", markersize=4, label=name)
+    axes.set_xscale("log", base=2)
+    _log_ticks(axes.xaxis, [n for n in (512, 1024, 2048, 4096, 8192, 16384) if n in {p["n"] for p in squares}])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("n")
+    axes.set_ylabel("TFLOP/s")
+    axes.set_title(f"n x n x n on {results['machine']['gpu']}, operands on the device", fontsize=10)
+    axes.legend(fontsize=8)
+    _bare(axes)
+    return picture
+
+
+def precision(results):
+    """The rms error in u d over k, a panel for each family of operands."""
+    families = list(dict.fromkeys(p["family"] for p in results["products"]))
+    picture, panels = plot.subplots(1, len(families), figsize=(3.3 * len(families), 4.2), sharey=True)
+    for axes, family in zip(panels, families):
+        products = [p for p in results["products"] if p["family"] == family]
+        for name in products[0]["errors"]:
+            colour, label = _of_kernel(name)
+            axes.plot([p["k"] for p in products], [p["errors"][name]["rms"] or math.nan for p in products], color=colour,
+                      marker="o", markersize=3, label=label)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        _log_ticks(axes.xaxis, [p["k"] for p in products][::2])
+        axes.set_title(family, fontsize=9)
+        axes.set_xlabel("k")
+        _bare(axes)
+    panels[0].set_ylabel("rms error in units of 2^-24 |A||B|")
+    panels[-1].legend(fontsize=7)
+    picture.suptitle(f"Error against k, {results['gpu']}", fontsize=11)
+    return picture
+
+
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "tensor": tensor, "precision": precision}
 
 
 def main():

@@ -10,6 +10,8 @@
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md quotes (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS
+#   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
+#   precision  bench/precision: their errors against k
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced
 set -euo pipefail
@@ -58,6 +60,12 @@ for part in "${parts[@]}"; do
         ;;
     kernels)
         "$build/bench/kernels" --json "$out/kernels.json" | tee "$out/kernels.txt" || status=1
+        ;;
+    tensor)
+        "$build/bench/tensor" "$out/tensor.json" | tee "$out/tensor.txt" || status=1
+        ;;
+    precision)
+        "$build/bench/precision" "$out/precision.json" >"$out/precision.txt" || status=1
         ;;
     streamed)
         for memory in pageable pinned; do
