@@ -1,38 +1,24 @@
 /* The resident route: operands where the device can reach them, one kernel on the caller's stream. A kernel
- * that pads gets copies of the operands that miss its alignment, in pitched memory.
+ * that pads gets copies of the operands that miss its alignment, in pitched memory. One whose workspace does not fit
+ * into memory computes a part of k at a time.
  */
 #include "lib/run.h"
 
 #include "lib/device.h"
 #include "lib/machine.h"
 #include "lib/operand.h"
+#include "lib/options.h"
 #include "lib/precision.h"
 #include "lib/stream.h"
+
+/* Steps of k that a kernel is given at least, and a multiple of, when memory is short. */
+#define CHUNK_LEAST 512
+#define CHUNK_STEP  32
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
     tb_buffer a, b, workspace;
 } held;
-
-static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *plan, held *held)
-{
-    if (plan->pad_a) {
-        tb_matrix a = tb_matrix_a(&problem);
-        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &a, &held->a));
-        problem.a = a.data;
-        problem.lda = a.ld;
-    }
-    if (plan->pad_b) {
-        tb_matrix b = tb_matrix_b(&problem);
-        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &b, &held->b));
-        problem.b = b.data;
-        problem.ldb = b.ld;
-    }
-    size_t workspace = tb_device.workspace(stream, plan->kernel, &problem);
-    if (workspace > 0)
-        TB_TRY(tb_take_buffer(plan->place.device, workspace, &held->workspace));
-    return tb_device.launch(stream, plan->kernel, &problem, held->workspace.memory);
-}
 
 /* The fastest kernel that needs no memory of ours. */
 static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *problem, const tb_plan *plan)
@@ -62,6 +48,79 @@ static tb_status enqueue_frugally(tb_stream *stream, const tb_problem *problem, 
 {
     const tb_kernel *kernel = frugal_kernel(stream, problem, plan);
     return kernel ? tb_device.launch(stream, kernel, problem, NULL) : TB_UNSUPPORTED;
+}
+
+/* Steps first and on of k, so many of them; all but the first add to C. */
+static tb_problem steps_of(const tb_problem *problem, int64_t first, int64_t steps)
+{
+    tb_problem part = *problem;
+    part.k = steps;
+    if (first == 0)
+        return part;
+    part.a += part.transpose_a ? first : first * part.lda;
+    part.b += part.transpose_b ? first * part.ldb : first;
+    part.beta = 1;
+    return part;
+}
+
+/* Takes the kernel's workspace for as much of k as there is memory for: all of it, or a half, a quarter and so on. */
+static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
+                                int64_t *chunk, tb_buffer *workspace)
+{
+    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
+    size_t before = SIZE_MAX;
+    for (*chunk = problem->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
+        const tb_problem part = steps_of(problem, 0, *chunk);
+        const size_t bytes = tb_device.workspace(stream, plan->kernel, &part);
+        if (bytes == 0)
+            return TB_OK;
+        if (bytes >= before) /* it does not depend on k */
+            return TB_OUT_OF_MEMORY;
+        tb_status status = limit > 0 && bytes > limit ? TB_OUT_OF_MEMORY
+                                                      : tb_take_buffer(plan->place.device, bytes, workspace);
+        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST)
+            return status;
+        before = bytes;
+    }
+}
+
+/* Once a part has been added to C there is no way back: the rest is added by whichever kernel can. */
+static tb_status launch_in_chunks(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
+                                  int64_t chunk, void *workspace)
+{
+    int64_t done = 0;
+    do {
+        const int64_t left = problem->k - done;
+        const tb_problem part = steps_of(problem, done, left < chunk ? left : chunk);
+        const tb_status status = tb_device.launch(stream, plan->kernel, &part, workspace);
+        if (status != TB_OK && done == 0)
+            return status;
+        if (status != TB_OK) {
+            const tb_problem rest = steps_of(problem, done, left);
+            return enqueue_frugally(stream, &rest, plan) == TB_OK ? TB_OK : TB_DEVICE_LOST;
+        }
+        done += chunk;
+    } while (done < problem->k);
+    return TB_OK;
+}
+
+static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *plan, held *held)
+{
+    int64_t chunk;
+    if (plan->pad_a) {
+        tb_matrix a = tb_matrix_a(&problem);
+        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &a, &held->a));
+        problem.a = a.data;
+        problem.lda = a.ld;
+    }
+    if (plan->pad_b) {
+        tb_matrix b = tb_matrix_b(&problem);
+        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &b, &held->b));
+        problem.b = b.data;
+        problem.ldb = b.ld;
+    }
+    TB_TRY(take_workspace(stream, &problem, plan, &chunk, &held->workspace));
+    return launch_in_chunks(stream, &problem, plan, chunk, held->workspace.memory);
 }
 
 static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
