@@ -5,7 +5,8 @@
  *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--regret]
  *
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
- * --regret also times every other kernel that could have served, and says how much the best would have gained.
+ * --regret also times every other kernel that could have served, forced-only ones included, and says how much the best
+ * would have gained; the JSON then has the seconds and the forecast of each.
  */
 #include "bench/measure.h"
 #include "dispatch/plan.h"
@@ -165,21 +166,38 @@ static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
     return strcmp(kernel->name, "naive") != 0 || product->flop < 1e10;
 }
 
+/* Kernels of FP32 multiply-adds that serve production; the ladder's do not. */
+static bool is_candidate(const bench *bench, const tb_kernel *kernel, const bench_product *product)
+{
+    return kernel->accuracy == TB_ACCURACY_IEEE && strchr(kernel->name, '/') == NULL &&
+           has_room_for(product, kernel) && !bench_refusal(&bench->gpu, kernel, &product->first);
+}
+
+static void note_candidate(bench *bench, const bench_product *product, const bench_contender *candidate)
+{
+    bench_json_begin(&bench->json, candidate->name, '{');
+    bench_json_number(&bench->json, "seconds", candidate->seconds);
+    bench_json_number(&bench->json, "forecast",
+                      tb_kernel_seconds(candidate->kernel, &product->first, &bench->gpu.chip));
+    bench_json_end(&bench->json, '}');
+}
+
 /* Seconds of the fastest kernel that could have served. */
 static double time_others(bench *bench, const bench_product *product, const bench_contender *chosen,
                           const char **best)
 {
     double seconds = chosen->seconds;
     *best = chosen->name;
-    for (size_t i = 0; i < bench->facts.kernel_count; i++) {
-        bench_contender other = {.name = bench->kernels[i].name, .kernel = &bench->kernels[i]};
-        if (other.kernel == chosen->kernel || !has_room_for(product, other.kernel) ||
-            bench_refusal(&bench->gpu, other.kernel, &product->first))
+    note_candidate(bench, product, chosen);
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        bench_contender other = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
+        if (strcmp(other.name, chosen->name) == 0 || !is_candidate(bench, other.kernel, product))
             continue;
         bench_prepare(&bench->gpu, &other, product);
         bench_contender *contenders[] = {&other};
         bench_time(&bench->gpu, contenders, 1, product, BUDGET);
         bench_dismiss(&other);
+        note_candidate(bench, product, &other);
         if (other.seconds < seconds) {
             seconds = other.seconds;
             *best = other.name;
@@ -192,9 +210,14 @@ static void report(bench *bench, const bench_product *product, const bench_conte
                    const bench_contender *theirs, tally *tally)
 {
     const tb_problem *problem = &product->first;
-    const char *best;
-    double best_seconds =
-        bench->options.regret ? time_others(bench, product, ours, &best) : (best = ours->name, ours->seconds);
+    const char *best = ours->name;
+    double best_seconds = ours->seconds;
+    bench_json_begin(&bench->json, NULL, '{');
+    if (bench->options.regret) {
+        bench_json_begin(&bench->json, "candidates", '{');
+        best_seconds = time_others(bench, product, ours, &best);
+        bench_json_end(&bench->json, '}');
+    }
     double ratio = theirs->seconds / ours->seconds, regret = ours->seconds / best_seconds - 1;
     char operation[3] = {"NT"[problem->transpose_a], "NT"[problem->transpose_b], 0};
 
@@ -206,19 +229,16 @@ static void report(bench *bench, const bench_product *product, const bench_conte
         printf("  %s would be %.0f%% faster", best, 100 * regret);
     printf("\n");
 
-    if (bench->json.file) {
-        bench_json_begin(&bench->json, NULL, '{');
-        bench_json_integer(&bench->json, "m", problem->m);
-        bench_json_integer(&bench->json, "n", problem->n);
-        bench_json_integer(&bench->json, "k", problem->k);
-        bench_json_text(&bench->json, "transposition", operation);
-        bench_json_number(&bench->json, "beta", (double)problem->beta);
-        bench_json_text(&bench->json, "kernel", ours->name);
-        bench_json_number(&bench->json, "tflops", product->flop / ours->seconds * 1e-12);
-        bench_json_number(&bench->json, "cublas_tflops", product->flop / theirs->seconds * 1e-12);
-        bench_json_number(&bench->json, "regret", bench->options.regret ? regret : NAN);
-        bench_json_end(&bench->json, '}');
-    }
+    bench_json_integer(&bench->json, "m", problem->m);
+    bench_json_integer(&bench->json, "n", problem->n);
+    bench_json_integer(&bench->json, "k", problem->k);
+    bench_json_text(&bench->json, "transposition", operation);
+    bench_json_number(&bench->json, "beta", (double)problem->beta);
+    bench_json_text(&bench->json, "kernel", ours->name);
+    bench_json_number(&bench->json, "tflops", product->flop / ours->seconds * 1e-12);
+    bench_json_number(&bench->json, "cublas_tflops", product->flop / theirs->seconds * 1e-12);
+    bench_json_number(&bench->json, "regret", bench->options.regret ? regret : NAN);
+    bench_json_end(&bench->json, '}');
     tally->count++;
     tally->log_sum += log(ratio);
     tally->least = fmin(tally->least, ratio);
@@ -252,11 +272,9 @@ static void measure(bench *bench, const shape *shape, int transposition, float b
 static tally begin_group(bench *bench, const char *name)
 {
     printf("\n%s\n", name);
-    if (bench->json.file) {
-        bench_json_begin(&bench->json, NULL, '{');
-        bench_json_text(&bench->json, "name", name);
-        bench_json_begin(&bench->json, "products", '[');
-    }
+    bench_json_begin(&bench->json, NULL, '{');
+    bench_json_text(&bench->json, "name", name);
+    bench_json_begin(&bench->json, "products", '[');
     return (tally){.least = INFINITY};
 }
 
@@ -268,12 +286,10 @@ static void end_group(bench *bench, const char *name, const tally *tally)
     if (bench->options.regret)
         printf(", worst choice %.0f%% off the best", 100 * tally->worst_regret);
     printf("\n");
-    if (bench->json.file) {
-        bench_json_end(&bench->json, ']');
-        bench_json_number(&bench->json, "geometric_mean", mean);
-        bench_json_number(&bench->json, "least", tally->least);
-        bench_json_end(&bench->json, '}');
-    }
+    bench_json_end(&bench->json, ']');
+    bench_json_number(&bench->json, "geometric_mean", mean);
+    bench_json_number(&bench->json, "least", tally->least);
+    bench_json_end(&bench->json, '}');
 }
 
 /* Sizes spread evenly over their logarithms, as shapes in programs are; half of them multiples of 4. */
@@ -305,14 +321,13 @@ int main(int argc, char **argv)
     bench bench = {.options = read_options(argc, argv)};
     bench_open(&bench.gpu);
     collect_kernels(&bench);
-    if (bench.options.json) {
-        FILE *file = fopen(bench.options.json, "w");
-        bench_require(file != NULL, bench.options.json);
-        bench.json = bench_json_to(file);
-        bench_json_begin(&bench.json, NULL, '{');
-        bench_describe(&bench.gpu, &bench.json);
-        bench_json_begin(&bench.json, "groups", '[');
-    }
+    const char *name = bench.options.json ? bench.options.json : "/dev/null";
+    FILE *file = fopen(name, "w");
+    bench_require(file != NULL, name);
+    bench.json = bench_json_to(file);
+    bench_json_begin(&bench.json, NULL, '{');
+    bench_describe(&bench.gpu, &bench.json);
+    bench_json_begin(&bench.json, "groups", '[');
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         if (!is_wanted(&bench, groups[i].name))
             continue;
@@ -325,11 +340,9 @@ int main(int argc, char **argv)
     }
     if (is_wanted(&bench, "random"))
         measure_random(&bench);
-    if (bench.json.file) {
-        bench_json_end(&bench.json, ']');
-        bench_json_end(&bench.json, '}');
-        fclose(bench.json.file);
-    }
+    bench_json_end(&bench.json, ']');
+    bench_json_end(&bench.json, '}');
+    fclose(file);
     bench_close(&bench.gpu);
     return 0;
 }

@@ -9,7 +9,7 @@
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md quotes (needs ncu)
-#   kernels    bench/kernels: the production kernels beside cuBLAS
+#   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS
@@ -59,7 +59,7 @@ for part in "${parts[@]}"; do
         python3 bench/ladder_counters.py "$build/bench/ladder" "$out/ladder-ncu.json" || status=1
         ;;
     kernels)
-        "$build/bench/kernels" --json "$out/kernels.json" | tee "$out/kernels.txt" || status=1
+        "$build/bench/kernels" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} | tee "$out/kernels.txt" || status=1
         ;;
     tensor)
         "$build/bench/tensor" "$out/tensor.json" | tee "$out/tensor.txt" || status=1
