@@ -12,10 +12,11 @@ function(tileblas_read_names result)
     set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
-# tileblas_add_forward(target BLAS file... [LAPACK file...])
-# An object library with a trampoline for each name. Those of BLAS come first: resolve.c tells them by that.
+# tileblas_add_forward(target BLAS file... [LAPACK file...] PLAIN_BITS bits)
+# An object library with a trampoline for each name. Those of BLAS come first: resolve.c tells them by that. The bits are
+# those of the core that it goes with.
 function(tileblas_add_forward target)
-    cmake_parse_arguments(PARSE_ARGV 1 forward "" "" "BLAS;LAPACK")
+    cmake_parse_arguments(PARSE_ARGV 1 forward "" PLAIN_BITS "BLAS;LAPACK")
     tileblas_read_names(names ${forward_BLAS})
     list(LENGTH names blas_count)
     tileblas_read_names(lapack_names ${forward_LAPACK})
@@ -28,7 +29,8 @@ function(tileblas_add_forward target)
     set(sources ${PROJECT_SOURCE_DIR}/compat/forward)
     add_library(${target} OBJECT ${sources}/resolve.c ${sources}/trampolines.S)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${folder})
-    target_compile_definitions(${target} PRIVATE TB_FORWARD_BLAS_COUNT=${blas_count})
+    target_compile_definitions(${target} PRIVATE TB_FORWARD_BLAS_COUNT=${blas_count}
+                               TB_PLAIN_BITS=${forward_PLAIN_BITS})
     set_source_files_properties(${sources}/trampolines.S PROPERTIES OBJECT_DEPENDS ${folder}/tb_forwarded.inc)
 endfunction()
 

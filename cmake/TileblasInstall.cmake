@@ -1,9 +1,10 @@
-# What is installed, in four components, and the packages that CPack makes of them:
+# What is installed, in five components, and the packages that CPack makes of them:
 #
 #   link      libtileblas.so, its header, CMake package and pkg-config file, the documentation
 #   preload   libtileblas-preload.so
 #   command   the command tileblas, its man page and completions: tools/CMakeLists.txt
 #   system    a libblas.so.3, in a folder of its own: nobody finds it there unless told to
+#   system64  a libblas64.so.3, likewise
 #
 # "cmake --install" installs all; the target "uninstall" removes what the last such installation put there.
 
@@ -18,7 +19,9 @@ install(TARGETS tileblas EXPORT TileBLASTargets LIBRARY DESTINATION ${CMAKE_INST
         NAMELINK_COMPONENT link)
 install(FILES include/tileblas.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT link)
 install(TARGETS tileblas-preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT preload)
-install(TARGETS tileblas-provider LIBRARY DESTINATION ${system_folder} COMPONENT system NAMELINK_SKIP)
+foreach(width "" 64)
+    install(TARGETS tileblas-provider${width} LIBRARY DESTINATION ${system_folder} COMPONENT system${width} NAMELINK_SKIP)
+endforeach()
 
 # ---- For CMake and pkg-config ---------------------------------------------------------------------------------
 
@@ -37,7 +40,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tileblas.pc DESTINATION ${CMAKE_INSTALL_LIBD
 
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tileblas-link COMPONENT link)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tileblas-link COMPONENT link)
-foreach(component link preload system command)
+foreach(component link preload system system64 command)
     install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tileblas-${component} RENAME copyright
             COMPONENT ${component})
 endforeach()
@@ -56,7 +59,7 @@ set(CPACK_PACKAGE_NAME tileblas)
 set(CPACK_PACKAGE_VENDOR TileBLAS)
 set(CPACK_PACKAGE_CONTACT "The TileBLAS developers")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL link preload system command)
+set(CPACK_COMPONENTS_ALL link preload system system64 command)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -73,21 +76,24 @@ set(CPACK_COMPONENT_PRELOAD_DESCRIPTION
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION
     "${summary}, the command\ntileblas runs programs on it, and tells what it does and why.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "tileblas-preload (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_SYSTEM_DESCRIPTION "${summary}, as the system's BLAS\n\
-An alternative for libblas.so.3 that is not chosen unless asked for; see update-alternatives.")
 set(CPACK_DEBIAN_LINK_PACKAGE_RECOMMENDS "libopenblas0 | libblas.so.3")
-# Not a provider of the virtual package libblas.so.3: it needs another one.
-set(CPACK_DEBIAN_SYSTEM_PACKAGE_DEPENDS "libopenblas0 | libblas.so.3")
 
 # Below the reference BLAS's 10, so that nothing changes until somebody chooses.
 set(alternative_priority 5)
-set(alternative_path ${CPACK_PACKAGING_INSTALL_PREFIX}/${system_folder}/libblas.so.3)
-set(control ${PROJECT_BINARY_DIR}/packages)
-foreach(script postinst prerm)
-    configure_file(${packages}/${script}.in ${control}/${script} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE
-                   OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+foreach(width "" 64)
+    set(library libblas${width}.so.3)
+    set(CPACK_COMPONENT_SYSTEM${width}_DESCRIPTION "${summary}, as the system's BLAS\n\
+An alternative for ${library} that is not chosen unless asked for; see update-alternatives.")
+    set(control ${PROJECT_BINARY_DIR}/packages/system${width})
+    foreach(script postinst prerm)
+        configure_file(${packages}/${script}.in ${control}/${script} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE
+                       OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    endforeach()
+    file(CONFIGURE OUTPUT ${control}/triggers CONTENT "activate-noawait ldconfig\n")
+    set(CPACK_DEBIAN_SYSTEM${width}_PACKAGE_CONTROL_EXTRA "${control}/postinst;${control}/prerm;${control}/triggers")
 endforeach()
-file(CONFIGURE OUTPUT ${control}/triggers CONTENT "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_SYSTEM_PACKAGE_CONTROL_EXTRA "${control}/postinst;${control}/prerm;${control}/triggers")
+# Not providers of the virtual packages: each needs another one.
+set(CPACK_DEBIAN_SYSTEM_PACKAGE_DEPENDS "libopenblas0 | libblas.so.3")
+set(CPACK_DEBIAN_SYSTEM64_PACKAGE_DEPENDS "libopenblas64-0 | libblas64.so.3")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -61,26 +61,6 @@ static void *find_symbol(void *library, const char *symbol)
     return library ? dlsym(library, symbol) : NULL; /* dlsym takes NULL for the whole process */
 }
 
-/* The width of a BLAS's integers, by the established probe: of this n, a 32-bit isamax sees 3 and answers a
- * position, a 64-bit one sees a negative number and answers 0. */
-static int probe_integer_bits(void *library)
-{
-    const int64_t n = (int64_t)0xffffffff00000003, increment = 1;
-    const float x[3] = {1, 2, 4};
-    union {
-        void *address;
-        int32_t (*fortran)(const int64_t *n, const float *x, const int64_t *increment);
-        int32_t (*cblas)(int64_t n, const float *x, int64_t increment);
-    } isamax;
-
-    if ((isamax.address = find_symbol(library, "isamax_")) ||
-        (isamax.address = find_symbol(library, "isamax")))
-        return isamax.fortran(&n, x, &increment) ? 32 : 64;
-    if ((isamax.address = find_symbol(library, "cblas_isamax")))
-        return isamax.cblas(n, x, increment) ? 32 : 64;
-    return 32;
-}
-
 /* Takes the spelling's definition that the library, or what it depends on, has at or behind a position in
  * load order. It must not be TileBLAS's, nor of another integer width than demanded; 0 demands none. */
 static bool take(void *library, tb_spelling spelling, int position, int demanded_bits, tb_host_blas *host)
@@ -90,7 +70,9 @@ static bool take(void *library, tb_spelling spelling, int position, int demanded
     void *address = find_symbol(library, row->symbol);
     if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
         return false;
-    int bits = row->integer_bits ? row->integer_bits : probe_integer_bits(library);
+    int bits = row->integer_bits ? row->integer_bits : tb_probe_integer_bits(library);
+    if (bits == 0)
+        bits = 32;
     if (demanded_bits && bits != demanded_bits)
         return false;
     host->base.sgemm = row->convention == CBLAS ? call_cblas : call_fortran;
@@ -99,33 +81,35 @@ static bool take(void *library, tb_spelling spelling, int position, int demanded
     return true;
 }
 
-/* The width that a caller is taken to have when no host of its own tells. */
-static int presumed_bits(tb_spelling spelling)
+/* The width that a caller is taken to have when neither its name nor a host of its own tells. */
+static int presumed_bits(int known_bits)
 {
-    return rows[spelling].integer_bits ? rows[spelling].integer_bits : 32;
+    return known_bits ? known_bits : 32;
 }
 
 /* What the caller would have reached without TileBLAS. The linker's next definition is not visible from here
  * when the caller was opened RTLD_LOCAL and its BLAS is among its own dependencies; then the caller's object
  * is asked. */
-static bool search_process(tb_spelling spelling, const void *call_site, tb_host_blas *host)
+static bool search_process(tb_spelling spelling, const void *call_site, int *known_bits, tb_host_blas *host)
 {
     const char *symbol = rows[spelling].symbol;
     tb_loaded_object object;
-    int demanded_bits = 0;
+    int demanded_bits = *known_bits;
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address && tb_find_object(call_site, &object)) {
         address = find_symbol(tb_open_object(&object), symbol);
-        demanded_bits = presumed_bits(spelling);
+        demanded_bits = presumed_bits(*known_bits);
     }
     if (!address || !tb_find_object(address, &object))
         return false;
-    if (!object.is_tileblas)
-        return take(tb_open_object(&object), spelling, object.position, 0, host);
+    if (!object.is_tileblas && take(tb_open_object(&object), spelling, object.position, *known_bits, host))
+        return true;
+    if (object.is_tileblas && object.plain_bits && !*known_bits)
+        *known_bits = demanded_bits = object.plain_bits;
 
-    /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS: go on behind it, where the
-     * linker would have gone. Objects that the caller does not see are among those that follow, so a host
-     * found for one caller's sake must have the width that this caller has. */
+    /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS; or a BLAS of another width:
+     * go on behind it, where the linker would have gone. Objects that the caller does not see are among those
+     * that follow, so a host found for one caller's sake must have the width that this caller has. */
     while (tb_find_object_at(object.position + 1, &object))
         if (!object.is_tileblas &&
             take(tb_open_object(&object), spelling, object.position, demanded_bits, host))
@@ -135,28 +119,28 @@ static bool search_process(tb_spelling spelling, const void *call_site, tb_host_
 
 /* A library that the program did not ask for: under the caller's own spelling, or else under another one of
  * the same calling convention and integer width. */
-static bool search_library(const char *name, tb_spelling spelling, int demanded_bits, tb_host_blas *host)
+static bool search_library(const char *name, tb_spelling spelling, int known_bits, tb_host_blas *host)
 {
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
         return false;
-    if (take(library, spelling, 0, demanded_bits, host))
+    if (take(library, spelling, 0, known_bits, host))
         return true;
     for (tb_spelling other = 0; other < TB_SPELLING_COUNT; other++)
         if (rows[other].convention == rows[spelling].convention &&
-            take(library, other, 0, presumed_bits(spelling), host))
+            take(library, other, 0, presumed_bits(known_bits), host))
             return true;
     return false;
 }
 
 /* The option replaces the well-known libraries; with a width that only its library knows, that is believed.
  */
-static bool search_libraries(tb_spelling spelling, tb_host_blas *host)
+static bool search_libraries(tb_spelling spelling, int known_bits, tb_host_blas *host)
 {
     const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
-    int bits = presumed_bits(spelling);
+    int bits = presumed_bits(known_bits);
     if (*chosen) {
-        if (search_library(chosen, spelling, 0, host))
+        if (search_library(chosen, spelling, known_bits, host))
             return true;
         tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", rows[spelling].symbol, chosen);
         return false;
@@ -246,12 +230,13 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
     }
     const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
     if (!host) {
-        tb_host_blas found = {.spelling = spelling, .integer_bits = presumed_bits(spelling)};
+        tb_host_blas found = {.spelling = spelling};
+        int known_bits = rows[spelling].integer_bits ? rows[spelling].integer_bits : TB_PLAIN_BITS;
         tb_enter_linker();
-        if (search_process(spelling, call_site, &found))
+        if (search_process(spelling, call_site, &known_bits, &found))
             found.nested = lies_in_sgemm(call_site);
-        else
-            search_libraries(spelling, &found);
+        else if (!search_libraries(spelling, known_bits, &found))
+            found.integer_bits = presumed_bits(known_bits);
         tb_leave_linker();
         host = keep_host(&found);
     }

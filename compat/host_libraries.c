@@ -1,24 +1,68 @@
 /* The well-known libraries; see host_libraries.h. MKL comes last: it ends the program when its own parts are not
  * found.
  *
- * Where TileBLAS itself is what libblas.so.3 stands for, another provider that Debian's alternatives know is
- * reached by its path. Those of OpenBLAS and BLIS have names of their own besides; these two have not.
+ * Where TileBLAS itself is what libblas.so.3 or libblas64.so.3 stands for, another provider that Debian's
+ * alternatives know is reached by its path. Those of OpenBLAS and BLIS have names of their own besides; these
+ * have not.
  */
 #include "compat/host_libraries.h"
 
-#include <stddef.h>
+#include "compat/loaded_objects.h"
 
-#define DEBIAN_PROVIDER(folder) "/usr/lib/" TB_MULTIARCH "/" folder "/libblas.so.3"
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEBIAN_PROVIDER(folder, name) "/usr/lib/" TB_MULTIARCH "/" folder "/" name
 
 const char *const tb_blas_libraries_32[] = {
-    "libopenblas.so.0",       "libblis.so.4",          "libcblas.so.3",  "libblas.so.3",
-    DEBIAN_PROVIDER("atlas"), DEBIAN_PROVIDER("blas"), "libmkl_rt.so.2", NULL,
+    "libopenblas.so.0",
+    "libblis.so.4",
+    "libcblas.so.3",
+    "libblas.so.3",
+    DEBIAN_PROVIDER("atlas", "libblas.so.3"),
+    DEBIAN_PROVIDER("blas", "libblas.so.3"),
+    "libmkl_rt.so.2",
+    NULL,
 };
 
 const char *const tb_blas_libraries_64[] = {
-    "libopenblas64_.so.0", "libopenblas64.so.0", "libblis64.so.4", "libblas64.so.3", "libmkl_rt.so.2", NULL,
+    "libopenblas64_.so.0",
+    "libopenblas64.so.0",
+    "libblis64.so.4",
+    "libblas64.so.3",
+    DEBIAN_PROVIDER("blas64", "libblas64.so.3"),
+    "libmkl_rt.so.2",
+    NULL,
 };
 
 const char *const tb_lapack_libraries[] = {
     "libopenblas.so.0", "liblapack.so.3", "liblapacke.so.3", "libmkl_rt.so.2", NULL,
 };
+
+static void *find_host_symbol(void *library, const char *symbol)
+{
+    tb_loaded_object object;
+    void *address = library ? dlsym(library, symbol) : NULL; /* dlsym takes NULL for the whole process */
+    return address && tb_find_object(address, &object) && !object.is_tileblas ? address : NULL;
+}
+
+int tb_probe_integer_bits(void *library)
+{
+    /* The established probe: of this n, a 32-bit isamax sees 3 and answers a position, a 64-bit one sees a
+     * negative number and answers 0. */
+    const int64_t n = (int64_t)0xffffffff00000003, increment = 1;
+    const float x[3] = {1, 2, 4};
+    union {
+        void *address;
+        int32_t (*fortran)(const int64_t *n, const float *x, const int64_t *increment);
+        int32_t (*cblas)(int64_t n, const float *x, int64_t increment);
+    } isamax;
+
+    if ((isamax.address = find_host_symbol(library, "isamax_")) ||
+        (isamax.address = find_host_symbol(library, "isamax")))
+        return isamax.fortran(&n, x, &increment) ? 32 : 64;
+    if ((isamax.address = find_host_symbol(library, "cblas_isamax")))
+        return isamax.cblas(n, x, increment) ? 32 : 64;
+    return 0;
+}

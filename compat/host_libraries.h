@@ -1,5 +1,9 @@
 /* The libraries to look in when a program brings no BLAS of its own: host_blas.c looks for SGEMM in them,
  * forward/resolve.c for all other names. The option HOST_BLAS replaces them.
+ *
+ * The plain names (cblas_sgemm, sgemm_, dgemm_) do not tell the width of their integers. A library of ours is
+ * built with TB_PLAIN_BITS: 64 when it stands for libblas64.so.3, where all of them are that wide, and so must
+ * be those of every host; otherwise 0, where a host's own width counts.
  */
 #ifndef TB_HOST_LIBRARIES_H
 #define TB_HOST_LIBRARIES_H
@@ -8,5 +12,9 @@
 extern const char *const tb_blas_libraries_32[];
 extern const char *const tb_blas_libraries_64[];
 extern const char *const tb_lapack_libraries[]; /* 32-bit integers */
+
+/* The width in bits of a library's integers under the plain names, by asking its isamax; 0 when it has none that
+ * is not a TileBLAS's. */
+int tb_probe_integer_bits(void *library);
 
 #endif

@@ -10,11 +10,14 @@
 #define OWNER "TileBLAS"
 
 /* A note is its header and then its owner's name, padded to whole words. */
-static const struct {
+typedef struct owner_note {
     ElfW(Nhdr) header;
     char owner[(sizeof OWNER + 3) / 4 * 4];
-} note __attribute__((section(".note.tileblas"), aligned(4), used)) = {
-    {.n_namesz = sizeof OWNER, .n_descsz = 0, .n_type = 1}, OWNER};
+} owner_note;
+
+/* The type is the width of the names that do not tell theirs, or 1, where that is the host's. */
+static const owner_note note __attribute__((section(".note.tileblas"), aligned(4), used)) = {
+    {.n_namesz = sizeof OWNER, .n_descsz = 0, .n_type = TB_PLAIN_BITS ? TB_PLAIN_BITS : 1}, OWNER};
 
 static bool contains(const struct dl_phdr_info *info, const void *address)
 {
@@ -27,20 +30,24 @@ static bool contains(const struct dl_phdr_info *info, const void *address)
     return false;
 }
 
-/* Notes of other owners in the same segment may be of any length; ours begins on a word, so it is looked for
- * at every word. */
-static bool has_note(const struct dl_phdr_info *info)
+/* The type of our note, 0 where an object has none. Notes of other owners in the same segment may be of any
+ * length; ours begins on a word, so it is looked for at every word. */
+static uint32_t find_note(const struct dl_phdr_info *info)
 {
+    owner_note found;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const char *start = (const char *)(info->dlpi_addr + segment->p_vaddr);
         if (segment->p_type != PT_NOTE)
             continue;
-        for (size_t at = 0; at + sizeof note <= segment->p_memsz; at += 4)
-            if (memcmp(start + at, &note, sizeof note) == 0)
-                return true;
+        for (size_t at = 0; at + sizeof note <= segment->p_memsz; at += 4) {
+            memcpy(&found, start + at, sizeof found);
+            if (found.header.n_namesz == note.header.n_namesz && found.header.n_descsz == 0 &&
+                memcmp(found.owner, note.owner, sizeof found.owner) == 0)
+                return found.header.n_type;
+        }
     }
-    return false;
+    return 0;
 }
 
 struct search {
@@ -59,7 +66,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
     if (search->address ? !contains(info, search->address) : position != search->position)
         return 0;
     search->found->position = position;
-    search->found->is_tileblas = has_note(info);
+    uint32_t type = find_note(info);
+    search->found->is_tileblas = type != 0;
+    search->found->plain_bits = type > 1 ? (int)type : 0;
     snprintf(search->found->path, sizeof search->found->path, "%s", info->dlpi_name);
     return 1;
 }

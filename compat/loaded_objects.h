@@ -14,6 +14,7 @@
 typedef struct tb_loaded_object {
     int position; /* in load order; the program is 0 */
     bool is_tileblas;
+    int plain_bits;      /* of a TileBLAS: of the names that do not tell their width; 0: as its host has */
     char path[PATH_MAX]; /* as the linker knows it; empty for the program */
 } tb_loaded_object;
 

@@ -15,14 +15,18 @@ elif [[ ${CI:-} == true ]]; then
     presets+=(asan tsan)
 fi
 
-# Other people's programs and tests: a second NumPy, on the system's BLAS; Netlib's libraries and testers; the headers of
-# Eigen, and a compiler for them; pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what was skipped.
+# Other people's programs and tests: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with integers
+# of 64 bits too; Netlib's testers; the headers of Eigen, and a compiler for them; pytest, for NumPy's and SciPy's own
+# tests. The tests go on without them, and say what was skipped.
 want() { # want PACKAGE COMMAND...: installs the package unless the command says that it is there
     "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
 }
 want python3-numpy /usr/bin/python3 -c 'import numpy'
 want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
 want liblapack3 compgen -G '/usr/lib/*/lapack/liblapack.so.3'
+want libopenblas64-0-pthread compgen -G '/usr/lib/*/openblas64-*/libblas64.so.3'
+want libblas64-3 compgen -G '/usr/lib/*/blas64/libblas64.so.3'
+want liblapack64-3 compgen -G '/usr/lib/*/lapack64/liblapack64.so.3'
 want libblas-test compgen -G '/usr/lib/*/blas/xblat3s'
 want liblapack-test compgen -G '/usr/lib/*/lapack/xlintsts'
 want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core

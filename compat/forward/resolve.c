@@ -20,25 +20,34 @@
 
 /* ---- Finding ---------------------------------------------------------------------------------------- */
 
+/* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
+ * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
+static bool has_promised_width(void *library)
+{
+    int bits = TB_PLAIN_BITS ? tb_probe_integer_bits(library) : 0;
+    return bits == 0 || bits == TB_PLAIN_BITS;
+}
+
 /* The definition that a library, or what it depends on, has at or behind a position in load order; NULL when
- * it has none, or the definition is a TileBLAS's. */
+ * it has none, or the definition is a TileBLAS's, or one of another width. */
 static void *find_in(void *library, const char *symbol, int position)
 {
     tb_loaded_object object;
     void *address = library ? dlsym(library, symbol) : NULL;
-    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
+    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position ||
+        !has_promised_width(library))
         return NULL;
     return address;
 }
 
-/* The linker's next definition; where that is another TileBLAS, the next one behind it. */
+/* The linker's next definition; where that is another TileBLAS, or of another width, the next one behind it. */
 static void *find_in_process(const char *symbol)
 {
     tb_loaded_object object;
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address || !tb_find_object(address, &object))
         return NULL;
-    if (!object.is_tileblas)
+    if (!object.is_tileblas && has_promised_width(tb_open_object(&object)))
         return address;
     while (tb_find_object_at(object.position + 1, &object))
         if ((address = find_in(tb_open_object(&object), symbol, object.position)))
@@ -68,7 +77,9 @@ static void *find_elsewhere(const char *symbol, bool is_lapack)
         return address;
     if (is_lapack)
         return find_in_libraries(tb_lapack_libraries, symbol);
-    return *chosen ? NULL : find_in_libraries(tb_blas_libraries_32, symbol);
+    if (*chosen)
+        return NULL;
+    return find_in_libraries(TB_PLAIN_BITS == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32, symbol);
 }
 
 /* ---- Standing in ------------------------------------------------------------------------------------- */

@@ -48,7 +48,8 @@ void xerbla_(const char *routine, const int *number, size_t length)
 }
 
 typedef struct irregular_call {
-    int layout, transpose_a, transpose_b, m, n, k, lda, ldb, ldc; /* layout 0: Fortran, transposes letters */
+    int layout, transpose_a, transpose_b; /* layout 0: Fortran, transposes letters */
+    integer m, n, k, lda, ldb, ldc;
     int number;
 } irregular_call;
 

@@ -1,60 +1,75 @@
 /* A program that uses a bit of everything in BLAS, CBLAS, LAPACK and, where it is there, LAPACKE, and checks each
  * result by its meaning, without another BLAS. It knows nothing of TileBLAS: built against OpenBLAS and against
  * TileBLAS, by changing one word in the link line, it does the same.
+ *
+ * Built with ROUTINES_BITS=64 it is a program for libblas64.so.3 and liblapack64.so.3.
  */
 #include "tests/check.h"
 
 #include <complex.h>
 #include <dlfcn.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
-float sasum_(const int *n, const float *x, const int *step);
-float sdot_(const int *n, const float *x, const int *step_x, const float *y, const int *step_y);
-double dnrm2_(const int *n, const double *x, const int *step);
-double dznrm2_(const int *n, const double _Complex *x, const int *step);
-int idamax_(const int *n, const double *x, const int *step);
+#if ROUTINES_BITS == 64
+typedef int64_t integer;
+#define LAPACKE "liblapacke64.so.3"
+#else
+typedef int integer;
+#define LAPACKE "liblapacke.so.3"
+#endif
+
+float sasum_(const integer *n, const float *x, const integer *step);
+float sdot_(const integer *n, const float *x, const integer *step_x, const float *y, const integer *step_y);
+double dnrm2_(const integer *n, const double *x, const integer *step);
+double dznrm2_(const integer *n, const double _Complex *x, const integer *step);
+integer idamax_(const integer *n, const double *x, const integer *step);
 void drotg_(double *a, double *b, double *c, double *s);
-float _Complex cdotc_(const int *n, const float _Complex *x, const int *step_x, const float _Complex *y,
-                      const int *step_y);
-double _Complex zdotu_(const int *n, const double _Complex *x, const int *step_x, const double _Complex *y,
-                       const int *step_y);
-void cblas_cdotc_sub(int n, const void *x, int step_x, const void *y, int step_y, void *result);
-double cblas_ddot(int n, const double *x, int step_x, const double *y, int step_y);
-size_t cblas_idamax(int n, const double *x, int step);
-void cblas_daxpy(int n, double alpha, const double *x, int step_x, double *y, int step_y);
-void dgemv_(const char *transpose, const int *m, const int *n, const double *alpha, const double *a,
-            const int *lda, const double *x, const int *step_x, const double *beta, double *y,
-            const int *step_y, size_t length);
-void cblas_dgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
-                 const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
-void cblas_zgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, const void *alpha,
-                 const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
-void cblas_sgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
-                 const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
-void dsyrk_(const char *uplo, const char *transpose, const int *n, const int *k, const double *alpha,
-            const double *a, const int *lda, const double *beta, double *c, const int *ldc,
+float _Complex cdotc_(const integer *n, const float _Complex *x, const integer *step_x,
+                      const float _Complex *y, const integer *step_y);
+double _Complex zdotu_(const integer *n, const double _Complex *x, const integer *step_x,
+                       const double _Complex *y, const integer *step_y);
+void cblas_cdotc_sub(integer n, const void *x, integer step_x, const void *y, integer step_y, void *result);
+double cblas_ddot(integer n, const double *x, integer step_x, const double *y, integer step_y);
+size_t cblas_idamax(integer n, const double *x, integer step);
+void cblas_daxpy(integer n, double alpha, const double *x, integer step_x, double *y, integer step_y);
+void dgemv_(const char *transpose, const integer *m, const integer *n, const double *alpha, const double *a,
+            const integer *lda, const double *x, const integer *step_x, const double *beta, double *y,
+            const integer *step_y, size_t length);
+void cblas_dgemm(int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, double alpha,
+                 const double *a, integer lda, const double *b, integer ldb, double beta, double *c,
+                 integer ldc);
+void cblas_zgemm(int layout, int transpose_a, int transpose_b, integer m, integer n, integer k,
+                 const void *alpha, const void *a, integer lda, const void *b, integer ldb, const void *beta,
+                 void *c, integer ldc);
+void cblas_sgemm(int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, float alpha,
+                 const float *a, integer lda, const float *b, integer ldb, float beta, float *c, integer ldc);
+void dsyrk_(const char *uplo, const char *transpose, const integer *n, const integer *k, const double *alpha,
+            const double *a, const integer *lda, const double *beta, double *c, const integer *ldc,
             size_t length_uplo, size_t length_transpose);
-void dtrsm_(const char *side, const char *uplo, const char *transpose, const char *diagonal, const int *m,
-            const int *n, const double *alpha, const double *a, const int *lda, double *b, const int *ldb,
-            size_t length_side, size_t length_uplo, size_t length_transpose, size_t length_diagonal);
+void dtrsm_(const char *side, const char *uplo, const char *transpose, const char *diagonal, const integer *m,
+            const integer *n, const double *alpha, const double *a, const integer *lda, double *b,
+            const integer *ldb, size_t length_side, size_t length_uplo, size_t length_transpose,
+            size_t length_diagonal);
 double dlamch_(const char *what, size_t length);
-int ilaenv_(const int *what, const char *name, const char *options, const int *n1, const int *n2,
-            const int *n3, const int *n4, size_t length_name, size_t length_options);
-void dgesv_(const int *n, const int *columns, double *a, const int *lda, int *pivots, double *b,
-            const int *ldb, int *info);
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
-void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w,
-            double *work, const int *size, int *info, size_t length_job, size_t length_uplo);
-void zheev_(const char *job, const char *uplo, const int *n, double _Complex *a, const int *lda, double *w,
-            double _Complex *work, const int *size, double *rwork, int *info, size_t length_job,
-            size_t length_uplo);
-void sgesvd_(const char *job_u, const char *job_v, const int *m, const int *n, float *a, const int *lda,
-             float *s, float *u, const int *ldu, float *vt, const int *ldvt, float *work, const int *size,
-             int *info, size_t length_u, size_t length_v);
+integer ilaenv_(const integer *what, const char *name, const char *options, const integer *n1,
+                const integer *n2, const integer *n3, const integer *n4, size_t length_name,
+                size_t length_options);
+void dgesv_(const integer *n, const integer *columns, double *a, const integer *lda, integer *pivots,
+            double *b, const integer *ldb, integer *info);
+void dpotrf_(const char *uplo, const integer *n, double *a, const integer *lda, integer *info, size_t length);
+void dsyev_(const char *job, const char *uplo, const integer *n, double *a, const integer *lda, double *w,
+            double *work, const integer *size, integer *info, size_t length_job, size_t length_uplo);
+void zheev_(const char *job, const char *uplo, const integer *n, double _Complex *a, const integer *lda,
+            double *w, double _Complex *work, const integer *size, double *rwork, integer *info,
+            size_t length_job, size_t length_uplo);
+void sgesvd_(const char *job_u, const char *job_v, const integer *m, const integer *n, float *a,
+             const integer *lda, float *s, float *u, const integer *ldu, float *vt, const integer *ldvt,
+             float *work, const integer *size, integer *info, size_t length_u, size_t length_v);
 
 enum { N = 40 }; /* a matrix is N x N */
-static const int n = N, one_step = 1, two_steps = 2;
+static const integer n = N, one_step = 1, two_steps = 2;
 
 /* Whole numbers, so that sums are exact. */
 static double element(int i, int j)
@@ -91,7 +106,7 @@ static void check_vectors(void)
         f_dot += i % 2 ? 0 : f[i] * f[i / 2];
         squares += x[i] * x[i];
     }
-    const int half = N / 2;
+    const integer half = N / 2;
     CHECK(cblas_ddot(N, x, 1, y, 1) == sum, "cblas_ddot");
     CHECK(sasum_(&n, f, &one_step) == f_sum, "sasum_");
     CHECK(sdot_(&half, f, &two_steps, f, &one_step) == f_dot, "sdot_");
@@ -190,8 +205,8 @@ static void check_lapack(void)
     static float f[N * N], f_work[N * N];
     double b[N], w[N], rwork[3 * N];
     float s[N];
-    const int size = N * N, what = 1, none = -1;
-    int pivots[N], info = -1;
+    const integer size = N * N, what = 1, none = -1;
+    integer pivots[N], info = -1;
 
     CHECK(dlamch_("E", 1) == 0x1p-53, "dlamch_");
     CHECK(ilaenv_(&what, "DGETRF", " ", &n, &n, &none, &none, 6, 1) >= 1, "ilaenv_");
@@ -203,14 +218,14 @@ static void check_lapack(void)
     long far = info != 0;
     for (int i = 0; i < N; i++)
         far += !is_near(b[i], 1);
-    CHECK(far == 0, "dgesv_: info %d, %ld far off", info, far);
+    CHECK(far == 0, "dgesv_: info %d, %ld far off", (int)info, far);
 
     make_laplacian(a);
     dpotrf_("L", &n, a, &n, &info, 1);
     far = info != 0;
     for (int i = 0; i < N; i++) /* L's diagonal is the root of (i + 2) / (i + 1) */
         far += !is_near(a[i + i * N] * a[i + i * N], (i + 2.0) / (i + 1));
-    CHECK(far == 0, "dpotrf_: info %d, %ld far off", info, far);
+    CHECK(far == 0, "dpotrf_: info %d, %ld far off", (int)info, far);
 
     make_laplacian(a);
     for (int i = 0; i < N * N; i++) {
@@ -221,39 +236,40 @@ static void check_lapack(void)
     far = info != 0;
     for (int i = 0; i < N; i++)
         far += !is_near(w[i], laplacian_eigenvalue(i));
-    CHECK(far == 0, "dsyev_: info %d, %ld far off", info, far);
+    CHECK(far == 0, "dsyev_: info %d, %ld far off", (int)info, far);
 
     zheev_("N", "L", &n, z, &n, w, z_work, &size, rwork, &info, 1, 1);
     far = info != 0;
     for (int i = 0; i < N; i++)
         far += !is_near(w[i], laplacian_eigenvalue(i));
-    CHECK(far == 0, "zheev_: info %d, %ld far off", info, far);
+    CHECK(far == 0, "zheev_: info %d, %ld far off", (int)info, far);
 
     sgesvd_("N", "N", &n, &n, f, &n, s, NULL, &one_step, NULL, &one_step, f_work, &size, &info, 1, 1);
     far = info != 0;
     for (int i = 0; i < N; i++)
         far += !(fabs(s[i] - laplacian_eigenvalue(N - 1 - i)) <= N * 0x1p-23 * s[0]);
-    CHECK(far == 0, "sgesvd_: info %d, %ld far off", info, far);
+    CHECK(far == 0, "sgesvd_: info %d, %ld far off", (int)info, far);
 }
 
 /* OpenBLAS in Debian has no LAPACKE; another library may. */
 static void check_lapacke(void)
 {
-    int (*dgesv)(int layout, int n, int columns, double *a, int lda, int *pivots, double *b, int ldb);
-    if (!dlopen("liblapacke.so.3", RTLD_LAZY | RTLD_GLOBAL))
+    integer (*dgesv)(int layout, integer n, integer columns, double *a, integer lda, integer *pivots,
+                     double *b, integer ldb);
+    if (!dlopen(LAPACKE, RTLD_LAZY | RTLD_GLOBAL))
         return;
     *(void **)&dgesv = dlsym(RTLD_DEFAULT, "LAPACKE_dgesv");
     static double a[N * N];
     double b[N];
-    int pivots[N];
+    integer pivots[N];
     make_laplacian(a);
     for (int i = 0; i < N; i++)
         b[i] = i == 0 || i == N - 1;
-    int info = dgesv(101, N, 1, a, N, pivots, b, 1);
+    integer info = dgesv(101, N, 1, a, N, pivots, b, 1);
     long far = info != 0;
     for (int i = 0; i < N; i++)
         far += !is_near(b[i], 1);
-    CHECK(far == 0, "LAPACKE_dgesv: info %d, %ld far off", info, far);
+    CHECK(far == 0, "LAPACKE_dgesv: info %d, %ld far off", (int)info, far);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The Debian packages hold what their names say; the one for the system registers an alternative of libblas.so.3
-# that is not chosen by itself, works when it is chosen, and is gone when the package is.
+# The Debian packages hold what their names say; those for the system register alternatives of libblas.so.3 and of
+# libblas64.so.3 that are not chosen by themselves, work when they are chosen, and are gone when the packages are.
 #
-#   debian.sh BUILD PROGRAM    PROGRAM needs a libblas.so.3
+#   debian.sh BUILD PROGRAM PROGRAM64    one needs a libblas.so.3, the other a libblas64.so.3
 set -eu
-build=$1 program=$2
+build=$1 program=$2 program64=$3
 for tool in cpack dpkg-deb update-alternatives; do
     command -v "$tool" >/dev/null || { echo "skipped: there is no $tool"; exit 77; }
 done
@@ -23,16 +23,17 @@ expect link '([^/]+/)?cmake/TileBLAS/TileBLASConfig\.cmake'
 expect link '([^/]+/)?pkgconfig/tileblas\.pc'
 expect preload '([^/]+/)?libtileblas-preload\.so'
 expect system '([^/]+/)?tileblas/libblas\.so\.3'
+expect system64 '([^/]+/)?tileblas/libblas64\.so\.3'
 contents link | grep -q '^/usr/include/tileblas\.h$'
 contents command | grep -q '^/usr/bin/tileblas$'
 contents command | grep -q '^/usr/share/man/man1/tileblas\.1$'
 dpkg-deb -f "$work"/tileblas-command_*.deb Depends | grep -q 'tileblas-preload'
-test "$(contents preload | wc -l)" = 2 && test "$(contents system | wc -l)" = 2
+for package in preload system system64; do
+    test "$(contents "$package" | wc -l)" = 2 || { echo "tileblas-$package holds more:"; contents "$package"; exit 1; }
+done
 
-# The system of alternatives in folders of its own. The package's scripts call it by name, so a stand-in on the path
+# The system of alternatives in folders of its own. The packages' scripts call it by name, so a stand-in on the path
 # puts in the folders, and the unpacked package's for the system's.
-dpkg-deb -x "$work"/tileblas-system_*.deb "$work/root"
-dpkg-deb -e "$work"/tileblas-system_*.deb "$work/control"
 mkdir "$work/alternatives" "$work/administration" "$work/library" "$work/tools"
 real=$(command -v update-alternatives)
 cat >"$work/tools/update-alternatives" <<END
@@ -49,20 +50,30 @@ exec $real --quiet --log /dev/null --altdir "$work/alternatives" --admindir "$wo
 END
 chmod +x "$work/tools/update-alternatives"
 PATH=$work/tools:$PATH
-
-name=$(sed -n 's/.*\(libblas\.so\.3-[^ ]*\).*/\1/p' "$work/control/postinst")
 touch "$work/reference"
-update-alternatives --install "/usr/lib/x/libblas.so.3" "$name" "$work/reference" 10
-is_chosen() { test "$(readlink -f "$work/library/libblas.so.3")" = "$1"; }
-ours=$(find "$work/root" -name libblas.so.3)
 
-"$work/control/postinst" configure
-is_chosen "$work/reference" || { echo "it was chosen unasked"; exit 1; }
-update-alternatives --set "$name" "$ours"
-is_chosen "$ours"
-if [ -x "$program" ]; then
-    LD_LIBRARY_PATH=$work/library "$program"
-fi
-"$work/control/prerm" remove
-is_chosen "$work/reference" || { echo "it is still chosen"; exit 1; }
-! update-alternatives --query "$name" | grep -q "$ours"
+check_alternative() { # check_alternative PACKAGE LIBRARY PROGRAM
+    library=$2
+    dpkg-deb -x "$work/tileblas-$1"_*.deb "$work/root"
+    dpkg-deb -e "$work/tileblas-$1"_*.deb "$work/control-$1"
+    name=$(grep -o "$library-[^ ]*" "$work/control-$1/postinst")
+    update-alternatives --install "/usr/lib/x/$library" "$name" "$work/reference" 10
+    is_chosen() { test "$(readlink -f "$work/library/$library")" = "$1"; }
+    ours=$(find "$work/root" -name "$library")
+
+    "$work/control-$1/postinst" configure
+    is_chosen "$work/reference" || { echo "$library was chosen unasked"; exit 1; }
+    update-alternatives --set "$name" "$ours"
+    is_chosen "$ours" || { echo "$library cannot be chosen"; exit 1; }
+    if [ -x "$3" ]; then
+        LD_LIBRARY_PATH=$work/library "$3"
+    fi
+    "$work/control-$1/prerm" remove
+    is_chosen "$work/reference" || { echo "$library is still chosen"; exit 1; }
+    if update-alternatives --query "$name" | grep -q "$ours"; then
+        echo "$library is still an alternative"
+        exit 1
+    fi
+}
+check_alternative system libblas.so.3 "$program"
+check_alternative system64 libblas64.so.3 "$program64"
