@@ -16,8 +16,8 @@ elif [[ ${CI:-} == true ]]; then
 fi
 
 # Other people's programs and tests: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with integers
-# of 64 bits too; Netlib's testers; the headers of Eigen, and a compiler for them; pytest, for NumPy's and SciPy's own
-# tests. The tests go on without them, and say what was skipped.
+# of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; pytest, for NumPy's and
+# SciPy's own tests. The tests go on without them, and say what was skipped.
 want() { # want PACKAGE COMMAND...: installs the package unless the command says that it is there
     "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
 }
@@ -30,6 +30,7 @@ want liblapack64-3 compgen -G '/usr/lib/*/lapack64/liblapack64.so.3'
 want libblas-test compgen -G '/usr/lib/*/blas/xblat3s'
 want liblapack-test compgen -G '/usr/lib/*/lapack/xlintsts'
 want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core
+want libarmadillo-dev test -e /usr/include/armadillo
 want g++ have g++
 if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
     say "installing: pytest hypothesis, with pip into build/pytest"

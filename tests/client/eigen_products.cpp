@@ -1,27 +1,14 @@
 // Eigen with EIGEN_USE_BLAS, which sends products of dynamic float matrices to sgemm_, held against sums in double.
 #define EIGEN_USE_BLAS
 #include <Eigen/Dense>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
+
+#include "product_check.hpp"
 
 using Eigen::MatrixXf;
 
 static void check(const char *name, const MatrixXf &c, const MatrixXf &a, const MatrixXf &b)
 {
-    const double unit = std::ldexp(1.0, -24);
-    for (Eigen::Index i = 0; i < a.rows(); i++)
-        for (Eigen::Index j = 0; j < b.cols(); j++) {
-            double exact = 0, size = 0;
-            for (Eigen::Index l = 0; l < a.cols(); l++) {
-                exact += (double)a(i, l) * b(l, j);
-                size += std::fabs((double)a(i, l) * b(l, j));
-            }
-            if (!(std::fabs(c(i, j) - exact) <= 1.01 * (double)(a.cols() + 2) * unit * size)) {
-                std::printf("%s: entry %td, %td is %g, not %g\n", name, i, j, c(i, j), exact);
-                std::exit(1);
-            }
-        }
+    check_product(name, c, a, b, a.rows(), b.cols(), a.cols());
 }
 
 int main()
