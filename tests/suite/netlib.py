@@ -46,6 +46,26 @@ def link(folder, name, target):
     os.symlink(os.path.realpath(target), os.path.join(folder, name))
 
 
+def make_libraries(route, work):
+    """Folders with what libblas.so.3 and liblapack.so.3 are to mean on a route, each with its BLAS: without TileBLAS one
+    with either host BLAS."""
+    reference, openblas = os.environ["SUITE_REFERENCE_BLAS"], os.environ["SUITE_OPENBLAS"]
+    lapack = os.environ["SUITE_REFERENCE_LAPACK"]
+    for path, what in ((reference, "libblas3"), (lapack, "liblapack3")):
+        if not os.path.exists(path):
+            raise CannotRun(f"there is no {path}, of the package {what}")
+    hosts = [reference]
+    if route == "system":
+        hosts = [os.environ["SUITE_PROVIDER"]]
+    elif route == "plain" and os.path.exists(openblas):
+        hosts.append(openblas)
+    for number, host in enumerate(hosts):
+        folder = os.path.join(work, str(number))
+        link(folder, "libblas.so.3", host)
+        link(folder, "liblapack.so.3", lapack)
+        yield folder, host
+
+
 class Tester:
     """A program that reads what to test from an input file, which is Netlib's unless it lies beside this file."""
 
@@ -54,24 +74,13 @@ class Tester:
         self.needs_reference = needs_reference  # for a variable in it that tells how cblas_xerbla is to count
 
     def run(self, route, work, environment):
-        """The outcomes of each run that the route takes: without TileBLAS one with either host BLAS."""
-        reference, openblas = os.environ["SUITE_REFERENCE_BLAS"], os.environ["SUITE_OPENBLAS"]
+        """The outcomes of each run that the route takes."""
         program = os.path.join(os.environ["SUITE_NETLIB"], self.program)
-        lapack = os.environ["SUITE_REFERENCE_LAPACK"]
-        for path, what in ((program, "libblas-test and liblapack-test"), (reference, "libblas3"),
-                           (lapack, "liblapack3")):
-            if not os.path.exists(path):
-                raise CannotRun(f"there is no {path}, of the package {what}")
-        hosts = [reference]
-        if route == "system":
-            hosts = [os.environ["SUITE_PROVIDER"]]
-        elif route == "plain" and os.path.exists(openblas):
-            hosts.append(openblas)
+        if not os.path.exists(program):
+            raise CannotRun(f"there is no {program}, of the packages libblas-test and liblapack-test")
+        reference = os.environ["SUITE_REFERENCE_BLAS"]
         runs = []
-        for number, host in enumerate(hosts):
-            folder = os.path.join(work, str(number))
-            link(folder, "libblas.so.3", host)
-            link(folder, "liblapack.so.3", lapack)
+        for folder, host in make_libraries(route, work):
             variables = {"LD_LIBRARY_PATH": folder}
             if self.needs_reference and host != reference:
                 # Behind the library in its place, whose names come first.

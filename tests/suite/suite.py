@@ -8,8 +8,8 @@ streamed    preloaded, every product of whatever size on the simulated device
 system      with TileBLAS in the place of libblas.so.3, every product handed on to the BLAS that it finds
 
 A test that fails on the yardstick too, and no more often there, is named and does not count. Whoever runs the suite
-on TileBLAS must have got there: its own count of calls is the proof. Suites are rows of the tables in netlib.py and
-python_packages.py; the environment says where their parts are (see CMakeLists.txt).
+on TileBLAS must have got there: its own count of calls is the proof. Suites are rows of the tables in netlib.py, octave.py
+and python_packages.py; the environment says where their parts are (see CMakeLists.txt).
 """
 
 import json
@@ -83,10 +83,11 @@ def totals(outcomes):
 def main():
     # Here and not above, because they take Outcome and CannotRun from this file.
     import netlib
+    import octave
     import python_packages
 
     name, route, folder = sys.argv[1:]
-    suite = (netlib.SUITES | python_packages.SUITES)[name]
+    suite = (netlib.SUITES | octave.SUITES | python_packages.SUITES)[name]
     yardstick_path = os.path.join(folder, name + ".json")
     with tempfile.TemporaryDirectory() as work:
         statistics = os.path.join(work, "statistics")
