@@ -3,11 +3,20 @@
 # that products went that way; with the route auto, that the library was called at all.
 # usage: preloaded.sh LIBRARY|linked ROUTE COMMAND...
 # linked: nothing is preloaded, because the program is linked with TileBLAS.
+# The route gpu is that of products streamed through this machine's GPU; the command $TOOL tells whether there is one.
 set -euo pipefail
 
 library=${1#linked}
 route=$2
 shift 2
+
+if [[ $route == gpu ]]; then
+    if "$TOOL" info --json | grep -q '"devices":\[\]'; then
+        echo "skipped: there is no GPU"
+        exit 77
+    fi
+    route=streamed
+fi
 
 stderr=$(mktemp)
 trap 'rm -f "$stderr"' EXIT

@@ -1,10 +1,11 @@
 """Runs a suite of tests that others wrote for their own library, and holds TileBLAS to it.
 
-usage: suite.py SUITE plain|host|streamed|system FOLDER
+usage: suite.py SUITE plain|host|streamed|gpu|system FOLDER
 
 plain       without TileBLAS: the yardstick, kept in FOLDER
 host        preloaded, every product handed to the program's own BLAS
 streamed    preloaded, every product of whatever size on the simulated device
+gpu         the same on this machine's GPU
 system      with TileBLAS in the place of libblas.so.3, every product handed on to the BLAS that it finds
 
 A test that fails on the yardstick too, and no more often there, is named and does not count. Whoever runs the suite
@@ -14,6 +15,7 @@ and python_packages.py; the environment says where their parts are (see CMakeLis
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections import namedtuple
@@ -35,10 +37,19 @@ def tileblas_environment(route, statistics):
     common = {"TILEBLAS_STATS": "json", "TILEBLAS_STATS_FILE": statistics, "TILEBLAS_CALIBRATE": "0"}
     if route == "host":
         return common | {"LD_PRELOAD": os.environ["SUITE_PRELOAD"], "TILEBLAS_ROUTE": "host"}
-    if route == "streamed":
-        return common | {"LD_PRELOAD": os.environ["SUITE_PRELOAD_SIM"], "TILEBLAS_ROUTE": "streamed",
-                         "TILEBLAS_START": "wait"}
+    if route in ("streamed", "gpu"):
+        library = os.environ["SUITE_PRELOAD_SIM" if route == "streamed" else "SUITE_PRELOAD"]
+        return common | {"LD_PRELOAD": library, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
     return common | {"TILEBLAS_ROUTE": "host"}
+
+
+def require_gpu(environment):
+    """Asks the command, which opens the GPU as a program would."""
+    told = subprocess.run([os.environ["SUITE_TOOL"], "info", "--json"], env=environment, check=True, text=True,
+                          stdout=subprocess.PIPE)
+    machine = json.loads(told.stdout)
+    if not machine["devices"]:
+        raise CannotRun(f"there is no GPU: {machine['no_device']}")
 
 
 def counted_calls(statistics):
@@ -92,8 +103,11 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         statistics = os.path.join(work, "statistics")
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TILEBLAS_", "LD_PRELOAD"))}
-        environment |= {"OPENBLAS_NUM_THREADS": "1"} | tileblas_environment(route, statistics)
+        environment |= {"OPENBLAS_NUM_THREADS": "1"}
         try:
+            if route == "gpu":
+                require_gpu(environment)
+            environment |= tileblas_environment(route, statistics)
             runs = suite.run(route, work, environment)
         except CannotRun as reason:
             print(f"skipped: {reason}")
@@ -116,7 +130,7 @@ def main():
     with open(yardstick_path, encoding="utf-8") as file:
         yardstick = {test: Outcome(*outcome) for test, outcome in json.load(file).items()}
     complaints = compare(outcomes, yardstick)
-    expected = "streamed" if route == "streamed" else "host"
+    expected = "streamed" if route in ("streamed", "gpu") else "host"
     if calls[expected] < suite.calls:
         complaints.append(f"only {calls[expected]} calls took the {expected} route, not the {suite.calls} expected")
     strangers = sum(calls.values()) - calls[expected]
