@@ -4,7 +4,8 @@
 #
 #   scripts/gpu.sh [PART ...]
 #
-#   test       ctest -L gpu (the default)
+#   test       ctest -L gpu, but for the next part's (the default)
+#   suites     the suites and clients of ctest -L gpu
 #   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
@@ -34,13 +35,18 @@ if ! { cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON \
     exit 1
 fi
 
+others='^(suite|client)\.' # other people's programs
 status=0
 for part in "${parts[@]}"; do
     echo "== $part"
     case $part in
     test)
-        ctest --test-dir "$build" -L gpu --output-on-failure >"$out/ctest.log" 2>&1 || status=1
+        ctest --test-dir "$build" -L gpu -E "$others" --output-on-failure >"$out/ctest.log" 2>&1 || status=1
         tail -n 45 "$out/ctest.log"
+        ;;
+    suites)
+        ctest --test-dir "$build" -L gpu -R "$others" --output-on-failure >"$out/suites.log" 2>&1 || status=1
+        tail -n 45 "$out/suites.log"
         ;;
     sanitize)
         for tool in memcheck racecheck; do
