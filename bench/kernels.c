@@ -151,6 +151,7 @@ static void collect_kernels(bench *bench)
     for (size_t row = 0; row < tb_catalog_size && count < KERNELS_MAXIMUM; row++)
         if (may_choose(bench, &tb_catalog[row])) {
             bench->kernels[count] = tb_catalog[row];
+            bench->kernels[count].chosen_end = 0;
             bench->kernels[count++].forced_only = false;
         }
     bench->facts = (tb_facts){

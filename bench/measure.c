@@ -170,10 +170,7 @@ tb_problem bench_problem(const bench_product *product, int64_t turn)
 
 const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const tb_problem *problem)
 {
-    const int architecture = gpu->description.architecture;
-    if (architecture < kernel->architecture)
-        return "architecture";
-    if (kernel->architecture_end && architecture >= kernel->architecture_end)
+    if (!tb_kernel_runs_on(kernel, gpu->description.architecture))
         return "architecture";
     if (kernel->k_limit && problem->k > kernel->k_limit)
         return "k";

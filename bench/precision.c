@@ -33,8 +33,7 @@ static void collect_contenders(bench *bench, int architecture)
     bench->contenders[bench->count++] = (contender){.name = "cuBLAS TF32", .tf32 = true};
     for (size_t i = 0; i < tb_catalog_size && bench->count < CONTENDERS_MAXIMUM; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        if (kernel->accuracy != TB_ACCURACY_IEEE && architecture >= kernel->architecture &&
-            !(kernel->architecture_end && architecture >= kernel->architecture_end))
+        if (kernel->accuracy != TB_ACCURACY_IEEE && tb_kernel_runs_on(kernel, architecture))
             bench->contenders[bench->count++] = (contender){.name = kernel->name, .kernel = kernel};
     }
 }

@@ -11,9 +11,7 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched)
 {
-    if (chip->architecture < kernel->architecture)
-        return false;
-    if (kernel->architecture_end && chip->architecture >= kernel->architecture_end)
+    if (!tb_kernel_runs_on(kernel, chip->architecture))
         return false;
     if (kernel->k_limit && problem->k > kernel->k_limit)
         return false;
@@ -35,8 +33,8 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (kernel->forced_only || kernel->accuracy > facts->accuracy || !is_worth(kernel, problem) ||
-            !tb_kernel_serves(kernel, problem, chip, pitched))
+        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > facts->accuracy ||
+            !is_worth(kernel, problem) || !tb_kernel_serves(kernel, problem, chip, pitched))
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {

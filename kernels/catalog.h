@@ -49,8 +49,10 @@ typedef enum tb_accuracy {
 typedef struct tb_kernel tb_kernel;
 struct tb_kernel {
     const char *name;
-    int architecture;           /* oldest that runs it */
-    int architecture_end;       /* first that does not, 0 when there is none */
+    int architecture;     /* oldest that runs it */
+    int architecture_end; /* first that does not, 0 when there is none */
+    bool major_only;      /* between the two it runs on x.0 alone, whose shared memory is the largest */
+    int chosen_end;       /* first that it runs on when forced, but gains nothing; 0 when there is none */
     int tile_m, tile_n, tile_k; /* of C and k that a block covers at a time */
     int threads;
     int shared_bytes;  /* dynamic shared memory of a block */
@@ -85,6 +87,10 @@ const tb_kernel *tb_find_kernel(const char *name);
 
 /* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
 bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension);
+
+/* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
+bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);
+bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
 
 /* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */
 int tb_transposition(const tb_problem *problem);

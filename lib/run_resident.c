@@ -31,8 +31,8 @@ static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *probl
         const tb_kernel *kernel = &tb_catalog[row];
         bool takes = problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
                                          tb_kernel_takes(kernel, problem->b, problem->ldb));
-        if (kernel->forced_only || kernel->accuracy > tb_wanted_accuracy() || !takes ||
-            !tb_kernel_serves(kernel, problem, chip, false) ||
+        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > tb_wanted_accuracy() ||
+            !takes || !tb_kernel_serves(kernel, problem, chip, false) ||
             tb_device.workspace(stream, kernel, problem) > 0)
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);

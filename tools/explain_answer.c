@@ -120,6 +120,11 @@ static kernel_row *sort_kernels(const question *question)
     return rows;
 }
 
+static bool is_forced_only(const question *question, const kernel_row *row)
+{
+    return !tb_kernel_is_free_on(row->kernel, chip_of(question)->architecture);
+}
+
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
     const tb_problem *problem = &question->problem;
@@ -155,7 +160,7 @@ static void print_words(const question *question, const answer *answer, const ke
         for (size_t i = 0; i < question->facts.kernel_count; i++)
             if (rows[i].serves)
                 printf("  %-34s %.6g ms%s%s\n", rows[i].kernel->name, 1e3 * rows[i].seconds,
-                       rows[i].kernel->forced_only ? "  only when forced" : "",
+                       is_forced_only(question, &rows[i]) ? "  only when forced" : "",
                        rows[i].kernel == answer->plan.kernel ? "  <- chosen" : "");
             else
                 printf("  %-34s cannot serve it\n", rows[i].kernel->name);
@@ -210,7 +215,7 @@ static int print_json(const question *question, const answer *answer, const kern
         tb_json_open(&json, NULL, '{');
         tb_json_text(&json, "name", rows[i].kernel->name);
         tb_json_boolean(&json, "serves", rows[i].serves);
-        tb_json_boolean(&json, "forced_only", rows[i].kernel->forced_only);
+        tb_json_boolean(&json, "forced_only", is_forced_only(question, &rows[i]));
         if (rows[i].serves)
             tb_json_number(&json, "seconds", rows[i].seconds);
         tb_json_close(&json, '}');

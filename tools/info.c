@@ -70,7 +70,8 @@ static const char *kernel_state(const tb_kernel *kernel)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";
-    return kernel->forced_only ? "only when forced" : "chosen by forecast";
+    const int architecture = machine.chip_count > 0 ? machine.chips[0].architecture : kernel->architecture;
+    return tb_kernel_is_free_on(kernel, architecture) ? "chosen by forecast" : "only when forced";
 }
 
 static bool library_path(const char *name, char *path, size_t size)

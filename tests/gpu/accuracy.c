@@ -208,8 +208,7 @@ int main(int argc, char **argv)
     if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||
         tb_device.open_device(0) != TB_OK)
         SKIP("no device");
-    if (!s.kernel || description.architecture < s.kernel->architecture ||
-        (s.kernel->architecture_end && description.architecture >= s.kernel->architecture_end))
+    if (!s.kernel || !tb_kernel_runs_on(s.kernel, description.architecture))
         SKIP("no such kernel here");
     uint64_t seed = check_seed();
 

@@ -5,8 +5,7 @@
 
 bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int architecture)
 {
-    return architecture >= kernel->architecture &&
-           (kernel->architecture_end == 0 || architecture < kernel->architecture_end) &&
+    return tb_kernel_runs_on(kernel, architecture) &&
            (kernel->k_limit == 0 || problem->k <= kernel->k_limit) &&
            (problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
                                 tb_kernel_takes(kernel, problem->b, problem->ldb)));

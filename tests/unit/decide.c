@@ -159,8 +159,7 @@ static void an_old_device_gets_no_new_kernel(void)
         if (kernel == NULL)
             CHECK(architecture < 75, "architecture %d gets no kernel", architecture);
         else
-            CHECK(kernel->architecture <= architecture &&
-                      (kernel->architecture_end == 0 || architecture < kernel->architecture_end),
+            CHECK(tb_kernel_runs_on(kernel, architecture) && tb_kernel_is_free_on(kernel, architecture),
                   "architecture %d gets %s", architecture, kernel->name);
     }
 }
@@ -173,6 +172,25 @@ static void kernels_for_show_are_never_chosen(void)
         tb_facts facts = facts_of(&row);
         tb_plan plan = tb_decide(&problem, &facts);
         CHECK(plan.kernel != NULL && !plan.kernel->forced_only, "n = %lld", (long long)n);
+    }
+}
+
+/* Compute capabilities on which a row of sm_80 that gains there alone runs, and may be chosen. */
+static void a_row_may_run_where_it_gains_nothing(void)
+{
+    const tb_kernel kernel = {
+        .architecture = 80, .architecture_end = 100, .major_only = true, .chosen_end = 90};
+    static const struct {
+        int architecture;
+        bool runs, is_chosen;
+    } cases[] = {{75, false, false}, {80, true, true},  {86, false, false},
+                 {89, false, false}, {90, true, false}, {100, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int architecture = cases[i].architecture;
+        const bool runs = tb_kernel_runs_on(&kernel, architecture);
+        CHECK(runs == cases[i].runs, "architecture %d", architecture);
+        CHECK((runs && tb_kernel_is_free_on(&kernel, architecture)) == cases[i].is_chosen, "architecture %d",
+              architecture);
     }
 }
 
@@ -258,6 +276,7 @@ int main(void)
     a_host_that_cannot_reach_an_operand_is_told();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
+    a_row_may_run_where_it_gains_nothing();
     chosen_kernels_promise_what_is_demanded();
     forecasts_grow_with_the_problem();
     a_plan_is_printed_within_its_space();
