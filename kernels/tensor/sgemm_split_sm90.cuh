@@ -20,12 +20,16 @@
 #pragma once
 
 #include "kernels/gemm.cuh"
+#include "kernels/tensor/findings.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/split.cuh"
 #include "kernels/tensor/wgmma.cuh"
 
 namespace split_sm90
 {
+
+using split::out_of_range;
+using split::parts_of;
 
 constexpr int tile_m = TB_SPLIT_TILE_M, consumers = 2, warpgroup = 128, warps = 4, threads = TB_SPLIT_THREADS;
 constexpr int cluster_blocks = TB_SPLIT_CLUSTER_BLOCKS;
@@ -107,12 +111,6 @@ template <int parts> __device__ inline uint32_t list_products(int parts_a, int p
             list |= 1u << i;
     }
     return list;
-}
-
-/* Parts of the operands that are in use; one at least, so that there is always a product. */
-__device__ inline int parts_of(const tb_split_range &range)
-{
-    return max(int(range.parts), 1);
 }
 
 template <class layout>
@@ -327,25 +325,6 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
     }
     if (consumer == 0)
         wait_for_turn(0);
-}
-
-/* Whether the passes before have found exponents outside the limits. Every block answers alike. Scaled operands have
- * only those of Inf and NaN, and of sums that are too large. */
-template <class format> __device__ inline bool out_of_range(const tb_split_arguments &arguments)
-{
-    constexpr int bias = 127, not_finite = 255 - bias;
-    const tb_split_range a = arguments.findings->a, b = arguments.findings->b;
-    const int largest_a = int(a.largest) - bias, largest_b = int(b.largest) - bias;
-    const int sum = largest_a + 1 + largest_b + 1 + (64 - __clzll(arguments.problem.k - 1));
-    if (format::scales)
-        return max(largest_a, largest_b) == not_finite || sum > TB_SPLIT_LARGEST_SUM;
-    if (a.smallest_below_256 == 0 || b.smallest_below_256 == 0) /* a zero operand; the other's Inf or NaN */
-        return max(largest_a, largest_b) > TB_SPLIT_LARGEST;
-    const int smallest_a = 256 - int(a.smallest_below_256) - bias;
-    const int smallest_b = 256 - int(b.smallest_below_256) - bias;
-    return max(largest_a, largest_b) > TB_SPLIT_LARGEST || sum > TB_SPLIT_LARGEST_SUM ||
-           min(smallest_a, smallest_b) < TB_SPLIT_SMALLEST ||
-           smallest_a + smallest_b < TB_SPLIT_SMALLEST_PRODUCT;
 }
 
 template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)
