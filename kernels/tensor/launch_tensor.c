@@ -7,9 +7,6 @@
 /* What computes C when the pre-pass finds Inf, NaN or exponents that BF16 parts cannot hold. */
 #define FALLBACK_KERNEL "sgemm_simt_128x128"
 
-/* Parts begin at multiples of this in the workspace: whole lines of L2. */
-#define ALIGNMENT 128
-
 /* Forecasts, in clocks of a multiprocessor at 1.76 GHz, of six products of BF16 parts: measured on an H200 from n = 256
  * to 16384. A stage of either tile, a tile's beginning and end, the three launches beside the main one with the main
  * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. Of a stage, MULTIPLY_CLOCKS
@@ -44,11 +41,6 @@ typedef struct layout {
     int64_t stages, panels_a, panels_b, blocks;
     size_t offset_largest, offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
 } layout;
-
-static size_t round_up(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 static int64_t even(int64_t panels)
 {
@@ -101,7 +93,7 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.tile_n);
-    l.offset_largest = round_up(sizeof(tb_split_findings));
+    l.offset_largest = tb_split_align(sizeof(tb_split_findings));
     l.offset_a = l.offset_largest;
     if (family->scales)
         l.offset_a += (size_t)outer_indices(&l) * sizeof(uint32_t);
@@ -118,7 +110,7 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     return l;
 }
 
-static size_t fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
+size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
 {
     const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
     return kernel && kernel->workspace ? kernel->workspace(launcher, kernel, problem) : 0;
@@ -126,20 +118,15 @@ static size_t fallback_bytes(const tb_launcher *launcher, const tb_problem *prob
 
 static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
-    return lay_out(family, launcher, problem).offset_fallback + fallback_bytes(launcher, problem);
+    return lay_out(family, launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
 }
 
-static int64_t split_blocks(int64_t rows, int64_t stages)
+tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries, const tb_split_arguments *arguments)
 {
-    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, TB_SPLIT_BLOCK_STAGES);
-}
-
-static tb_status launch_split(const tb_launcher *launcher, tb_entry *entries,
-                              const tb_split_arguments *arguments, const layout *l)
-{
-    int64_t blocks_b = split_blocks((int64_t)arguments->panels_b * arguments->panel_b, arguments->stages);
-    int64_t blocks = arguments->split_blocks_a + blocks_b;
-    int64_t clearing = arguments->largest_a ? tb_pieces(outer_indices(l), 4 * TB_SPLIT_BEGIN_THREADS) : 1;
+    int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
+    int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
+    int64_t blocks = tb_split_blocks(rows_a + rows_b, arguments->stages);
+    int64_t clearing = arguments->largest_a ? tb_pieces(rows_a + rows_b, 4 * TB_SPLIT_BEGIN_THREADS) : 1;
     TB_TRY(
         launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], clearing, TB_SPLIT_BEGIN_THREADS, 0, arguments));
     if (blocks == 0) /* k is 0 */
@@ -148,6 +135,15 @@ static tb_status launch_split(const tb_launcher *launcher, tb_entry *entries,
         TB_TRY(
             launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], blocks, SPLIT_THREADS, 0, arguments));
     return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
+}
+
+tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
+                                   void *workspace)
+{
+    const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
+    return kernel ? tb_launch_simt_if(launcher, kernel, &arguments->problem, workspace,
+                                      &arguments->findings->declined)
+                  : TB_UNSUPPORTED;
 }
 
 static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int parts, int64_t blocks,
@@ -164,11 +160,10 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
                         const tb_problem *problem, void *workspace)
 {
     const layout l = lay_out(family, launcher, problem);
-    const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     char *memory = workspace;
-    if (!fallback || l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
+    if (l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
         l.panels_b * l.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
-        split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
+        tb_split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     uint32_t *largest = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest) : NULL;
     const tb_split_arguments arguments = {
@@ -181,16 +176,15 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .findings = workspace,
         .stages = l.stages,
         .last_order = family->last_order,
-        .split_blocks_a = split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
+        .split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l.tile_n,
         .panels_a = (int32_t)l.panels_a,
         .panels_b = (int32_t)l.panels_b,
     };
-    TB_TRY(launch_split(launcher, kernel->entries, &arguments, &l));
+    TB_TRY(tb_launch_split(launcher, kernel->entries, &arguments));
     TB_TRY(launch_multiply(launcher, kernel->entries, family->parts, l.blocks, &arguments));
-    return tb_launch_simt_if(launcher, fallback, problem, memory + l.offset_fallback,
-                             &arguments.findings->declined);
+    return tb_launch_split_fallback(launcher, &arguments, memory + l.offset_fallback);
 }
 
 /* The catalog's callbacks of a row. */

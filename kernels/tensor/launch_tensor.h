@@ -3,6 +3,7 @@
 #define TB_LAUNCH_TENSOR_H
 
 #include "kernels/catalog.h"
+#include "kernels/launch.h"
 #include "kernels/tensor/split.h"
 
 /* Position in the entries of a row; the last only where operands are scaled. */
@@ -25,5 +26,26 @@ enum {
 TB_SPLIT_DECLARE(bf16x6);
 TB_SPLIT_DECLARE(bf16x9);
 TB_SPLIT_DECLARE(fp16x3);
+
+/* What the launch functions of split products share: the passes before the product, and what computes C, when its turn
+ * comes, if the product has declined. Workspaces are device memory. */
+tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries,
+                          const tb_split_arguments *arguments);
+size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem);
+tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
+                                   void *workspace);
+
+/* Blocks of a pass over so many rows of panels. */
+static inline int64_t tb_split_blocks(int64_t rows, int64_t stages)
+{
+    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, TB_SPLIT_BLOCK_STAGES);
+}
+
+/* Parts begin at multiples of this in the workspace: whole lines of L2. */
+static inline size_t tb_split_align(size_t bytes)
+{
+    const size_t line = 128;
+    return (bytes + line - 1) / line * line;
+}
 
 #endif
