@@ -6,6 +6,7 @@
 #include "kernels/simt/launch_padded.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
+#include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
 
 #include <string.h>
@@ -144,6 +145,16 @@ static tb_entry entries_fp16_sm90[] = {
     TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_PARTS),
     [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0}};
 
+extern const unsigned char tb_image_sgemm_bf16x6_sm80[];
+static tb_module module_sgemm_bf16x6_sm80 = {.name = "sgemm_bf16x6_sm80",
+                                             .image = TB_IMAGE(sgemm_bf16x6_sm80)};
+static tb_entry entries_sgemm_bf16x6_sm80[] = {
+    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_begin", 0, NULL, 0},
+    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_split", 0, NULL, 0},
+    [TB_SPLIT_SM80_MULTIPLY] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_128x128",
+                                TB_SPLIT_SM80_RING_BYTES, NULL, 0},
+};
+
 #define TB_SPLIT_ROW(family, words, entries_, parts, accuracy_, efficiency_)                                 \
     {                                                                                                        \
         .name = "sgemm_" #family "_sm90", .summary = words, .architecture = 90, .architecture_end = 100,     \
@@ -233,6 +244,29 @@ const tb_kernel tb_catalog[] = {
         .workspace = tb_skinny_workspace,
         .clocks = tb_skinny_clocks,
         .launch = tb_launch_skinny,
+    },
+    {
+        .name = "sgemm_bf16x6_sm80",
+        .summary = "BF16 tensor cores of sm_80, each FP32 split in three, six products",
+        .architecture = 80,
+        .architecture_end = 100,
+        .major_only = true,
+        .chosen_end = 90,
+        .tile_m = TB_SPLIT_SM80_TILE,
+        .tile_n = TB_SPLIT_SM80_TILE,
+        .tile_k = TB_SPLIT_STAGE_K,
+        .threads = TB_SPLIT_SM80_THREADS,
+        .shared_bytes = TB_SPLIT_SM80_RING_BYTES,
+        .efficiency = 1.1,
+        .blocks = 1,
+        .alignment = 1,
+        .accuracy = TB_ACCURACY_FP32,
+        .least_extent = 512,
+        .forced_only = true,
+        .entries = entries_sgemm_bf16x6_sm80,
+        .workspace = tb_split_sm80_workspace,
+        .clocks = tb_split_sm80_clocks,
+        .launch = tb_launch_split_sm80,
     },
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
                  entries_fp16_sm90, TB_SPLIT_FP16_PARTS, TB_ACCURACY_FAST, 4),

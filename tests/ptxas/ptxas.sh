@@ -4,7 +4,8 @@
 #
 # ptxas.sh --reports folder: the same, of what the build has kept there.
 #
-# A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only; all others for any.
+# A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
+# later; all others for any.
 # Needs no GPU. Exit code 77 where there is no nvcc.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -44,7 +45,10 @@ if ! command -v "$nvcc" > /dev/null; then
 fi
 case $architecture in
 *a) files=$(find "$root/kernels" -name "*_sm${architecture%a}.cu" | sort) ;;
-*) files=$(find "$root/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' | sort) ;;
+*) files=$(
+    find "$root/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu'
+    [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
+) ;;
 esac
 if [ -z "$files" ]; then
     echo "skipped: no kernel needs sm_$architecture"

@@ -1,0 +1,87 @@
+#include "kernels/tensor/launch_split_sm80.h"
+
+#include "kernels/tensor/launch_tensor.h"
+
+/* Forecasts, in clocks of a multiprocessor. Nothing here has been measured. A stage is what an A100's tensor cores,
+ * 1024 multiply-adds a clock, take for six products of a tile, at 85% of their rate; the pre-pass moves 10 bytes an
+ * element at 85% of an A100's 1555 GB/s, 108 multiprocessors at 1.41 GHz. The rest is as on an H200. */
+#define PRODUCTS            6.0
+#define TENSOR_FMA_A_CLOCK  (0.85 * 1024)
+#define TILE_CLOCKS         5000.0
+#define LAUNCHES_CLOCKS     23000.0
+#define SPLIT_BYTES         10.0
+#define SPLIT_BYTES_A_CLOCK 8.7
+
+#define TILE TB_SPLIT_SM80_TILE
+
+/* Where everything lies, and how the work is cut. */
+typedef struct layout {
+    int64_t stages, panels_a, panels_b, blocks;
+    size_t offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
+} layout;
+
+static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
+{
+    layout l;
+    l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    l.panels_a = tb_pieces(problem->m, TILE);
+    l.panels_b = tb_pieces(problem->n, TILE);
+    l.offset_a = tb_split_align(sizeof(tb_split_findings));
+    l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
+    l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
+    l.blocks = launcher->multiprocessors;
+    if (l.panels_a * l.panels_b < l.blocks)
+        l.blocks = l.panels_a * l.panels_b;
+    l.offset_fallback = l.offset_segments;
+    if (l.stages > TB_SPLIT_SEGMENT_STAGES)
+        l.offset_fallback += (size_t)(l.blocks * TILE * TILE) * sizeof(float);
+    return l;
+}
+
+size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_problem *problem)
+{
+    (void)kernel;
+    return lay_out(launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
+}
+
+double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+{
+    (void)kernel;
+    int64_t tiles = tb_pieces(problem->m, TILE) * tb_pieces(problem->n, TILE);
+    double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
+    double elements = (double)(problem->m + problem->n) * (double)problem->k;
+    return LAUNCHES_CLOCKS + elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors +
+           (double)tb_pieces(tiles, multiprocessors) * (TILE_CLOCKS + stages * stage_clocks);
+}
+
+tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_problem *problem, void *workspace)
+{
+    const layout l = lay_out(launcher, problem);
+    const int64_t rows_a = l.panels_a * TILE, rows_b = l.panels_b * TILE;
+    char *memory = workspace;
+    if (l.stages > INT32_MAX || rows_a > TB_BLOCKS_MAXIMUM || rows_b > TB_BLOCKS_MAXIMUM ||
+        l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
+        tb_split_blocks(rows_a + rows_b, l.stages) > TB_BLOCKS_MAXIMUM)
+        return TB_UNSUPPORTED;
+    const tb_split_arguments arguments = {
+        .problem = *problem,
+        .parts_a = memory + l.offset_a,
+        .parts_b = memory + l.offset_b,
+        .segments = (float *)(void *)(memory + l.offset_segments),
+        .findings = workspace,
+        .stages = l.stages,
+        .last_order = 2,
+        .split_blocks_a = tb_split_blocks(rows_a, l.stages),
+        .panel_a = TILE,
+        .panel_b = TILE,
+        .panels_a = (int32_t)l.panels_a,
+        .panels_b = (int32_t)l.panels_b,
+    };
+    TB_TRY(tb_launch_split(launcher, kernel->entries, &arguments));
+    TB_TRY(launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,
+                            TB_SPLIT_SM80_THREADS, TB_SPLIT_SM80_RING_BYTES, &arguments));
+    return tb_launch_split_fallback(launcher, &arguments, memory + l.offset_fallback);
+}

@@ -1,0 +1,18 @@
+/* Launching sgemm_bf16x6_sm80. */
+#ifndef TB_LAUNCH_SPLIT_SM80_H
+#define TB_LAUNCH_SPLIT_SM80_H
+
+#include "kernels/tensor/launch_tensor.h"
+#include "kernels/tensor/split_sm80.h"
+
+/* Position in the entries of its row, behind the passes before the product. */
+enum { TB_SPLIT_SM80_MULTIPLY = TB_SPLIT_SPLIT + 1 };
+
+/* The catalog's callbacks. */
+size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_problem *problem);
+double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_problem *problem, void *workspace);
+
+#endif
