@@ -335,7 +335,7 @@ __device__ inline void multiply_tiles(const tb_split_arguments &arguments, char 
     for (int index = blockIdx.x; index < tiles; index += gridDim.x) {
         accumulators total = {};
         sum_tile<all_six>(arguments, ring, copies, total);
-        /* The ring has been read to its end: the next tile begins to arrive while this one is written. */
+        __syncthreads(); /* nobody reads the ring any more: the next tile arrives while this one is written */
         if (index + int(gridDim.x) < tiles)
             copies.fill_ring(arguments, tile_at(arguments, index + gridDim.x));
         write_tile(arguments.problem, total, tile_at(arguments, index));
