@@ -39,7 +39,8 @@ static const family fp16x3 = {TB_SPLIT_FP16_PARTS, 3, 1, LAUNCHES_CLOCKS * 4 / 3
 typedef struct layout {
     int tile_n;
     int64_t stages, panels_a, panels_b, blocks;
-    size_t offset_largest, offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
+    size_t offset_largest, offset_used, offset_a, offset_b, offset_segments,
+        offset_fallback; /* within the workspace */
 } layout;
 
 static int64_t even(int64_t panels)
@@ -94,9 +95,10 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.tile_n);
     l.offset_largest = tb_split_align(sizeof(tb_split_findings));
-    l.offset_a = l.offset_largest;
+    l.offset_used = l.offset_largest;
     if (family->scales)
-        l.offset_a += (size_t)outer_indices(&l) * sizeof(uint32_t);
+        l.offset_used += (size_t)outer_indices(&l) * sizeof(uint32_t);
+    l.offset_a = tb_split_align(l.offset_used + (size_t)(outer_indices(&l) / TB_SPLIT_BLOCK_ROWS * l.stages));
     l.offset_b =
         l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
     l.offset_segments =
@@ -166,10 +168,13 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         tb_split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     uint32_t *largest = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest) : NULL;
+    uint8_t *used = (uint8_t *)memory + l.offset_used;
     const tb_split_arguments arguments = {
         .problem = *problem,
         .parts_a = memory + l.offset_a,
         .parts_b = memory + l.offset_b,
+        .used_a = used,
+        .used_b = used + l.panels_a * (TB_SPLIT_TILE_M / TB_SPLIT_BLOCK_ROWS) * l.stages,
         .largest_a = largest,
         .largest_b = largest ? largest + l.panels_a * TB_SPLIT_TILE_M : NULL,
         .segments = (float *)(void *)(memory + l.offset_segments),

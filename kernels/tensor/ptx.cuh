@@ -32,6 +32,11 @@ __device__ inline uint32_t load_shared(uint32_t address)
     return value;
 }
 
+__device__ inline void store_shared(uint32_t address, uint32_t value)
+{
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
 /* ---- mbarrier ----------------------------------------------------------------------------------------- */
 
 __device__ inline void mbarrier_init(uint32_t barrier, uint32_t arrivals)

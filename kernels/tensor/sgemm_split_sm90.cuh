@@ -29,7 +29,6 @@ namespace split_sm90
 {
 
 using split::out_of_range;
-using split::parts_of;
 
 constexpr int tile_m = TB_SPLIT_TILE_M, consumers = 2, warpgroup = 128, warps = 4, threads = TB_SPLIT_THREADS;
 constexpr int cluster_blocks = TB_SPLIT_CLUSTER_BLOCKS;
@@ -47,8 +46,8 @@ template <int n, class split_format> struct layout {
                          bytes_b = TB_SPLIT_CHUNK_BYTES(parts, tile_n);
     static constexpr int stage_bytes = bytes_a + bytes_b;
     static constexpr int stages = TB_SPLIT_RING_STAGES(parts, tile_n);
-    static constexpr int barriers_offset = stages * stage_bytes; /* full[stages], empty[stages] */
-    static constexpr int products_offset = barriers_offset + 2 * 8 * stages;
+    static constexpr int barriers_offset = stages * stage_bytes;          /* full[stages], empty[stages] */
+    static constexpr int lists_offset = barriers_offset + 2 * 8 * stages; /* of products, by stage */
 };
 
 /* Walks the ring of stages; the parity is that of the round's phase. */
@@ -113,42 +112,74 @@ template <int parts> __device__ inline uint32_t list_products(int parts_a, int p
     return list;
 }
 
-template <class layout>
+template <class layout> __device__ inline uint32_t list_of(uint32_t shared, int stage)
+{
+    return shared + layout::lists_offset + 4 * stage;
+}
+
+/* Parts that hold anything in a chunk: the most of its pieces. */
+template <int rows>
+__device__ inline int used_parts(const uint8_t *used, uint32_t panel, uint32_t stages, uint32_t stage)
+{
+    constexpr int pieces = rows / TB_SPLIT_BLOCK_ROWS;
+    int most = 0;
+#pragma unroll
+    for (int piece = 0; piece < pieces; piece++)
+        most = max(most, int(used[(panel * pieces + piece) * stages + stage]));
+    return most;
+}
+
+template <int bytes>
+__device__ inline const char *chunk(const void *parts, uint32_t panel, uint32_t stages, uint32_t stage)
+{
+    return static_cast<const char *>(parts) + int64_t(panel * stages + stage) * bytes;
+}
+
+/* With `usual` all parts are copied, whatever they hold. Otherwise a chunk's first, as many as hold anything. */
+template <class layout, bool usual>
 __device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int tiles)
 {
     ring<layout::stages> at;
-    const uint32_t rank = ptx::cluster_block_rank();
-    /* A chunk begins with the parts that are in use. */
-    const uint32_t bytes_a = layout::bytes_a / layout::parts * parts_of(arguments.findings->a);
-    const uint32_t bytes_b = layout::bytes_b / layout::parts * parts_of(arguments.findings->b);
-    const uint32_t half_b = bytes_b / cluster_blocks;
+    const uint32_t rank = ptx::cluster_block_rank(), stages = uint32_t(arguments.stages);
     for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
         const tile tile = tile_at(arguments, index);
-        const char *a =
-            static_cast<const char *>(arguments.parts_a) + tile.panel_a * arguments.stages * layout::bytes_a;
-        const char *b = static_cast<const char *>(arguments.parts_b) +
-                        tile.panel_b * arguments.stages * layout::bytes_b + rank * half_b;
-        for (int64_t stage = 0; stage < arguments.stages; stage++) {
+        const auto parts_of_stage = [&](uint32_t stage) {
+            if (usual)
+                return pair_of_parts{layout::parts, layout::parts};
+            return pair_of_parts{used_parts<tile_m>(arguments.used_a, tile.panel_a, stages, stage),
+                                 used_parts<layout::tile_n>(arguments.used_b, tile.panel_b, stages, stage)};
+        };
+        pair_of_parts next = parts_of_stage(0);
+#pragma unroll 1
+        for (uint32_t stage = 0; stage < stages; stage++) {
+            const pair_of_parts parts = next;
+            next = parts_of_stage(min(stage + 1, stages - 1)); /* on its way while this waits */
+            const uint32_t bytes_a = layout::bytes_a / layout::parts * parts.a;
+            const uint32_t half_b = layout::bytes_b / layout::parts / cluster_blocks * parts.b;
             const uint32_t target = shared + at.stage * layout::stage_bytes;
             const uint32_t full = full_barrier<layout>(shared, at.stage);
             ptx::mbarrier_wait(empty_barrier<layout>(shared, at.stage), at.parity ^ 1);
-            ptx::mbarrier_arrive_expect_bytes(full, bytes_a + bytes_b);
-            ptx::copy_bulk(target, a, bytes_a, full);
-            ptx::copy_bulk_multicast(target + layout::bytes_a + rank * half_b, b, half_b, full,
-                                     (1 << cluster_blocks) - 1);
-            a += layout::bytes_a;
-            b += layout::bytes_b;
+            if (!usual)
+                ptx::store_shared(list_of<layout>(shared, at.stage),
+                                  list_products<layout::parts>(parts.a, parts.b, arguments.last_order));
+            ptx::mbarrier_arrive_expect_bytes(full, bytes_a + cluster_blocks * half_b);
+            if (usual || bytes_a)
+                ptx::copy_bulk(target, chunk<layout::bytes_a>(arguments.parts_a, tile.panel_a, stages, stage),
+                               bytes_a, full);
+            if (usual || half_b)
+                ptx::copy_bulk_multicast(
+                    target + layout::bytes_a + rank * half_b,
+                    chunk<layout::bytes_b>(arguments.parts_b, tile.panel_b, stages, stage) + rank * half_b,
+                    half_b, full, (1 << cluster_blocks) - 1);
             at.advance();
         }
     }
 }
 
 /* The products of a stage, in a sum that starts from zero. With `usual` they are known to the compiler: those whose
- * order is less than the number of parts. Otherwise a list in shared memory tells, as the accumulators leave no register
- * for it. */
+ * order is less than the number of parts. Otherwise a list tells. */
 template <class layout, bool usual>
-__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b,
-                                      uint32_t shared_list)
+__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b, uint32_t list)
 {
     using multiplier = ptx::wgmma<layout::tile_n, typename layout::format::element>;
     constexpr int first = usual ? layout::parts * (layout::parts - 1) / 2 : 0;
@@ -156,7 +187,6 @@ __device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t
                   apart_rows = core_rows * row_bytes;
     const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
     const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
-    const uint32_t list = usual ? ~0u : ptx::load_shared(shared_list);
     ptx::wgmma_fence();
 #pragma unroll
     for (int product = first; product < layout::parts * layout::parts; product++) {
@@ -173,6 +203,13 @@ __device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t
         }
     }
     ptx::wgmma_commit_group();
+}
+
+template <int count> __device__ inline void clear(float (&sum)[count])
+{
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        sum[i] = 0;
 }
 
 /* Keeps the compiler from reading accumulators before the wait that precedes this. */
@@ -278,13 +315,19 @@ template <int count> struct segments {
         for (int i = 0; i < count / 4; i++)
             __stcg(pieces + i * consumers * warpgroup,
                    make_float4(total[4 * i], total[4 * i + 1], total[4 * i + 2], total[4 * i + 3]));
-#pragma unroll
-        for (int i = 0; i < count; i++)
-            total[i] = 0;
+        clear(total);
     }
 };
 
-/* With `usual` both operands have all their parts, and the products are known to the compiler. */
+/* A stage is free again. Every warp says so for itself, as its wait says nothing of the others; to each block that writes
+ * there. */
+__device__ inline void release(uint32_t empty)
+{
+    if (const uint32_t lane = ptx::lane(); lane < cluster_blocks)
+        ptx::mbarrier_arrive_at(empty, lane);
+}
+
+/* With `usual` the products are known to the compiler. */
 template <class layout, bool usual>
 __device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int tiles, int consumer)
 {
@@ -301,17 +344,21 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
             const uint32_t a = shared + at.stage * layout::stage_bytes + consumer * wgmma_m * row_bytes;
             const uint32_t b = shared + at.stage * layout::stage_bytes + layout::bytes_a;
             ptx::mbarrier_wait(full_barrier<layout>(shared, at.stage), at.parity);
+            const uint32_t list = usual ? ~0u : ptx::load_shared(list_of<layout>(shared, at.stage));
             wait_for_turn(consumer);
-            multiply_stage<layout, usual>(sum, a, b, shared + layout::products_offset);
-            give_turn(1 - consumer);
-            ptx::wgmma_wait_group<0>();
-            pin(sum);
-            /* Every warp for itself, as its wait says nothing of the others; to each block that writes here. */
-            if (const uint32_t lane = ptx::lane(); lane < cluster_blocks)
-                ptx::mbarrier_arrive_at(empty_barrier<layout>(shared, at.stage), lane);
+            if (list) {
+                multiply_stage<layout, usual>(sum, a, b, list);
+                give_turn(1 - consumer);
+                ptx::wgmma_wait_group<0>();
+                pin(sum);
+                release(empty_barrier<layout>(shared, at.stage));
 #pragma unroll
-            for (int i = 0; i < count; i++)
-                total[i] += sum[i];
+                for (int i = 0; i < count; i++)
+                    total[i] += sum[i];
+            } else {
+                give_turn(1 - consumer);
+                release(empty_barrier<layout>(shared, at.stage));
+            }
             at.advance();
             if (--left == 0 && stages > 1) {
                 before.take(total);
@@ -325,6 +372,16 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
     }
     if (consumer == 0)
         wait_for_turn(0);
+}
+
+/* Whether all products of the lowest orders are wanted, and few pieces of the operands lack a part. */
+template <int parts> __device__ inline bool multiplies_all(const tb_split_arguments &arguments)
+{
+    constexpr int rows = TB_SPLIT_BLOCK_ROWS;
+    const tb_problem &p = arguments.problem;
+    const int64_t pieces = ((p.m + rows - 1) / rows + (p.n + rows - 1) / rows) * arguments.stages;
+    const int64_t lacking = int64_t(arguments.findings->a.lacking) + arguments.findings->b.lacking;
+    return arguments.last_order == parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces;
 }
 
 template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)
@@ -343,21 +400,21 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
             ptx::mbarrier_init(empty_barrier<layout>(shared, stage), consumers * warps * cluster_blocks);
         }
         ptx::fence_mbarrier_init();
-        *reinterpret_cast<uint32_t *>(memory + layout::products_offset) = list_products<layout::parts>(
-            parts_of(arguments.findings->a), parts_of(arguments.findings->b), arguments.last_order);
     }
     ptx::cluster_synchronize();
 
     /* The same in all threads of a warp, and the compiler knows it: descriptors stay in uniform registers. */
     const int group = __shfl_sync(0xffffffff, int(threadIdx.x) / warpgroup, 0);
+    const bool usual = multiplies_all<layout::parts>(arguments);
     if (group == 0) {
         ptx::lower_registers<producer_registers>();
-        if (threadIdx.x == 0)
-            produce<layout>(arguments, shared, tiles);
+        if (threadIdx.x == 0 && usual)
+            produce<layout, true>(arguments, shared, tiles);
+        else if (threadIdx.x == 0)
+            produce<layout, false>(arguments, shared, tiles);
     } else {
         ptx::raise_registers<consumer_registers>();
-        if (parts_of(arguments.findings->a) == layout::parts &&
-            parts_of(arguments.findings->b) == layout::parts && arguments.last_order == layout::parts - 1)
+        if (usual)
             consume<layout, true>(arguments, shared, tiles, group - 1);
         else
             consume<layout, false>(arguments, shared, tiles, group - 1);

@@ -42,6 +42,7 @@ struct operand {
     bool k_contiguous;
     uint4 *parts;
     uint32_t *largest; /* by row, where rows are scaled */
+    uint8_t *used;     /* by piece, where it is wanted */
     int panel, panels;
     tb_split_range *range;
 };
@@ -65,6 +66,7 @@ __device__ inline operand operand_a(const tb_split_arguments &arguments)
             p.transpose_a != 0,
             static_cast<uint4 *>(arguments.parts_a),
             arguments.largest_a,
+            arguments.used_a,
             arguments.panel_a,
             arguments.panels_a,
             &arguments.findings->a};
@@ -80,6 +82,7 @@ __device__ inline operand operand_b(const tb_split_arguments &arguments)
             p.transpose_b == 0,
             static_cast<uint4 *>(arguments.parts_b),
             arguments.largest_b,
+            arguments.used_b,
             arguments.panel_b,
             arguments.panels_b,
             &arguments.findings->b};
@@ -231,31 +234,59 @@ __device__ inline void find_largest(const operand &x, int64_t stages, int64_t bl
         atomicMax(of_row, largest);
 }
 
+/* Thread 0 tells of a block's pieces; what lies beyond the operand's rows lacks nothing. */
+__device__ inline void tell_used(const operand &x, const share &share, int64_t stages, int parts,
+                                 const uint32_t (&used)[block_stages])
+{
+    uint8_t *pieces = x.used + share.first_row / block_rows * stages;
+    uint32_t lacking = 0, most = 0;
+    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
+        const uint32_t in_piece = used[stage - share.first_stage];
+        if (x.used)
+            pieces[stage] = uint8_t(in_piece);
+        lacking += in_piece < parts;
+        most = max(most, in_piece);
+    }
+    if (most > *static_cast<volatile uint32_t *>(&x.range->parts))
+        atomicMax(&x.range->parts, most);
+    if (lacking && share.first_row < x.rows)
+        atomicAdd(&x.range->lacking, lacking);
+}
+
 template <class format> __device__ inline void split_block(const operand &x, int64_t stages, int64_t block)
 {
     const share share(x, stages, block);
     const int64_t panel = share.first_row / x.panel, row_of_panel = share.first_row % x.panel + share.row;
-    const int exponent = format::scales ? scale_of(x.largest[share.first_row + share.row]) : 0;
     tb_split_range range = {};
+    __shared__ uint32_t used[block_stages];
+    if (threadIdx.x < block_stages)
+        used[threadIdx.x] = 0;
+    __syncthreads();
     for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
         float values[step_k];
         share.read(x, stage, values);
         note_range(range, values);
         if (format::scales)
-            scale(values, exponent);
+            scale(values, scale_of(x.largest[share.first_row + share.row]));
         uint4 *target = x.parts + ((panel * stages + stage) * format::parts * steps + share.step) * x.panel +
                         row_of_panel;
+        uint32_t parts = 0;
 #pragma unroll
         for (int part = 0; part < format::parts; part++) {
             const uint4 taken = take_part<format>(values);
             target[part * steps * x.panel] = taken;
             if ((taken.x | taken.y | taken.z | taken.w) & 0x7fff7fff)
-                range.parts = max(range.parts, part + 1);
+                parts = part + 1;
         }
+        parts = __reduce_max_sync(0xffffffff, parts);
+        if (threadIdx.x % 32 == 0)
+            atomicMax(&used[stage - share.first_stage], parts);
     }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        tell_used(x, share, stages, format::parts, used);
     raise(&x.range->largest, range.largest);
     raise(&x.range->smallest_below_256, range.smallest_below_256);
-    raise(&x.range->parts, range.parts);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */

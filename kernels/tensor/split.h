@@ -18,17 +18,17 @@
 
 /* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
  * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
- * chunk of B and two 8-byte barriers; and the list of products. */
+ * chunk of B, two 8-byte barriers, and a list of products. */
 #define TB_SPLIT_TILE_M     128
 #define TB_SPLIT_WIDE       192
 #define TB_SPLIT_NARROW     128
-#define TB_SPLIT_RING_SPACE (227 * 1024 - 16)
+#define TB_SPLIT_RING_SPACE (227 * 1024)
 #define TB_SPLIT_STAGE_BYTES(parts, tile_n)                                                                  \
     (TB_SPLIT_CHUNK_BYTES(parts, TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(parts, tile_n))
 #define TB_SPLIT_RING_STAGES(parts, tile_n)                                                                  \
-    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8))
+    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 3 * 8))
 #define TB_SPLIT_RING_BYTES(parts, tile_n)                                                                   \
-    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8) + 16)
+    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 3 * 8))
 #define TB_SPLIT_CLUSTER_BLOCKS 2
 #define TB_SPLIT_THREADS        384
 
@@ -57,10 +57,14 @@
 #define TB_SPLIT_LARGEST_SUM      127
 
 /* What the pre-pass finds out about an operand: the largest of its biased exponents, and of 256 minus those
- * of its nonzero elements, zero where it has no such element; and how many parts hold anything but zeros. */
+ * of its nonzero elements, zero where it has no such element; how many parts hold anything but zeros; and how many
+ * pieces lack a part, of TB_SPLIT_BLOCK_ROWS rows and a stage each. */
 typedef struct tb_split_range {
-    uint32_t largest, smallest_below_256, parts;
+    uint32_t largest, smallest_below_256, parts, lacking;
 } tb_split_range;
+
+/* Where more than one piece in so many lacks a part, products with empty parts are left out. */
+#define TB_SPLIT_LACKING_SHARE 16
 
 /* In device memory, set to zero before the pre-pass. */
 typedef struct tb_split_findings {
@@ -73,6 +77,8 @@ typedef struct tb_split_arguments {
     void *parts_a, *parts_b; /* [panel][stage][part][k / 8][row][k % 8], zeros where there is no element */
     uint32_t *largest_a,
         *largest_b; /* FP16 parts: by outer index, the bits of its largest magnitude; else NULL */
+    uint8_t *used_a,
+        *used_b; /* [outer / TB_SPLIT_BLOCK_ROWS][stage]: the piece's parts that hold anything; or NULL */
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     int64_t stages;  /* of k */

@@ -1,6 +1,6 @@
-/* The tensor-core kernels leave out products with parts of numbers that hold nothing. That must change no bit: a
- * product whose first operand fits into fewer parts is computed by itself, and again with one more row of numbers that
- * need all three, which makes the kernel compute everything; all other rows are the same bit for bit.
+/* The tensor-core kernels leave out products with parts of numbers that hold nothing, chunk by chunk. That must change no
+ * bit: a product whose first operand fits into fewer parts, or has blocks of zeros, is computed by itself, and again with
+ * a row in every piece of 64 that needs all parts everywhere; all other rows are the same bit for bit.
  */
 #include "kernels/catalog.h"
 #include "tests/check.h"
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The additional row is in the same tile as the row before it. */
-enum { M = 255, N = 200, K = 1700 };
+enum { M = 255, N = 200, K = 1700, PIECE = 64, BLOCK_M = 128, BLOCK_K = 32 };
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
@@ -32,6 +31,19 @@ static float *fill(size_t floats, int bits, check_random *random)
     return matrix;
 }
 
+static bool is_hole(int row, int k)
+{
+    return (row / BLOCK_M + k / BLOCK_K) % 3 == 0;
+}
+
+static void pierce(float *a)
+{
+    for (int k = 0; k < K; k++)
+        for (int row = 0; row < M; row++)
+            if (is_hole(row, k))
+                a[row + k * M] = 0;
+}
+
 static float *on_device(const float *matrix, size_t floats)
 {
     float *copy = arena_allocate(TB_MEMORY_DEVICE, floats * sizeof *copy);
@@ -39,13 +51,12 @@ static float *on_device(const float *matrix, size_t floats)
     return copy;
 }
 
-/* C of so many rows; the operands have room for one row more. */
-static float *multiply(int m, const float *a, const float *b, const char *kernel)
+static float *multiply(const float *a, const float *b, const char *kernel)
 {
-    const size_t floats = (size_t)(M + 1) * N;
+    const size_t floats = (size_t)M * N;
     float *c = malloc(floats * sizeof *c);
     float *device = arena_allocate(TB_MEMORY_DEVICE, floats * sizeof *c);
-    cblas_sgemm(102, 111, 111, m, N, K, 1, a, M + 1, b, K, 0, device, M + 1);
+    cblas_sgemm(102, 111, 111, M, N, K, 1, a, M, b, K, 0, device, M);
     char plan[256];
     tileblas_last_plan(plan, sizeof plan);
     CHECK(strstr(plan, kernel) != NULL, "the plan for %s is \"%s\"", kernel, plan);
@@ -54,27 +65,36 @@ static float *multiply(int m, const float *a, const float *b, const char *kernel
     return c;
 }
 
-static void check_kernel(const char *kernel, int bits_a, int bits_b, check_random *random)
+typedef struct data {
+    int bits_a, bits_b;
+    bool holes; /* in A */
+} data;
+
+static void check_kernel(const char *kernel, const data *data, check_random *random)
 {
-    const size_t floats_a = (size_t)(M + 1) * K, floats_b = (size_t)K * N;
-    float *a = fill(floats_a, bits_a, random), *b = fill(floats_b, bits_b, random);
-    for (int k = 0; k < K; k++)
-        a[M + k * (M + 1)] = draw(random, 24);
+    const size_t floats_a = (size_t)M * K, floats_b = (size_t)K * N;
+    float *a = fill(floats_a, data->bits_a, random), *b = fill(floats_b, data->bits_b, random);
+    if (data->holes)
+        pierce(a);
     float *device_a = on_device(a, floats_a), *device_b = on_device(b, floats_b);
-    float *few = multiply(M, device_a, device_b, kernel), *all = multiply(M + 1, device_a, device_b, kernel);
+    for (int k = 0; k < K; k++)
+        for (int row = 0; row < M; row += PIECE)
+            a[row + k * M] = draw(random, 24);
+    float *device_full = on_device(a, floats_a);
+    float *few = multiply(device_a, device_b, kernel), *all = multiply(device_full, device_b, kernel);
     long different = 0, zeros = 0;
     for (int column = 0; column < N; column++)
         for (int row = 0; row < M; row++) {
-            const float *x = &few[row + column * (M + 1)], *y = &all[row + column * (M + 1)];
-            different += memcmp(x, y, sizeof *x) != 0;
+            const float *x = &few[row + column * M], *y = &all[row + column * M];
+            different += row % PIECE != 0 && memcmp(x, y, sizeof *x) != 0;
             zeros += *x == 0;
         }
-    CHECK(different == 0 && zeros < M * N / 10, "%s, %d and %d bits: %ld elements differ, %ld are 0", kernel,
-          bits_a, bits_b, different, zeros);
-    float *host[] = {a, b, few, all}, *device[] = {device_a, device_b};
+    CHECK(different == 0 && zeros < M * N / 10, "%s, %d and %d bits%s: %ld elements differ, %ld are 0",
+          kernel, data->bits_a, data->bits_b, data->holes ? ", holes" : "", different, zeros);
+    float *host[] = {a, b, few, all}, *device[] = {device_a, device_b, device_full};
     for (int i = 0; i < 4; i++)
         free(host[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         arena_release(TB_MEMORY_DEVICE, device[i]);
 }
 
@@ -97,9 +117,10 @@ int main(void)
             continue;
         served++;
         tileblas_set_option("KERNEL", kernels[i]);
-        for (int a = 0; a < 3; a++)
-            for (int b = 0; b < 3; b++)
-                check_kernel(kernels[i], bits[a], bits[b], &random);
+        for (int choice = 0; choice < 18; choice++) {
+            const data data = {bits[choice % 3], bits[choice / 3 % 3], choice / 9};
+            check_kernel(kernels[i], &data, &random);
+        }
     }
     if (served == 0)
         SKIP("no such kernel here");
