@@ -34,7 +34,7 @@ typedef struct tb_chip {
     bool open, failed; /* its context is up, or could not be had */
     int architecture;
     int multiprocessors;
-    double clock;             /* Hz */
+    double clock; /* Hz, at which a multiprocessor does 128 multiply-adds a clock; less where it does fewer */
     double memory_rate;       /* bytes a second, read plus written */
     double link_in, link_out; /* bytes a second between pinned memory and the device, one way at a time */
 } tb_chip;
