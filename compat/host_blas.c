@@ -106,6 +106,8 @@ static bool search_process(tb_spelling spelling, const void *call_site, int *kno
         return true;
     if (object.is_tileblas && object.plain_bits && !*known_bits)
         *known_bits = demanded_bits = object.plain_bits;
+    if (!object.is_tileblas)
+        demanded_bits = presumed_bits(*known_bits);
 
     /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS; or a BLAS of another width:
      * go on behind it, where the linker would have gone. Objects that the caller does not see are among those

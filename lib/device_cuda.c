@@ -351,11 +351,14 @@ static tb_status load_entry(tb_entry *entry)
     return TB_OK;
 }
 
-/* More than 48 KB of shared memory has to be asked for, on every device. */
+/* Its code goes to the device now, not at its first launch. More than 48 KB of shared memory has to be asked for, on
+ * every device. */
 static tb_status prepare_entry(tb_entry *entry, int device)
 {
+    CUfunction loaded;
     if (!entry->handle)
         TB_TRY(load_entry(entry));
+    TB_TRY(TB_CU(cuKernelGetFunction, &loaded, (CUkernel)entry->handle));
     int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
     if (wanted > 0)
         TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -379,6 +382,11 @@ static tb_status find_entry(tb_entry *entry, int device)
     return status;
 }
 
+static tb_status load(const tb_launcher *interface, tb_entry *entry)
+{
+    return find_entry(entry, ((const launcher *)interface)->stream->device);
+}
+
 static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
                               int shared_bytes, const void *argument)
 {
@@ -396,6 +404,7 @@ static launcher launcher_on(tb_stream *stream)
             {
                 .architecture = devices[stream->device].architecture,
                 .multiprocessors = devices[stream->device].multiprocessors,
+                .load = load,
                 .launch = launch_entry,
             },
         .stream = stream,

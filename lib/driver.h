@@ -27,6 +27,7 @@
     X(cuEventSynchronize)                                                                                    \
     X(cuGetErrorName)                                                                                        \
     X(cuInit)                                                                                                \
+    X(cuKernelGetFunction)                                                                                   \
     X(cuKernelSetAttribute)                                                                                  \
     X(cuLaunchKernel)                                                                                        \
     X(cuLibraryGetKernel)                                                                                    \

@@ -11,13 +11,14 @@
 #include "lib/precision.h"
 #include "lib/stream.h"
 
-/* Steps of k that a kernel is given at least, and a multiple of, when memory is short. */
+/* When memory is short k is halved while it is longer than this, to a multiple of that many steps. */
 #define CHUNK_LEAST 512
 #define CHUNK_STEP  32
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
     tb_buffer a, b, workspace;
+    int64_t done; /* steps of k that have been added to C, if what was enqueued succeeds */
 } held;
 
 /* The fastest kernel that needs no memory of ours. */
@@ -63,6 +64,22 @@ static tb_problem steps_of(const tb_problem *problem, int64_t first, int64_t ste
     return part;
 }
 
+/* Steps of k in chunks: the first has the caller's beta, the last may be shorter, and kernels plan by both. */
+static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                                  int64_t chunk)
+{
+    const int64_t last = chunk > 0 ? (problem->k - 1) / chunk * chunk : 0;
+    const int64_t firsts[] = {0, chunk < last ? chunk : last, last};
+    size_t most = 0;
+    for (int i = 0; i < 3; i++) {
+        const int64_t left = problem->k - firsts[i];
+        const tb_problem part = steps_of(problem, firsts[i], left < chunk ? left : chunk);
+        const size_t bytes = tb_device.workspace(stream, kernel, &part);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 /* Takes the kernel's workspace for as much of k as there is memory for: all of it, or a half, a quarter and so on. */
 static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
                                 int64_t *chunk, tb_buffer *workspace)
@@ -70,8 +87,7 @@ static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, co
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     size_t before = SIZE_MAX;
     for (*chunk = problem->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
-        const tb_problem part = steps_of(problem, 0, *chunk);
-        const size_t bytes = tb_device.workspace(stream, plan->kernel, &part);
+        const size_t bytes = workspace_of_chunks(stream, plan->kernel, problem, *chunk);
         if (bytes == 0)
             return TB_OK;
         if (bytes >= before) /* it does not depend on k */
@@ -86,21 +102,19 @@ static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, co
 
 /* Once a part has been added to C there is no way back: the rest is added by whichever kernel can. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
-                                  int64_t chunk, void *workspace)
+                                  int64_t chunk, held *held)
 {
-    int64_t done = 0;
     do {
-        const int64_t left = problem->k - done;
-        const tb_problem part = steps_of(problem, done, left < chunk ? left : chunk);
-        const tb_status status = tb_device.launch(stream, plan->kernel, &part, workspace);
-        if (status != TB_OK && done == 0)
-            return status;
-        if (status != TB_OK) {
-            const tb_problem rest = steps_of(problem, done, left);
-            return enqueue_frugally(stream, &rest, plan) == TB_OK ? TB_OK : TB_DEVICE_LOST;
+        const int64_t left = problem->k - held->done;
+        const tb_problem part = steps_of(problem, held->done, left < chunk ? left : chunk);
+        const tb_status status = tb_device.launch(stream, plan->kernel, &part, held->workspace.memory);
+        if (status != TB_OK && held->done > 0) {
+            const tb_problem rest = steps_of(problem, held->done, left);
+            return enqueue_frugally(stream, &rest, plan);
         }
-        done += chunk;
-    } while (done < problem->k);
+        TB_TRY(status);
+        held->done += part.k;
+    } while (held->done < problem->k);
     return TB_OK;
 }
 
@@ -120,7 +134,7 @@ static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *p
         problem.ldb = b.ld;
     }
     TB_TRY(take_workspace(stream, &problem, plan, &chunk, &held->workspace));
-    return launch_in_chunks(stream, &problem, plan, chunk, held->workspace.memory);
+    return launch_in_chunks(stream, &problem, plan, chunk, held);
 }
 
 static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
@@ -138,13 +152,17 @@ static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugal
 tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
                            double *seconds)
 {
-    (void)host, (void)seconds;
     held held = {0};
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, &held);
     tb_give_buffer(&held.a);
     tb_give_buffer(&held.b);
     tb_give_buffer(&held.workspace);
+    if (status != TB_OK && status != TB_DEVICE_LOST && held.done > 0) {
+        const tb_problem rest = steps_of(problem, held.done, problem->k - held.done);
+        const tb_plan on_host = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan->needs_device);
+        return tb_run_host(&rest, &on_host, host, seconds);
+    }
     if (status == TB_OUT_OF_MEMORY)
         status = run(problem, plan, true, &held);
     if (status == TB_DEVICE_LOST)

@@ -38,7 +38,8 @@ if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/de
         say "pytest could not be installed: NumPy's and SciPy's own tests are skipped"
 fi
 
-# The same random cases every time, so that a failure comes with the change that made it; other numbers draw others.
+# The same random cases every time, so that a failure comes with the change that made it; other numbers draw others. (How
+# many of them the soak test gets through depends on the machine.)
 export TILEBLAS_TEST_SEED=${TILEBLAS_TEST_SEED:-1}
 
 log=build/tests.log

@@ -22,9 +22,9 @@
 
 /* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
  * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
-static bool has_promised_width(void *library)
+static bool has_promised_width(const tb_loaded_object *object)
 {
-    int bits = TB_PLAIN_BITS ? tb_probe_integer_bits(library) : 0;
+    int bits = TB_PLAIN_BITS ? tb_probe_integer_bits(tb_open_object(object)) : 0;
     return bits == 0 || bits == TB_PLAIN_BITS;
 }
 
@@ -35,7 +35,7 @@ static void *find_in(void *library, const char *symbol, int position)
     tb_loaded_object object;
     void *address = library ? dlsym(library, symbol) : NULL;
     if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position ||
-        !has_promised_width(library))
+        !has_promised_width(&object))
         return NULL;
     return address;
 }
@@ -47,7 +47,7 @@ static void *find_in_process(const char *symbol)
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address || !tb_find_object(address, &object))
         return NULL;
-    if (!object.is_tileblas && has_promised_width(tb_open_object(&object)))
+    if (!object.is_tileblas && has_promised_width(&object))
         return address;
     while (tb_find_object_at(object.position + 1, &object))
         if ((address = find_in(tb_open_object(&object), symbol, object.position)))

@@ -140,6 +140,15 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
+/* The variant that moves 16 bytes at a time, where both operands allow it in every batch. A kernel that demands
+ * alignment has no other. */
+static tb_entry *choose_entry(const tb_kernel *kernel, const tb_problem *problem, int64_t stride_a,
+                              int64_t stride_b)
+{
+    bool vectors = kernel->alignment == 1 && moves_vectors(problem, stride_a, stride_b);
+    return &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
+}
+
 /* Of the arguments, what depends on the kernel and the device is filled in here. */
 static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *kernel, int64_t batches,
                                   tb_simt_arguments arguments)
@@ -157,10 +166,10 @@ static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *
     arguments.pieces = schedule.pieces;
     arguments.tile_m = kernel->tile_m;
     arguments.tile_n = kernel->tile_n;
-    /* The variant that moves 16 bytes at a time, where both operands allow it in every batch. A kernel that
-     * demands alignment has no other. */
-    bool vectors = kernel->alignment == 1 && moves_vectors(problem, arguments.stride_a, arguments.stride_b);
-    tb_entry *entry = &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
+    tb_entry *entry = choose_entry(kernel, problem, arguments.stride_a, arguments.stride_b);
+    /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
+    if (schedule.pieces > 0)
+        TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));
     TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads,
                             shared_bytes(launcher, kernel), &arguments));
     return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
@@ -178,6 +187,12 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
                                 .stride_c = stride_c,
                                 .partial = workspace,
                             });
+}
+
+tb_status tb_prepare_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+{
+    TB_TRY(launcher->load(launcher, choose_entry(kernel, problem, 0, 0)));
+    return launcher->load(launcher, &tb_entry_simt_reduce);
 }
 
 tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,

@@ -128,6 +128,10 @@ tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries, const 
     int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
     int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
     int64_t blocks = tb_split_blocks(rows_a + rows_b, arguments->stages);
+    const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
+    if (!fallback)
+        return TB_UNSUPPORTED;
+    TB_TRY(tb_prepare_simt(launcher, fallback, &arguments->problem));
     int64_t clearing = arguments->largest_a ? tb_pieces(rows_a + rows_b, 4 * TB_SPLIT_BEGIN_THREADS) : 1;
     TB_TRY(
         launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], clearing, TB_SPLIT_BEGIN_THREADS, 0, arguments));

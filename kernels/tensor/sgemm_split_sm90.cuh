@@ -381,7 +381,7 @@ template <int parts> __device__ inline bool multiplies_all(const tb_split_argume
     const tb_problem &p = arguments.problem;
     const int64_t pieces = ((p.m + rows - 1) / rows + (p.n + rows - 1) / rows) * arguments.stages;
     const int64_t lacking = int64_t(arguments.findings->a.lacking) + arguments.findings->b.lacking;
-    return arguments.last_order == parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces;
+    return pieces == 0 || (arguments.last_order == parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces);
 }
 
 template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)

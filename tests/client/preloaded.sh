@@ -11,7 +11,7 @@ route=$2
 shift 2
 
 if [[ $route == gpu ]]; then
-    if "$TOOL" info --json | grep -q '"devices":\[\]'; then
+    if [[ $("$TOOL" info --json) == *'"devices":[]'* ]]; then
         echo "skipped: there is no GPU"
         exit 77
     fi

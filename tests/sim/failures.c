@@ -230,6 +230,34 @@ static void fail_in_a_crowd(const char *failure)
     }
 }
 
+/* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
+static void run_in_parts(void)
+{
+    static const scenario scenarios[] = {
+        {.m = 294, .n = 143, .k = 1353, .beta = 0, .device_memory = "2", .kernel = "auto"},
+        {.m = 3874, .n = 15, .k = 2195, .beta = 0, .device_memory = "1", .kernel = "sgemm_skinny"},
+        {.m = 33, .n = 40, .k = 2100, .beta = 0, .device_memory = "3", .kernel = "sgemm_bf16x9_sm90"},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (tb_memory memory = TB_MEMORY_MANAGED; memory <= TB_MEMORY_DEVICE; memory++) {
+            scenario scenario = scenarios[i];
+            scenario.threads = 1;
+            scenario.memory = memory;
+            run_scenario(&scenario, "");
+        }
+    /* The second part fails, and so does the kernel that is asked for the rest: the host adds that. */
+    const scenario finished_by_host = {.m = 65,
+                                       .n = 33,
+                                       .k = 2100,
+                                       .beta = -2,
+                                       .threads = 1,
+                                       .memory = TB_MEMORY_MANAGED,
+                                       .device_memory = "4",
+                                       .kernel = "sgemm_bf16x6_sm90"};
+    report report = run_scenario(&finished_by_host, "launch:2=memory,launch:3=memory");
+    CHECK(report.failures == 2, "%ld failures", report.failures);
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -276,5 +304,7 @@ int main(int count, char **arguments)
         if (strcmp(operations[i], "copy") != 0)
             fail_everywhere(&in_two_parts, operations[i], failure);
     }
+    if (strcmp(failure, "memory") == 0)
+        run_in_parts();
     return check_result();
 }
