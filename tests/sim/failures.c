@@ -235,7 +235,6 @@ static void run_in_parts(void)
 {
     static const scenario scenarios[] = {
         {.m = 294, .n = 143, .k = 1353, .beta = 0, .device_memory = "2", .kernel = "auto"},
-        {.m = 3874, .n = 15, .k = 2195, .beta = 0, .device_memory = "1", .kernel = "sgemm_skinny"},
         {.m = 33, .n = 40, .k = 2100, .beta = 0, .device_memory = "3", .kernel = "sgemm_bf16x9_sm90"},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
