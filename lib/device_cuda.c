@@ -358,11 +358,11 @@ static tb_status prepare_entry(tb_entry *entry, int device)
     CUfunction loaded;
     if (!entry->handle)
         TB_TRY(load_entry(entry));
-    TB_TRY(TB_CU(cuKernelGetFunction, &loaded, (CUkernel)entry->handle));
     int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
     if (wanted > 0)
         TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                      wanted < most ? wanted : most, (CUkernel)entry->handle, devices[device].device));
+    TB_TRY(TB_CU(cuKernelGetFunction, &loaded, (CUkernel)entry->handle));
     entry->prepared |= UINT64_C(1) << device;
     return TB_OK;
 }
@@ -399,16 +399,11 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
 
 static launcher launcher_on(tb_stream *stream)
 {
-    return (launcher){
-        .interface =
-            {
-                .architecture = devices[stream->device].architecture,
-                .multiprocessors = devices[stream->device].multiprocessors,
-                .load = load,
-                .launch = launch_entry,
-            },
-        .stream = stream,
-    };
+    const tb_launcher interface = {.architecture = devices[stream->device].architecture,
+                                   .multiprocessors = devices[stream->device].multiprocessors,
+                                   .load = load,
+                                   .launch = launch_entry};
+    return (launcher){.interface = interface, .stream = stream};
 }
 
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
