@@ -31,10 +31,10 @@ static double time_block(routine *const volatile *routines, int count)
 {
     const int n = 1;
     const double x = 2, y = 3;
-    double start = bench_now();
+    double start = tb_seconds();
     for (int call = 0; call < CALLS; call++)
         routines[call & (count - 1)](&n, &x, &n, &y, &n);
-    return 1e9 * (bench_now() - start) / CALLS;
+    return 1e9 * (tb_seconds() - start) / CALLS;
 }
 
 static void compare_ways(routine *const *direct, routine *const *forwarded, int count)

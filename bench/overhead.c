@@ -32,10 +32,10 @@ static int time_calls(void)
         b[i] = (float)rand() / (float)RAND_MAX;
     }
     for (int block = 0; block < BLOCKS; block++) {
-        double start = bench_now();
+        double start = tb_seconds();
         for (int call = 0; call < CALLS; call++)
             cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1, a, N, b, N, 0, c, N);
-        blocks[block] = 1e9 * (bench_now() - start) / CALLS;
+        blocks[block] = 1e9 * (tb_seconds() - start) / CALLS;
     }
     printf("%.2f\n", bench_median(blocks, BLOCKS));
     free(a);

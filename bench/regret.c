@@ -120,11 +120,11 @@ static float *make_matrix(memory memory, size_t floats)
 
 static double time_product(const product *p)
 {
-    double start = bench_now();
+    double start = tb_seconds();
     multiply(CblasColMajor, p->transpose_a ? CblasTrans : CblasNoTrans,
              p->transpose_b ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, p->a,
              p->transpose_a ? p->k : p->m, p->b, p->transpose_b ? p->n : p->k, 0, p->c, p->m);
-    return bench_now() - start;
+    return tb_seconds() - start;
 }
 
 /* ---- Choices ---------------------------------------------------------------------------------------------- */

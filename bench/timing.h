@@ -2,17 +2,10 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
+#include "lib/clock.h"
+
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
-
-/* Seconds of a clock that is never set back. */
-static inline double bench_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Ascending, for qsort. */
 static inline int bench_compare(const void *x, const void *y)

@@ -1,4 +1,4 @@
-/* The wall clock that statistics and learning use. Dispatch has none. */
+/* The wall clock that statistics, learning and benchmarks use. Dispatch has none. */
 #ifndef TB_CLOCK_H
 #define TB_CLOCK_H
 

@@ -28,6 +28,7 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const 
 
 typedef struct scenario {
     int m, n, k;
+    bool transposed; /* A and B */
     float beta;
     int threads;
     tb_memory memory;          /* of A, B and C */
@@ -64,8 +65,9 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
 {
     check_random random = {.state = seed + number};
     product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5f, .beta = scenario->beta};
-    p.a = matrix_make(p.m, p.k, p.m + 3, 1);
-    p.b = matrix_make(p.k, p.n, p.k, 0);
+    p.transpose_a = p.transpose_b = scenario->transposed;
+    p.a = scenario->transposed ? matrix_make(p.k, p.m, p.k + 3, 1) : matrix_make(p.m, p.k, p.m + 3, 1);
+    p.b = scenario->transposed ? matrix_make(p.n, p.k, p.n, 0) : matrix_make(p.k, p.n, p.k, 0);
     p.c = matrix_make(p.m, p.n, p.m + 1, 2);
     matrix_fill(&p.a, MATRIX_UNIFORM, &random);
     matrix_fill(&p.b, MATRIX_UNIFORM, &random);
@@ -73,8 +75,9 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
 
     float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
           *c = place(&p.c, scenario->memory);
-    cblas_sgemm(102, 111, 111, scenario->m, scenario->n, scenario->k, p.alpha, a + p.a.first, (int)p.a.ld,
-                b + p.b.first, (int)p.b.ld, p.beta, c + p.c.first, (int)p.c.ld);
+    const int transposition = scenario->transposed ? 112 : 111;
+    cblas_sgemm(102, transposition, transposition, scenario->m, scenario->n, scenario->k, p.alpha,
+                a + p.a.first, (int)p.a.ld, b + p.b.first, (int)p.b.ld, p.beta, c + p.c.first, (int)p.c.ld);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.floats * sizeof(float));
     bool right = product_holds(&p, &result, wrong, size);
@@ -238,10 +241,11 @@ static void run_in_parts(void)
         {.m = 33, .n = 40, .k = 2100, .beta = 0, .device_memory = "3", .kernel = "sgemm_bf16x9_sm90"},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
-        for (tb_memory memory = TB_MEMORY_MANAGED; memory <= TB_MEMORY_DEVICE; memory++) {
+        for (int transposed = 0; transposed < 2; transposed++) {
             scenario scenario = scenarios[i];
+            scenario.transposed = transposed;
             scenario.threads = 1;
-            scenario.memory = memory;
+            scenario.memory = TB_MEMORY_DEVICE;
             run_scenario(&scenario, "");
         }
     /* The second part fails, and so does the kernel that is asked for the rest: the host adds that. */
