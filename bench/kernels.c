@@ -2,8 +2,9 @@
  * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
  * each group, the geometric mean and the least of the ratios; --json writes all of it.
  *
- *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--regret]
+ *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] [--regret]
  *
+ * Precision ieee, which is the default here, takes FP32 multiply-adds alone; fp32 is the library's own default.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
  * --regret also times every other kernel that could have served, forced-only ones included, and says how much the best
  * would have gained; the JSON then has the seconds and the forecast of each.
@@ -92,6 +93,7 @@ static const group groups[] = {
 
 typedef struct options {
     const char *json, *group, *kernel;
+    tb_accuracy accuracy;
     bool regret;
 } options;
 
@@ -111,11 +113,10 @@ typedef struct bench {
 
 static options read_options(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
-                                                 {"group", required_argument, NULL, 'g'},
-                                                 {"kernel", required_argument, NULL, 'k'},
-                                                 {"regret", no_argument, NULL, 'r'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"json", required_argument, NULL, 'j'},   {"group", required_argument, NULL, 'g'},
+        {"kernel", required_argument, NULL, 'k'}, {"precision", required_argument, NULL, 'p'},
+        {"regret", no_argument, NULL, 'r'},       {0}};
     options options = {0};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
@@ -128,11 +129,16 @@ static options read_options(int argc, char **argv)
         case 'k':
             options.kernel = optarg;
             break;
+        case 'p':
+            options.accuracy = strcmp(optarg, "fp32") == 0 ? TB_ACCURACY_FP32 : TB_ACCURACY_IEEE;
+            break;
         case 'r':
             options.regret = true;
             break;
         default:
-            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--kernel NAME] [--regret]\n");
+            fprintf(stderr,
+                    "usage: kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] "
+                    "[--regret]\n");
             exit(2);
         }
     return options;
@@ -141,10 +147,11 @@ static options read_options(int argc, char **argv)
 static bool may_choose(const bench *bench, const tb_kernel *kernel)
 {
     return bench->options.kernel ? strcmp(bench->options.kernel, kernel->name) == 0
-                                 : !kernel->forced_only && kernel->efficiency <= 1;
+                                 : kernel->accuracy <= bench->options.accuracy &&
+                                       tb_kernel_is_free_on(kernel, bench->gpu.chip.architecture);
 }
 
-/* What the dispatcher may choose from here: FP32 multiply-adds only, as in precision `ieee`, or what was named. */
+/* What the dispatcher may choose from here: what the precision allows, or what was named. */
 static void collect_kernels(bench *bench)
 {
     size_t count = 0;
@@ -158,6 +165,7 @@ static void collect_kernels(bench *bench)
         .machine = {.readiness = TB_READY, .chips = &bench->gpu.chip, .chip_count = 1},
         .kernels = bench->kernels,
         .kernel_count = count,
+        .accuracy = bench->options.kernel ? TB_ACCURACY_FAST : bench->options.accuracy,
     };
 }
 
@@ -167,10 +175,10 @@ static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
     return strcmp(kernel->name, "naive") != 0 || product->flop < 1e10;
 }
 
-/* Kernels of FP32 multiply-adds that serve production; the ladder's do not. */
+/* Kernels of the precision that serve production; the ladder's do not. */
 static bool is_candidate(const bench *bench, const tb_kernel *kernel, const bench_product *product)
 {
-    return kernel->accuracy == TB_ACCURACY_IEEE && strchr(kernel->name, '/') == NULL &&
+    return kernel->accuracy <= bench->options.accuracy && strchr(kernel->name, '/') == NULL &&
            has_room_for(product, kernel) && !bench_refusal(&bench->gpu, kernel, &product->first);
 }
 

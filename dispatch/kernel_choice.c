@@ -23,7 +23,18 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const 
 static bool is_worth(const tb_kernel *kernel, const tb_problem *problem)
 {
     int64_t least = kernel->least_extent;
-    return problem->m >= least && problem->n >= least && problem->k >= least;
+    int64_t side = problem->m < problem->n ? problem->m : problem->n;
+    return side >= least && problem->k >= least && (kernel->short_side == 0 || side <= kernel->short_side);
+}
+
+const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
+                                int architecture)
+{
+    if (!tb_kernel_is_free_on(kernel, architecture))
+        return "only when forced";
+    if (kernel->accuracy > accuracy)
+        return kernel->accuracy == TB_ACCURACY_FAST ? "only in precision fast" : "not in precision ieee";
+    return is_worth(kernel, problem) ? NULL : "not for this shape";
 }
 
 static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
@@ -33,8 +44,8 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > facts->accuracy ||
-            !is_worth(kernel, problem) || !tb_kernel_serves(kernel, problem, chip, pitched))
+        if (tb_kernel_objection(kernel, problem, facts->accuracy, chip->architecture) ||
+            !tb_kernel_serves(kernel, problem, chip, pitched))
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {

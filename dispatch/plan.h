@@ -144,6 +144,11 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, con
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched);
 
+/* Why a kernel that serves it is not chosen for the problem unless it is forced, whatever its forecast; NULL: it may
+ * be. */
+const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
+                                int architecture);
+
 /* NULL when the machine has no such device. */
 const tb_chip *tb_find_chip(const tb_machine *machine, int device);
 

@@ -15,6 +15,9 @@
 /* Products with fewer multiply-adds are over before a second block could overlap with the first. */
 #define TWO_BLOCKS_VOLUME 1e9
 
+/* Multiply-adds of a panel: 60 to 160 microseconds on an H200. */
+#define PANEL_VOLUME_LEAST INT64_C(4000000000)
+
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
 #define BLOCK_LEAST 16
@@ -78,12 +81,15 @@ static int64_t choose_slab(const tb_problem *problem)
     return smaller(round_up(smaller(slab, pieces(k, SLABS_LEAST)), SLAB_K_MULTIPLE), k);
 }
 
-/* Columns that one round of blocks over the multiprocessors covers: a smaller panel would leave some idle. */
+/* Columns that one round of blocks over the multiprocessors covers: a smaller panel would leave some idle, and a short
+ * launch costs more to start than it brings forward. */
 static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, int multiprocessors)
 {
     int64_t tiles_m = pieces(tiling->block_m, kernel->tile_m);
     int64_t columns = larger((int64_t)multiprocessors * larger(kernel->blocks, 1) / tiles_m, 1);
     columns = larger(columns, pieces(pieces(tiling->block_n, TB_PANELS_MAXIMUM), kernel->tile_n));
+    columns =
+        larger(columns, PANEL_VOLUME_LEAST / larger(tiling->block_m * tiling->slab_k, 1) / kernel->tile_n);
     return smaller(columns * kernel->tile_n, tiling->block_n);
 }
 

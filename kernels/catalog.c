@@ -22,10 +22,10 @@
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                      \
+        {&module_##stem, #stem "_nn", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_nt", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_tn", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_tt", shared, NULL, 0, false},                                               \
     };
 
 TB_LADDER_FILES
@@ -38,17 +38,17 @@ TB_KERNEL_FILE(tiled, 0)
 /* clang-format off */
 #define TB_SIMT_FAMILY(X)                                                                                     \
     X(16x128_2,  16, 128, 32, 128, 4, 2, 0.45)                                                                \
-    X(128x16_2, 128,  16, 32, 128, 4, 2, 0.45)                                                                \
-    X(32x32_4,   32,  32, 32, 128, 4, 3, 0.55)                                                                \
-    X(64x32_8,   64,  32, 64, 256, 3, 1, 0.60)                                                                \
-    X(64x64_4,   64,  64, 32, 256, 3, 1, 0.68)                                                                \
-    X(64x64_2,   64,  64, 16, 128, 3, 2, 0.75)                                                                \
-    X(128x64_2, 128,  64, 16, 256, 3, 1, 0.78)                                                                \
-    X(128x64,   128,  64, 16, 128, 4, 3, 0.85)                                                                \
-    X(128x128,  128, 128, 16, 256, 3, 2, 0.87)
+    X(128x16_2, 128,  16, 32, 128, 4, 2, 0.44)                                                                \
+    X(32x32_4,   32,  32, 32, 128, 4, 3, 0.52)                                                                \
+    X(64x32_8,   64,  32, 64, 256, 3, 1, 0.61)                                                                \
+    X(64x64_4,   64,  64, 32, 256, 3, 1, 0.65)                                                                \
+    X(64x64_2,   64,  64, 16, 128, 3, 2, 0.67)                                                                \
+    X(128x64_2, 128,  64, 16, 256, 3, 1, 0.72)                                                                \
+    X(128x64,   128,  64, 16, 128, 4, 3, 0.83)                                                                \
+    X(128x128,  128, 128, 16, 256, 3, 2, 0.89)
 /* Alone in its demand for alignment, and so padding what has none. */
 #define TB_SIMT_LARGE(X)                                                                                      \
-    X(128x256,  128, 256, 16, 256, 3, 1, 0.88)
+    X(128x256,  128, 256, 16, 256, 3, 1, 0.93)
 /* clang-format on */
 
 #define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, threads, stages, blocks, efficiency)                     \
@@ -61,14 +61,14 @@ TB_KERNEL_FILE(tiled, 0)
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_nt", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_tn", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_tt", shared, NULL, 0},                                                      \
-        {&module_##stem, #stem "_nn_vector", shared, NULL, 0},                                               \
-        {&module_##stem, #stem "_nt_vector", shared, NULL, 0},                                               \
-        {&module_##stem, #stem "_tn_vector", shared, NULL, 0},                                               \
-        {&module_##stem, #stem "_tt_vector", shared, NULL, 0},                                               \
+        {&module_##stem, #stem "_nn", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_nt", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_tn", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_tt", shared, NULL, 0, false},                                               \
+        {&module_##stem, #stem "_nn_vector", shared, NULL, 0, false},                                        \
+        {&module_##stem, #stem "_nt_vector", shared, NULL, 0, false},                                        \
+        {&module_##stem, #stem "_tn_vector", shared, NULL, 0, false},                                        \
+        {&module_##stem, #stem "_tt_vector", shared, NULL, 0, false},                                        \
     };
 
 #define TB_SIMT_ROW(...)        TB_SIMT_ROW_OF(1, __VA_ARGS__)
@@ -100,26 +100,26 @@ TB_SIMT_LARGE(TB_SIMT_FILE_ALIGNED)
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, false};
 
 /* Copies operands for the row that pads by itself. */
 extern const unsigned char tb_image_copy_pitched[];
 static tb_module module_copy_pitched = {.name = "copy_pitched", .image = TB_IMAGE(copy_pitched)};
-tb_entry tb_entry_copy_pitched = {&module_copy_pitched, "copy_pitched", 0, NULL, 0};
+tb_entry tb_entry_copy_pitched = {&module_copy_pitched, "copy_pitched", 0, NULL, 0, false};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
 static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
                                                .image = TB_IMAGE(sgemm_skinny_reduce)};
-tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0};
+tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, false};
 #define TB_SKINNY_ENTRIES(contiguous, suffix)                                                                \
-    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0},                              \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0},                          \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0},                          \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0},                          \
+    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, false},                       \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, false},                   \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, false},                   \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, false},                   \
     {                                                                                                        \
-        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0                            \
+        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, false                     \
     }
 static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
                                           TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),
@@ -127,12 +127,18 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
 
 /* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
 #define TB_SPLIT_ENTRIES(module, name, parts)                                                                \
-    [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0},                                                 \
-    [TB_SPLIT_SPLIT] = {&module, name "_split", 0, NULL, 0},                                                 \
-    [TB_SPLIT_MULTIPLY_WIDE] = {&module, name "_128x192", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), NULL,   \
-                                0},                                                                          \
-    [TB_SPLIT_MULTIPLY_NARROW] = {&module, name "_128x128", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW),     \
-                                  NULL, 0}
+    [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0, false}, [TB_SPLIT_SPLIT] = {&module,             \
+                                                                                        name "_split",       \
+                                                                                        0,                   \
+                                                                                        NULL,                \
+                                                                                        0,                   \
+                                                                                        true},               \
+    [TB_SPLIT_MULTIPLY_WIDE] =                                                                               \
+        {&module, name "_128x192", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), NULL, 0, true},                \
+    [TB_SPLIT_MULTIPLY_NARROW] =                                                                             \
+        {&module, name "_128x128", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW), NULL, 0, true},              \
+    [TB_SPLIT_ADD_WIDE] = {&module, name "_add_128x192", 0, NULL, 0, true},                                  \
+    [TB_SPLIT_ADD_NARROW] = {&module, name "_add_128x128", 0, NULL, 0, true}
 
 extern const unsigned char tb_image_sgemm_bf16x6_sm90[], tb_image_sgemm_fp16x3_sm90[];
 static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
@@ -143,25 +149,25 @@ static tb_entry entries_bf16_sm90[] = {
     TB_SPLIT_ENTRIES(module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90", TB_SPLIT_BF16_PARTS)};
 static tb_entry entries_fp16_sm90[] = {
     TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_PARTS),
-    [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0}};
+    [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0, true}};
 
 extern const unsigned char tb_image_sgemm_bf16x6_sm80[];
 static tb_module module_sgemm_bf16x6_sm80 = {.name = "sgemm_bf16x6_sm80",
                                              .image = TB_IMAGE(sgemm_bf16x6_sm80)};
 static tb_entry entries_sgemm_bf16x6_sm80[] = {
-    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_begin", 0, NULL, 0},
-    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_split", 0, NULL, 0},
+    [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_begin", 0, NULL, 0, false},
+    [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_split", 0, NULL, 0, false},
     [TB_SPLIT_SM80_MULTIPLY] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_128x128",
-                                TB_SPLIT_SM80_RING_BYTES, NULL, 0},
+                                TB_SPLIT_SM80_RING_BYTES, NULL, 0, false},
 };
 
-#define TB_SPLIT_ROW(family, words, entries_, parts, accuracy_, efficiency_)                                 \
+#define TB_SPLIT_ROW(family, words, entries_, parts, accuracy_, efficiency_, forced_only_)                   \
     {                                                                                                        \
         .name = "sgemm_" #family "_sm90", .summary = words, .architecture = 90, .architecture_end = 100,     \
         .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
         .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE),              \
-        .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 512,  \
-        .forced_only = true, .entries = entries_, .workspace = tb_##family##_workspace,                      \
+        .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 256,  \
+        .forced_only = forced_only_, .entries = entries_, .workspace = tb_##family##_workspace,              \
         .clocks = tb_##family##_clocks, .launch = tb_launch_##family,                                        \
     }
 
@@ -222,7 +228,6 @@ const tb_kernel tb_catalog[] = {
         .efficiency = 0.88,
         .blocks = 1,
         .alignment = 1,
-        .forced_only = true,
         .entries = entries_sgemm_simt_128x256,
         .workspace = tb_padded_workspace,
         .clocks = tb_padded_clocks,
@@ -239,7 +244,7 @@ const tb_kernel tb_catalog[] = {
         .efficiency = 0.5,
         .blocks = TB_SKINNY_BLOCKS(16),
         .alignment = 1,
-        .forced_only = true,
+        .short_side = 16,
         .entries = entries_sgemm_skinny,
         .workspace = tb_skinny_workspace,
         .clocks = tb_skinny_clocks,
@@ -261,19 +266,18 @@ const tb_kernel tb_catalog[] = {
         .blocks = 1,
         .alignment = 1,
         .accuracy = TB_ACCURACY_FP32,
-        .least_extent = 512,
-        .forced_only = true,
+        .least_extent = 256,
         .entries = entries_sgemm_bf16x6_sm80,
         .workspace = tb_split_sm80_workspace,
         .clocks = tb_split_sm80_clocks,
         .launch = tb_launch_split_sm80,
     },
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                 entries_fp16_sm90, TB_SPLIT_FP16_PARTS, TB_ACCURACY_FAST, 4),
+                 entries_fp16_sm90, TB_SPLIT_FP16_PARTS, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
-                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 1.55),
+                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
-                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 2.3)};
+                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 2.3, false)};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

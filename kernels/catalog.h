@@ -28,6 +28,7 @@ typedef struct tb_entry {
     int dynamic_shared_bytes;   /* the most that a launch asks for */
     _Atomic(void *) handle;     /* likewise */
     _Atomic(uint64_t) prepared; /* bit by bit, the devices that can launch it */
+    bool early; /* it waits itself for the launch before it, and so may start before that is over */
 } tb_entry;
 
 typedef struct tb_launcher tb_launcher;
@@ -68,6 +69,7 @@ struct tb_kernel {
     tb_accuracy accuracy;
     int64_t
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
+    int64_t short_side;  /* chosen only where m or n is at most this, 0 when it does not matter */
     const char *summary; /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */

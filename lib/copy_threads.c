@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 /* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
 #define PIECE_BYTES ((size_t)128 << 10)
 
@@ -17,6 +21,9 @@
 #define ALONE_BYTES ((size_t)512 << 10)
 
 #define HELPERS_MAXIMUM 15
+
+/* Ten to twelve cores of sixteen fill an H200's link both ways; all of them are slower, and wait for each other. */
+#define CORES_FEW 8
 
 /* About 50 microseconds of pauses. */
 #define LOOKS 1500
@@ -26,18 +33,68 @@ static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
 static tb_copy_job *jobs;      /* with pieces left to take, the oldest first */
 static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
-static int helpers_started;
+static int helpers_started, helpers_asleep;
+
+#if defined(__SSE2__)
+/* Whole lines are written without being read before: four threads fill a link that takes memcpy twelve. */
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    enum { LINE = 64 };
+    size_t head = -(uintptr_t)target % LINE;
+    if (bytes < LINE + head) {
+        memcpy(target, source, bytes);
+        return;
+    }
+    memcpy(target, source, head);
+    size_t end = head + (bytes - head) / LINE * LINE;
+    for (size_t at = head; at < end; at += LINE) {
+        const __m128i *from = (const __m128i *)(const void *)(source + at);
+        __m128i *to = (__m128i *)(void *)(target + at);
+        const __m128i line[] = {_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+                                _mm_loadu_si128(from + 3)};
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128(to + i, line[i]);
+    }
+    memcpy(target + end, source + end, bytes - end);
+}
+
+/* No lock orders such writes. */
+static void finish_writing(void)
+{
+    _mm_sfence();
+}
+#else
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    memcpy(target, source, bytes);
+}
+
+static void finish_writing(void)
+{
+}
+#endif
+
+static void copy_bytes(const tb_copy_job *job, char *target, const char *source, size_t bytes)
+{
+    if (job->past_caches)
+        copy_past_caches(target, source, bytes);
+    else
+        memcpy(target, source, bytes);
+}
 
 static void copy_piece(const tb_copy_job *job, size_t first, size_t rows)
 {
     char *target = job->target + first * job->target_pitch;
     const char *source = job->source + first * job->source_pitch;
-    if (job->target_pitch == job->row_bytes && job->source_pitch == job->row_bytes) {
-        memcpy(target, source, rows * job->row_bytes);
-        return;
+    size_t row_bytes = job->row_bytes;
+    if (job->target_pitch == row_bytes && job->source_pitch == row_bytes) {
+        row_bytes *= rows;
+        rows = 1;
     }
     for (size_t row = 0; row < rows; row++, target += job->target_pitch, source += job->source_pitch)
-        memcpy(target, source, job->row_bytes);
+        copy_bytes(job, target, source, row_bytes);
+    if (job->past_caches)
+        finish_writing();
 }
 
 static void leave_list(tb_copy_job *done)
@@ -48,6 +105,15 @@ static void leave_list(tb_copy_job *done)
             atomic_fetch_sub(&jobs_listed, 1);
             return;
         }
+}
+
+/* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
+ * the thread that ends the job takes pieces too. */
+static void wake_two(const tb_copy_job *job)
+{
+    size_t pieces = (job->rows - job->next_row) / job->rows_a_piece;
+    for (int i = 0; i < 2 && i < helpers_asleep && (size_t)i < pieces; i++)
+        pthread_cond_signal(&work_came);
 }
 
 /* Copies pieces of the job until none is left. The lock is held on entry and on return, not while copying. */
@@ -81,10 +147,14 @@ static void *help(void *unused)
     for (;;) {
         linger();
         pthread_mutex_lock(&lock);
-        while (!jobs)
+        while (!jobs) {
+            helpers_asleep++;
             pthread_cond_wait(&work_came, &lock);
+            helpers_asleep--;
+        }
         tb_copy_job *job = jobs;
         job->helpers++;
+        wake_two(job);
         work_on(job);
         if (--job->helpers == 0)
             pthread_cond_broadcast(&helper_left);
@@ -99,6 +169,8 @@ static int helpers_wanted(void)
     if (threads == 0) {
         cpu_set_t allowed;
         threads = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+        if (threads > CORES_FEW)
+            threads = CORES_FEW + (threads - CORES_FEW) / 2;
     }
     return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
@@ -113,7 +185,7 @@ static void enter_list(tb_copy_job *job)
 }
 
 void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
-                   size_t source_pitch, size_t row_bytes, size_t rows)
+                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches)
 {
     *job = (tb_copy_job){
         .target = target,
@@ -122,6 +194,7 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
         .source_pitch = source_pitch,
         .row_bytes = row_bytes,
         .rows = rows,
+        .past_caches = past_caches,
         .rows_a_piece = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1,
     };
     if (rows * row_bytes <= ALONE_BYTES) {
@@ -134,10 +207,7 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
     while (helpers_started < wanted && tb_start_thread(NULL, help, NULL))
         helpers_started++;
     enter_list(job);
-    /* Nobody is woken for nothing: the thread that ends the job takes pieces too. */
-    size_t pieces = rows / job->rows_a_piece;
-    for (int i = 0; i < helpers_started && (size_t)i < pieces; i++)
-        pthread_cond_signal(&work_came);
+    wake_two(job);
     pthread_mutex_unlock(&lock);
 }
 

@@ -4,6 +4,7 @@
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
@@ -13,15 +14,17 @@ struct tb_copy_job {
     char *target;
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
+    bool past_caches;
     size_t next_row; /* under the lock, as is what follows */
     int helpers;     /* at work on it */
 };
 
-/* rows of row_bytes each, pitches apart in bytes. Between begin and end other threads may be copying; end copies too,
+/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
+ * are and not read again soon. Between begin and end other threads may be copying; end copies too,
  * so that nothing depends on a thread being had, and returns when all is copied. Jobs are begun and ended by any
  * thread, and are taken up in the order in which they were begun. */
 void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
-                   size_t source_pitch, size_t row_bytes, size_t rows);
+                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
 void tb_copy_end(tb_copy_job *job);
 
 #endif

@@ -393,8 +393,19 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
     const launcher *self = (const launcher *)interface;
     TB_TRY(find_entry(entry, self->stream->device));
     void *arguments[] = {(void *)(uintptr_t)argument};
-    return TB_CU(cuLaunchKernel, (CUfunction)entry->handle, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
-                 (unsigned)shared_bytes, self->stream->native, arguments, NULL);
+    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value.programmaticStreamSerializationAllowed = 1};
+    const CUlaunchConfig config = {.gridDimX = (unsigned)blocks,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = (unsigned)threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = (unsigned)shared_bytes,
+                                   .hStream = self->stream->native,
+                                   .attrs = &early,
+                                   .numAttrs = entry->early ? 1 : 0};
+    return TB_CU(cuLaunchKernelEx, &config, (CUfunction)entry->handle, arguments, NULL);
 }
 
 static launcher launcher_on(tb_stream *stream)

@@ -29,7 +29,7 @@
     X(cuInit)                                                                                                \
     X(cuKernelGetFunction)                                                                                   \
     X(cuKernelSetAttribute)                                                                                  \
-    X(cuLaunchKernel)                                                                                        \
+    X(cuLaunchKernelEx)                                                                                      \
     X(cuLibraryGetKernel)                                                                                    \
     X(cuLibraryLoadData)                                                                                     \
     X(cuMemAlloc)                                                                                            \

@@ -8,6 +8,9 @@
 #include "lib/operand.h"
 #include "lib/stream.h"
 
+/* A larger C does not stay in the caches until the program reads it. */
+#define CACHES_BYTES ((size_t)8 << 20)
+
 /* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
 typedef struct run {
     tb_pipeline *pipeline;
@@ -74,7 +77,7 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
                                  .row_bytes = (columns - 1) * pitch + row_bytes,
                                  .rows = 1};
         tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
-                      (size_t)matrix->ld * sizeof(float), row_bytes, columns);
+                      (size_t)matrix->ld * sizeof(float), row_bytes, columns, false);
         tb_status status = send_filled(run);
         run->filling = slot;
         TB_TRY(status);
@@ -147,15 +150,44 @@ static tb_status bring_slab(run *run, tb_problem *slab, int64_t index)
 
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
-static tb_status multiply(run *run, const tb_problem *part)
+/* Work that is under way may be using the workspace that was too small. */
+static tb_status need_workspace(run *run, const tb_problem *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
-    if (bytes > run->workspace.bytes) {
+    if (bytes <= run->workspace.bytes)
+        return TB_OK;
+    if (run->workspace.memory)
         TB_TRY(tb_device.synchronize(pipeline->compute));
-        tb_give_buffer(&run->workspace);
-        TB_TRY(tb_take_buffer(pipeline->device, bytes, &run->workspace));
+    tb_give_buffer(&run->workspace);
+    return tb_take_buffer(pipeline->device, bytes, &run->workspace);
+}
+
+/* Before there is any such work: enough for the products that follow, but perhaps for the last ones. */
+static tb_status take_workspace(run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    tb_problem part = *run->problem;
+    part.m = smaller(tiling->block_m, part.m);
+    part.n = smaller(tiling->block_n, part.n);
+    part.k = smaller(tiling->slab_k, part.k);
+    if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
+        part.a = run->a.memory;
+        part.lda = tb_pitched(part.transpose_a ? part.k : part.m);
     }
+    if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
+        part.b = run->b.memory;
+        part.ldb = tb_pitched(part.transpose_b ? part.n : part.k);
+    }
+    TB_TRY(need_workspace(run, &part));
+    part.n = smaller(tiling->panel_n, part.n);
+    return need_workspace(run, &part);
+}
+
+static tb_status multiply(run *run, const tb_problem *part)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(need_workspace(run, part));
     return tb_device.launch(pipeline->compute, run->kernel, part, run->workspace.memory);
 }
 
@@ -219,13 +251,14 @@ static void finish_emptying(run *run)
 static tb_status return_columns(run *run, int64_t columns)
 {
     const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
+    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
     while (run->handed < columns) {
         TB_TRY(send_computed(run));
         tb_slot *slot = &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
         TB_TRY(tb_device.event_wait(slot->done));
         tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
                       (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                      (size_t)slot->columns);
+                      (size_t)slot->columns, c_bytes > CACHES_BYTES);
         run->handed += slot->columns;
         run->emptying++;
         if (run->emptying > 1)
@@ -353,6 +386,7 @@ static tb_status follow_program(run *run)
 static tb_status stream_all(run *run)
 {
     TB_TRY(take_buffers(run));
+    TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
     for (int64_t column = 0; column < run->problem->n; column += run->tiling->block_n)
         TB_TRY(stream_block(run, column));

@@ -120,9 +120,10 @@ static kernel_row *sort_kernels(const question *question)
     return rows;
 }
 
-static bool is_forced_only(const question *question, const kernel_row *row)
+static const char *objection_to(const question *question, const kernel_row *row)
 {
-    return !tb_kernel_is_free_on(row->kernel, chip_of(question)->architecture);
+    return tb_kernel_objection(row->kernel, &question->problem, question->facts.accuracy,
+                               chip_of(question)->architecture);
 }
 
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
@@ -159,8 +160,9 @@ static void print_words(const question *question, const answer *answer, const ke
         printf("\nkernels      forecast, without what is copied over the link\n");
         for (size_t i = 0; i < question->facts.kernel_count; i++)
             if (rows[i].serves)
-                printf("  %-34s %.6g ms%s%s\n", rows[i].kernel->name, 1e3 * rows[i].seconds,
-                       is_forced_only(question, &rows[i]) ? "  only when forced" : "",
+                printf("  %-34s %.6g ms%s%s%s\n", rows[i].kernel->name, 1e3 * rows[i].seconds,
+                       objection_to(question, &rows[i]) ? "  " : "",
+                       objection_to(question, &rows[i]) ? objection_to(question, &rows[i]) : "",
                        rows[i].kernel == answer->plan.kernel ? "  <- chosen" : "");
             else
                 printf("  %-34s cannot serve it\n", rows[i].kernel->name);
@@ -215,7 +217,8 @@ static int print_json(const question *question, const answer *answer, const kern
         tb_json_open(&json, NULL, '{');
         tb_json_text(&json, "name", rows[i].kernel->name);
         tb_json_boolean(&json, "serves", rows[i].serves);
-        tb_json_boolean(&json, "forced_only", is_forced_only(question, &rows[i]));
+        if (objection_to(question, &rows[i]))
+            tb_json_text(&json, "objection", objection_to(question, &rows[i]));
         if (rows[i].serves)
             tb_json_number(&json, "seconds", rows[i].seconds);
         tb_json_close(&json, '}');

@@ -71,7 +71,12 @@ static const char *kernel_state(const tb_kernel *kernel)
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";
     const int architecture = machine.chip_count > 0 ? machine.chips[0].architecture : kernel->architecture;
-    return tb_kernel_is_free_on(kernel, architecture) ? "chosen by forecast" : "only when forced";
+    if (!tb_kernel_is_free_on(kernel, architecture))
+        return "only when forced";
+    if (kernel->accuracy == TB_ACCURACY_FAST)
+        return "chosen by forecast in precision fast";
+    return kernel->accuracy == TB_ACCURACY_FP32 ? "chosen by forecast, not in precision ieee"
+                                                : "chosen by forecast";
 }
 
 static bool library_path(const char *name, char *path, size_t size)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Forecasts in clocks of a multiprocessor. Nothing here has been measured yet, but for what forecast.h holds.
+/* Forecasts in clocks of a multiprocessor, fitted to an H200's figures by bench/kernels.
  *
  * A load's way from memory and back under load, 0.7 us at 1.76 GHz: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS 1200.0
@@ -14,8 +14,9 @@
 /* What L2 delivers to a multiprocessor when all of them ask, about 6 TB/s in all: the short operand comes from
  * there, once for each block. */
 #define L2_BYTES_A_CLOCK 27.0
-/* Share of the FMA peak that is left beside loads from shared memory, one for 16 FMAs as in sgemm_simt. */
-#define FMA_SHARE 0.75
+/* Share of the FMA peak that is left beside loads from shared memory, one for 16 FMAs as in sgemm_simt; less where
+ * lanes differ in k. */
+#define FMA_SHARE(k_contiguous) ((k_contiguous) ? 0.48 : 0.5)
 /* A warp's 128 unaligned bytes lie in five sectors instead of four, of which some are fetched twice. */
 #define UNALIGNED_SHARE 0.9
 
@@ -95,7 +96,7 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
     double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
     double block = overlapped(x / TB_BYTES_A_CLOCK, x * LATENCY_CLOCKS / (resident * in_flight));
     block = overlapped(block, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
-    block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE));
+    block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE(v->k_contiguous)));
     double clocks = (double)share * (block + BLOCK_CLOCKS / resident);
     if (s->pieces == 1)
         return clocks;

@@ -17,6 +17,11 @@
 #define TILE_CLOCKS         5000.0
 #define LAUNCHES_CLOCKS     23000.0
 #define SPLIT_BYTES_A_CLOCK 16.4
+/* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
+#define ADD_LAUNCH_CLOCKS 6000.0
+
+/* A share of k shorter than this costs more to start and to add up than it gains. */
+#define SHARE_STAGES_LEAST 4
 
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
 #define NARROW_ADVANTAGE 0.97
@@ -35,11 +40,19 @@ static const family bf16x9 = {TB_SPLIT_BF16_PARTS, 9, 4, LAUNCHES_CLOCKS, 10, fa
 /* One more launch, and one more reading. */
 static const family fp16x3 = {TB_SPLIT_FP16_PARTS, 3, 1, LAUNCHES_CLOCKS * 4 / 3, 12, true};
 
-/* Where everything lies, and how the work is cut. */
+/* How the work is cut: tiles, and where those are few, shares of k. */
+typedef struct schedule {
+    int tile_n;
+    int64_t shares, share_stages;
+    double clocks; /* of the product, without the passes before */
+} schedule;
+
+/* Where everything lies. */
 typedef struct layout {
+    schedule schedule;
     int tile_n;
     int64_t stages, panels_a, panels_b, blocks;
-    size_t offset_largest, offset_used, offset_a, offset_b, offset_segments,
+    size_t offset_largest, offset_used, offset_a, offset_b, offset_segments, offset_shares,
         offset_fallback; /* within the workspace */
 } layout;
 
@@ -48,11 +61,9 @@ static int64_t even(int64_t panels)
     return tb_pieces(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
-/* Tiles that the busiest multiprocessor works through. */
-static int64_t count_turns(const tb_problem *problem, int tile_n, int multiprocessors)
+static int64_t whole_clusters(int multiprocessors)
 {
-    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
-    return tb_pieces(tiles, multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS);
+    return multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
 static double stage_clocks(const family *family, int tile_n)
@@ -61,24 +72,53 @@ static double stage_clocks(const family *family, int tile_n)
     return six + (family->products - 6) * MULTIPLY_CLOCKS * tile_n;
 }
 
-/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
-static int choose_width(const family *family, const tb_problem *problem, int multiprocessors)
+/* Cut so, the busiest multiprocessor takes so long for its works: a tile and a share of k each. */
+static schedule cut(const family *family, const tb_problem *problem, int multiprocessors, int tile_n,
+                    int64_t shares)
 {
-    double narrow = (double)count_turns(problem, TB_SPLIT_NARROW, multiprocessors) *
-                    stage_clocks(family, TB_SPLIT_NARROW);
-    double wide =
-        (double)count_turns(problem, TB_SPLIT_WIDE, multiprocessors) * stage_clocks(family, TB_SPLIT_WIDE);
-    return narrow < NARROW_ADVANTAGE * wide ? TB_SPLIT_NARROW : TB_SPLIT_WIDE;
+    int64_t stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
+    schedule s = {.tile_n = tile_n, .share_stages = tb_pieces(stages, shares)};
+    s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
+    s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
+               (TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n));
+    if (s.shares > 1) {
+        double bytes = 2.0 * sizeof(float) * (double)(tiles * s.shares) * TB_SPLIT_TILE_M * tile_n;
+        s.clocks += ADD_LAUNCH_CLOCKS + bytes / SPLIT_BYTES_A_CLOCK / multiprocessors;
+    }
+    return s;
+}
+
+/* Where tiles do not fill a wave, shares of k do. */
+static schedule best_of_width(const family *family, const tb_problem *problem, int multiprocessors,
+                              int tile_n)
+{
+    schedule best = cut(family, problem, multiprocessors, tile_n, 1);
+    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
+    int64_t most = 2 * whole_clusters(multiprocessors) / (tiles > 0 ? tiles : 1);
+    for (int64_t shares = 2; shares <= most && best.share_stages >= SHARE_STAGES_LEAST; shares++) {
+        schedule s = cut(family, problem, multiprocessors, tile_n, shares);
+        if (s.share_stages < SHARE_STAGES_LEAST)
+            break;
+        if (s.clocks < best.clocks)
+            best = s;
+    }
+    return best;
+}
+
+/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
+static schedule schedule_of(const family *family, const tb_problem *problem, int multiprocessors)
+{
+    schedule narrow = best_of_width(family, problem, multiprocessors, TB_SPLIT_NARROW);
+    schedule wide = best_of_width(family, problem, multiprocessors, TB_SPLIT_WIDE);
+    return narrow.clocks < NARROW_ADVANTAGE * wide.clocks ? narrow : wide;
 }
 
 static double clocks(const family *family, const tb_problem *problem, int multiprocessors)
 {
-    const int tile_n = choose_width(family, problem, multiprocessors);
-    double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double elements = (double)(problem->m + problem->n) * (double)problem->k;
     return family->launches_clocks + elements * family->split_bytes / SPLIT_BYTES_A_CLOCK / multiprocessors +
-           (double)count_turns(problem, tile_n, multiprocessors) *
-               (TILE_CLOCKS + stages * stage_clocks(family, tile_n));
+           schedule_of(family, problem, multiprocessors).clocks;
 }
 
 /* All of A's panels, then all of B's. */
@@ -90,7 +130,8 @@ static int64_t outer_indices(const layout *l)
 static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
     layout l;
-    l.tile_n = choose_width(family, problem, launcher->multiprocessors);
+    l.schedule = schedule_of(family, problem, launcher->multiprocessors);
+    l.tile_n = l.schedule.tile_n;
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.tile_n);
@@ -103,12 +144,17 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
         l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
     l.offset_segments =
         l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.tile_n));
-    l.blocks = launcher->multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
-    if (l.panels_a * l.panels_b < l.blocks)
-        l.blocks = l.panels_a * l.panels_b;
-    l.offset_fallback = l.offset_segments;
-    if (l.stages > TB_SPLIT_SEGMENT_STAGES)
-        l.offset_fallback += (size_t)(l.blocks * TB_SPLIT_TILE_M * l.tile_n) * sizeof(float);
+    l.blocks = whole_clusters(launcher->multiprocessors);
+    const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
+    if (works < l.blocks)
+        l.blocks = works;
+    const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.tile_n * sizeof(float);
+    l.offset_shares = l.offset_segments;
+    if (l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES)
+        l.offset_shares += (size_t)l.blocks * tile_bytes;
+    l.offset_fallback = l.offset_shares;
+    if (l.schedule.shares > 1)
+        l.offset_fallback += (size_t)works * tile_bytes;
     return l;
 }
 
@@ -155,11 +201,22 @@ tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_a
 static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int parts, int64_t blocks,
                                  const tb_split_arguments *arguments)
 {
-    if (arguments->panel_b == TB_SPLIT_WIDE)
-        return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_WIDE], blocks, TB_SPLIT_THREADS,
-                                TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), arguments);
-    return launcher->launch(launcher, &entries[TB_SPLIT_MULTIPLY_NARROW], blocks, TB_SPLIT_THREADS,
-                            TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW), arguments);
+    const bool wide = arguments->panel_b == TB_SPLIT_WIDE;
+    tb_entry *multiply = &entries[wide ? TB_SPLIT_MULTIPLY_WIDE : TB_SPLIT_MULTIPLY_NARROW];
+    tb_entry *add = &entries[wide ? TB_SPLIT_ADD_WIDE : TB_SPLIT_ADD_NARROW];
+    const bool adds = arguments->shares_of_k > 1;
+    /* Where there is one share, the first launch writes C: nothing may fail after it that can be seen to before. */
+    if (adds)
+        TB_TRY(launcher->load(launcher, add));
+    TB_TRY(launcher->launch(launcher, multiply, blocks, TB_SPLIT_THREADS,
+                            wide ? TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE)
+                                 : TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW),
+                            arguments));
+    if (!adds)
+        return TB_OK;
+    int64_t blocks_a_tile = arguments->panel_b / 8 / TB_SPLIT_WRITE_QUADRUPLES;
+    return launcher->launch(launcher, add, (int64_t)arguments->panels_a * arguments->panels_b * blocks_a_tile,
+                            TB_SPLIT_CONSUMERS, 0, arguments);
 }
 
 static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
@@ -182,8 +239,11 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .largest_a = largest,
         .largest_b = largest ? largest + l.panels_a * TB_SPLIT_TILE_M : NULL,
         .segments = (float *)(void *)(memory + l.offset_segments),
+        .shares = (float *)(void *)(memory + l.offset_shares),
         .findings = workspace,
         .stages = l.stages,
+        .share_stages = l.schedule.share_stages,
+        .shares_of_k = (int32_t)l.schedule.shares,
         .last_order = family->last_order,
         .split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
         .panel_a = TB_SPLIT_TILE_M,

@@ -37,7 +37,9 @@ constexpr int stage_k = TB_SPLIT_STAGE_K, wgmma_m = 64, wgmma_k = 16;
 constexpr int core_k = 8, core_rows = 8, row_bytes = 16;
 /* Of the 65536, in multiples of 8: what the consumers can have when the producer keeps 40. */
 constexpr int producer_registers = 40, consumer_registers = 232;
-static_assert(threads == (1 + consumers) * warpgroup && tile_m == consumers * wgmma_m, "the block's roles");
+static_assert(threads == (1 + consumers) * warpgroup && TB_SPLIT_CONSUMERS == consumers * warpgroup &&
+                  tile_m == consumers * wgmma_m,
+              "the block's roles");
 
 template <int n, class split_format> struct layout {
     using format = split_format;
@@ -47,8 +49,11 @@ template <int n, class split_format> struct layout {
     static constexpr int stage_bytes = bytes_a + bytes_b;
     static constexpr int stages = TB_SPLIT_RING_STAGES(parts, tile_n);
     static constexpr int barriers_offset = stages * stage_bytes;          /* full[stages], empty[stages] */
-    static constexpr int lists_offset = barriers_offset + 2 * 8 * stages; /* of products, by stage */
+    static constexpr int lists_offset = barriers_offset + 2 * 8 * stages; /* [warp][stage], consumers' */
 };
+
+/* Quadruples of a thread's sums that are written at a time. */
+constexpr int write_batch = TB_SPLIT_WRITE_QUADRUPLES;
 
 /* Walks the ring of stages; the parity is that of the round's phase. */
 template <int stages> struct ring {
@@ -77,6 +82,40 @@ template <int group = 8> __device__ inline tile tile_at(const tb_split_arguments
     return {(first + within % height) * cluster_blocks + int(ptx::cluster_block_rank()), within / height};
 }
 
+__device__ inline int thread_again()
+{
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+/* A tile's share of the stages. All tiles of a share come before the next share's. */
+struct work {
+    struct tile tile;
+    int share, first, end;
+};
+
+__device__ inline work work_at(const tb_split_arguments &arguments, int index)
+{
+    const int tiles = arguments.panels_a / cluster_blocks * arguments.panels_b, share = index / tiles;
+    const int64_t first = share * arguments.share_stages;
+    return {tile_at(arguments, index - share * tiles), share, int(first),
+            int(min(first + arguments.share_stages, arguments.stages))};
+}
+
+__device__ inline int work_stages(const tb_split_arguments &arguments, int index)
+{
+    const work work = work_at(arguments, index);
+    return work.end - work.first;
+}
+
+/* Found anew where it is wanted, like the thread's number: the accumulators leave no registers to remember them. */
+__device__ inline work work_again(const tb_split_arguments &arguments, int index)
+{
+    asm volatile("" : "+r"(index));
+    return work_at(arguments, index);
+}
+
 template <class layout> __device__ inline uint32_t full_barrier(uint32_t shared, int stage)
 {
     return shared + layout::barriers_offset + 8 * stage;
@@ -100,7 +139,7 @@ template <int parts> __device__ constexpr pair_of_parts pair_at(int product)
 }
 
 /* Bit by bit, the wanted ones. */
-template <int parts> __device__ inline uint32_t list_products(int parts_a, int parts_b, int last_order)
+template <int parts> __device__ constexpr uint32_t list_products(int parts_a, int parts_b, int last_order)
 {
     uint32_t list = 0;
 #pragma unroll
@@ -110,11 +149,6 @@ template <int parts> __device__ inline uint32_t list_products(int parts_a, int p
             list |= 1u << i;
     }
     return list;
-}
-
-template <class layout> __device__ inline uint32_t list_of(uint32_t shared, int stage)
-{
-    return shared + layout::lists_offset + 4 * stage;
 }
 
 /* Parts that hold anything in a chunk: the most of its pieces. */
@@ -129,6 +163,16 @@ __device__ inline int used_parts(const uint8_t *used, uint32_t panel, uint32_t s
     return most;
 }
 
+/* Parts of a tile's chunks that hold anything. */
+template <class layout>
+__device__ inline pair_of_parts used_parts(const tb_split_arguments &arguments, const tile &tile,
+                                           uint32_t stage)
+{
+    const uint32_t stages = uint32_t(arguments.stages);
+    return {used_parts<tile_m>(arguments.used_a, tile.panel_a, stages, stage),
+            used_parts<layout::tile_n>(arguments.used_b, tile.panel_b, stages, stage)};
+}
+
 template <int bytes>
 __device__ inline const char *chunk(const void *parts, uint32_t panel, uint32_t stages, uint32_t stage)
 {
@@ -137,31 +181,28 @@ __device__ inline const char *chunk(const void *parts, uint32_t panel, uint32_t 
 
 /* With `usual` all parts are copied, whatever they hold. Otherwise a chunk's first, as many as hold anything. */
 template <class layout, bool usual>
-__device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int tiles)
+__device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int works)
 {
     ring<layout::stages> at;
     const uint32_t rank = ptx::cluster_block_rank(), stages = uint32_t(arguments.stages);
-    for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
-        const tile tile = tile_at(arguments, index);
+    for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
+        const work work = work_at(arguments, index);
+        const tile tile = work.tile;
         const auto parts_of_stage = [&](uint32_t stage) {
             if (usual)
                 return pair_of_parts{layout::parts, layout::parts};
-            return pair_of_parts{used_parts<tile_m>(arguments.used_a, tile.panel_a, stages, stage),
-                                 used_parts<layout::tile_n>(arguments.used_b, tile.panel_b, stages, stage)};
+            return used_parts<layout>(arguments, tile, stage);
         };
-        pair_of_parts next = parts_of_stage(0);
+        pair_of_parts next = parts_of_stage(work.first);
 #pragma unroll 1
-        for (uint32_t stage = 0; stage < stages; stage++) {
+        for (uint32_t stage = work.first; stage < work.end; stage++) {
             const pair_of_parts parts = next;
-            next = parts_of_stage(min(stage + 1, stages - 1)); /* on its way while this waits */
+            next = parts_of_stage(min(stage + 1, work.end - 1)); /* on its way while this waits */
             const uint32_t bytes_a = layout::bytes_a / layout::parts * parts.a;
             const uint32_t half_b = layout::bytes_b / layout::parts / cluster_blocks * parts.b;
             const uint32_t target = shared + at.stage * layout::stage_bytes;
             const uint32_t full = full_barrier<layout>(shared, at.stage);
             ptx::mbarrier_wait(empty_barrier<layout>(shared, at.stage), at.parity ^ 1);
-            if (!usual)
-                ptx::store_shared(list_of<layout>(shared, at.stage),
-                                  list_products<layout::parts>(parts.a, parts.b, arguments.last_order));
             ptx::mbarrier_arrive_expect_bytes(full, bytes_a + cluster_blocks * half_b);
             if (usual || bytes_a)
                 ptx::copy_bulk(target, chunk<layout::bytes_a>(arguments.parts_a, tile.panel_a, stages, stage),
@@ -174,35 +215,6 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
             at.advance();
         }
     }
-}
-
-/* The products of a stage, in a sum that starts from zero. With `usual` they are known to the compiler: those whose
- * order is less than the number of parts. Otherwise a list tells. */
-template <class layout, bool usual>
-__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b, uint32_t list)
-{
-    using multiplier = ptx::wgmma<layout::tile_n, typename layout::format::element>;
-    constexpr int first = usual ? layout::parts * (layout::parts - 1) / 2 : 0;
-    constexpr int apart_a = tile_m * row_bytes, apart_b = layout::tile_n * row_bytes,
-                  apart_rows = core_rows * row_bytes;
-    const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
-    const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
-    ptx::wgmma_fence();
-#pragma unroll
-    for (int product = first; product < layout::parts * layout::parts; product++) {
-        if (!usual && !(list >> product & 1))
-            continue;
-        const pair_of_parts pair = pair_at<layout::parts>(product);
-#pragma unroll
-        for (int k = 0; k < stage_k; k += wgmma_k) {
-            /* Descriptors count in 16 bytes. */
-            const int core_a = (pair.a * stage_k + k) / core_k, core_b = (pair.b * stage_k + k) / core_k;
-            const bool keep = k > 0 || (usual ? product > first : (list & ((1u << product) - 1)) != 0);
-            multiplier::multiply(sum, descriptor_a + core_a * apart_a / 16,
-                                 descriptor_b + core_b * apart_b / 16, keep);
-        }
-    }
-    ptx::wgmma_commit_group();
 }
 
 template <int count> __device__ inline void clear(float (&sum)[count])
@@ -220,6 +232,60 @@ template <int count> __device__ inline void pin(float (&sum)[count])
         asm volatile("" : "+f"(sum[i])::"memory");
 }
 
+/* Products of a stage, in a sum that starts from zero. Which they are is known to the compiler: otherwise it would have
+ * each wgmma wait for the one before. */
+template <class layout, uint32_t known>
+__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
+{
+    using multiplier = ptx::wgmma<layout::tile_n, typename layout::format::element>;
+    constexpr int apart_a = tile_m * row_bytes, apart_b = layout::tile_n * row_bytes,
+                  apart_rows = core_rows * row_bytes;
+    const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
+    const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int product = 0; product < layout::parts * layout::parts; product++) {
+        const uint32_t bit = 1u << product;
+        if (!(known & bit))
+            continue;
+        const pair_of_parts pair = pair_at<layout::parts>(product);
+#pragma unroll
+        for (int k = 0; k < stage_k; k += wgmma_k) {
+            /* Descriptors count in 16 bytes. */
+            const int core_a = (pair.a * stage_k + k) / core_k, core_b = (pair.b * stage_k + k) / core_k;
+            const bool keep = (known & (bit - 1)) || k > 0;
+            multiplier::multiply(sum, descriptor_a + core_a * apart_a / 16,
+                                 descriptor_b + core_b * apart_b / 16, keep);
+        }
+    }
+    ptx::wgmma_commit_group();
+}
+
+/* The usual products: those whose order is less than the number of parts. */
+template <class layout>
+__device__ inline void multiply_usual(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
+{
+    constexpr int parts = layout::parts;
+    multiply_stage<layout, list_products<parts>(parts, parts, parts - 1)>(sum, a, b);
+}
+
+/* Those of chunks of which so many parts are in use, if they are the listed ones; else of chunks of fewer. */
+template <class layout, int parts_a, int parts_b, int last_order>
+__device__ inline void multiply_parts(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b, uint32_t list)
+{
+    constexpr int parts = layout::parts;
+    constexpr uint32_t known = list_products<parts>(parts_a, parts_b, last_order);
+    constexpr int most = 2 * (parts - 1);
+    if (list == known || (parts_a == parts && parts_b == parts && last_order == most))
+        multiply_stage<layout, known>(sum, a, b);
+    else if constexpr (parts_a < parts)
+        multiply_parts<layout, parts_a + 1, parts_b, last_order>(sum, a, b, list);
+    else if constexpr (parts_b < parts)
+        multiply_parts<layout, 1, parts_b + 1, last_order>(sum, a, b, list);
+    else if constexpr (last_order < most)
+        multiply_parts<layout, 1, 1, most>(sum, a, b, list);
+}
+
 /* sum * 2^-(scale_row + scale_column), rounded once. */
 __device__ inline float scale_back(float sum, int scale_row, int scale_column)
 {
@@ -228,36 +294,132 @@ __device__ inline float scale_back(float sum, int scale_row, int scale_column)
                  __longlong_as_double(int64_t(bias - scale_row - scale_column) << significand_bits));
 }
 
+/* Where a thread's sums belong: those of a quadruple to two columns of this row, and of the eighth after it. */
+struct place {
+    int64_t row, column;
+};
+
+template <class layout> __device__ inline place place_of(const tile &tile, int consuming_thread)
+{
+    const int lane = consuming_thread % 32;
+    return {int64_t(tile.panel_a) * tile_m + consuming_thread / 32 * 16 + lane / 4,
+            int64_t(tile.panel_b) * layout::tile_n + lane % 4 * 2};
+}
+
+/* What a row's sums are scaled by. */
+template <class layout> struct row_scales {
+    int scales[2] = {};
+
+    __device__ row_scales(const tb_split_arguments &arguments, int64_t row)
+    {
+        if (layout::format::scales)
+            for (int half = 0; half < 2; half++)
+                scales[half] = split::scale_of(arguments.largest_a[row + 8 * half]);
+    }
+};
+
+/* Quadruples that are eight columns apart. What they need is read before anything is written, as the compiler has to
+ * assume that writing changes it. */
 template <class layout>
-__device__ inline void write_tile(const tb_split_arguments &arguments, const float (&sum)[layout::tile_n / 2],
-                                  int64_t row, int64_t column)
+__device__ inline void write_quadruples(const tb_split_arguments &arguments,
+                                        const float4 (&sums)[write_batch], int64_t row, int64_t column,
+                                        const row_scales<layout> &rows)
 {
     const tb_problem &problem = arguments.problem;
-    const int lane = threadIdx.x % 32;
-    row += threadIdx.x % warpgroup / 32 * 16 + lane / 4;
-    column += lane % 4 * 2;
     float *c = problem.c + row + column * problem.ldc;
-    int scales[2] = {};
-    if (layout::format::scales)
-        for (int h = 0; h < 2; h++)
-            scales[h] = split::scale_of(arguments.largest_a[row + 8 * h]);
+    const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
+    float before[write_batch][2][2] = {};
+    int scales[write_batch][2] = {};
 #pragma unroll
-    for (int i = 0; i < layout::tile_n / 2; i += 4)
+    for (int q = 0; q < write_batch; q++)
 #pragma unroll
-        for (int l = 0; l < 2; l++)
-            if (column + i * 2 + l < problem.n) {
-                float *element = c + (i * 2 + l) * problem.ldc;
-                float upper = sum[i + l], lower = sum[i + l + 2];
-                if (layout::format::scales) {
-                    const int scale = split::scale_of(arguments.largest_b[column + i * 2 + l]);
-                    upper = scale_back(upper, scales[0], scale);
-                    lower = scale_back(lower, scales[1], scale);
-                }
-                if (row < problem.m)
-                    element[0] = tb::combine(problem, upper, element);
-                if (row + 8 < problem.m)
-                    element[8] = tb::combine(problem, lower, element + 8);
+        for (int i = 0; i < 2; i++)
+            if (column + q * 8 + i < problem.n) {
+                if (layout::format::scales)
+                    scales[q][i] = split::scale_of(arguments.largest_b[column + q * 8 + i]);
+                if (problem.beta != 0)
+                    for (int half = 0; half < 2; half++)
+                        if (has_row[half])
+                            before[q][i][half] = c[(q * 8 + i) * problem.ldc + half * 8];
             }
+#pragma unroll
+    for (int q = 0; q < write_batch; q++) {
+        const float of[2][2] = {{sums[q].x, sums[q].z}, {sums[q].y, sums[q].w}};
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            for (int half = 0; half < 2; half++) {
+                float sum = of[i][half];
+                if (layout::format::scales)
+                    sum = scale_back(sum, rows.scales[half], scales[q][i]);
+                if (column + q * 8 + i < problem.n && has_row[half])
+                    c[(q * 8 + i) * problem.ldc + half * 8] = tb::combine(problem, sum, &before[q][i][half]);
+            }
+    }
+}
+
+template <int count> __device__ inline float4 quadruple(const float (&sum)[count], int index)
+{
+    return make_float4(sum[4 * index], sum[4 * index + 1], sum[4 * index + 2], sum[4 * index + 3]);
+}
+
+template <class layout>
+__device__ inline void write_tile(const tb_split_arguments &arguments, const float (&sum)[layout::tile_n / 2],
+                                  const place &place)
+{
+    const row_scales<layout> rows(arguments, place.row);
+#pragma unroll
+    for (int i = 0; i < layout::tile_n / 8; i += write_batch) {
+        float4 sums[write_batch];
+#pragma unroll
+        for (int q = 0; q < write_batch; q++)
+            sums[q] = quadruple(sum, i + q);
+        write_quadruples<layout>(arguments, sums, place.row, place.column + i * 8, rows);
+    }
+}
+
+/* A tile's sums of a share of k: quadruple after quadruple, of all consuming threads. */
+template <class layout>
+__device__ inline float4 *share_of(const tb_split_arguments &arguments, const tile &tile, int share)
+{
+    const int64_t index =
+        (int64_t(share) * arguments.panels_a + tile.panel_a) * arguments.panels_b + tile.panel_b;
+    return reinterpret_cast<float4 *>(arguments.shares) + index * (tile_m * layout::tile_n / 4);
+}
+
+template <class layout>
+__device__ inline void store_share(const tb_split_arguments &arguments,
+                                   const float (&sum)[layout::tile_n / 2], const work &work,
+                                   int consuming_thread)
+{
+    float4 *quadruples = share_of<layout>(arguments, work.tile, work.share) + consuming_thread;
+#pragma unroll
+    for (int i = 0; i < layout::tile_n / 8; i++)
+        __stcg(quadruples + i * consumers * warpgroup, quadruple(sum, i));
+}
+
+/* Adds up the shares of k in their order: a block some quadruples of a tile. */
+template <class layout> __device__ inline void add_shares(const tb_split_arguments &arguments)
+{
+    constexpr int blocks = layout::tile_n / 8 / write_batch;
+    if (arguments.findings->declined)
+        return;
+    const int index = blockIdx.x / blocks, first = blockIdx.x % blocks * write_batch;
+    const tile tile = {index / arguments.panels_b, index % arguments.panels_b};
+    const place place = place_of<layout>(tile, threadIdx.x);
+    const int64_t apart = int64_t(arguments.panels_a) * arguments.panels_b * (tile_m * layout::tile_n / 4);
+    const float4 *from = share_of<layout>(arguments, tile, 0) + first * (consumers * warpgroup) + threadIdx.x;
+    float4 sums[write_batch] = {};
+    for (int share = 0; share < arguments.shares_of_k; share++, from += apart)
+#pragma unroll
+        for (int i = 0; i < write_batch; i++) {
+            const float4 more = __ldcg(from + i * consumers * warpgroup);
+            sums[i].x += more.x;
+            sums[i].y += more.y;
+            sums[i].z += more.z;
+            sums[i].w += more.w;
+        }
+    write_quadruples<layout>(arguments, sums, place.row, place.column + first * 8,
+                             row_scales<layout>(arguments, place.row));
 }
 
 /* Two named barriers pass the tensor cores from one consumer to the other. Barrier numbers are constants:
@@ -282,7 +444,6 @@ __device__ inline void give_turn(int consumer)
  * is found anew each time, as the accumulators leave no registers to remember it. */
 template <int count> struct segments {
     const tb_split_arguments &arguments;
-    bool any = false;
 
     __device__ float4 *pieces() const
     {
@@ -304,12 +465,11 @@ template <int count> struct segments {
         }
     }
 
-    /* Takes the total over and leaves zero. */
-    __device__ void take(float (&total)[count])
+    /* Takes the total over and leaves zero; the first takes it as it is. */
+    __device__ void take(float (&total)[count], bool first) const
     {
-        if (any)
+        if (!first)
             add_to(total);
-        any = true;
         float4 *pieces = this->pieces();
 #pragma unroll
         for (int i = 0; i < count / 4; i++)
@@ -327,27 +487,60 @@ __device__ inline void release(uint32_t empty)
         ptx::mbarrier_arrive_at(empty, lane);
 }
 
+/* A warp's list of products for a stage of the segment. Every warp makes its own, in shared memory, as the accumulators
+ * leave no register for it. */
+template <class layout> __device__ inline uint32_t list_at(uint32_t shared, int stage)
+{
+    return shared + layout::lists_offset +
+           (thread_again() / 32 - warps) * (TB_SPLIT_SEGMENT_STAGES * uint32_t(sizeof(uint32_t))) +
+           uint32_t(sizeof(uint32_t)) * stage;
+}
+
+/* Before a segment: a lane for every stage. */
+template <class layout>
+__device__ inline void list_segment(const tb_split_arguments &arguments, uint32_t shared, const work &work,
+                                    int done)
+{
+    const int stage = min(work.first + done + int(ptx::lane()), work.end - 1);
+    const pair_of_parts parts = used_parts<layout>(arguments, work.tile, stage);
+    __syncwarp();
+    ptx::store_shared(list_at<layout>(shared, ptx::lane()),
+                      list_products<layout::parts>(parts.a, parts.b, arguments.last_order));
+    __syncwarp();
+}
+static_assert(TB_SPLIT_SEGMENT_STAGES == 32, "list_segment: a lane for every stage");
+
 /* With `usual` the products are known to the compiler. */
 template <class layout, bool usual>
-__device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int tiles, int consumer)
+__device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int works, int consumer)
 {
     constexpr int count = layout::tile_n / 2;
     ring<layout::stages> at;
     if (consumer == 1)
         give_turn(0);
-    for (int index = blockIdx.x / cluster_blocks; index < tiles; index += gridDim.x / cluster_blocks) {
-        const tile tile = tile_at(arguments, index);
-        float total[count] = {}, sum[count];
-        segments<count> before = {arguments};
-        int left = TB_SPLIT_SEGMENT_STAGES;
-        for (int stages = int(arguments.stages); stages > 0; stages--) {
+    for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
+        float total[count] = {};
+        const segments<count> before = {arguments};
+        const int stages = work_stages(arguments, index);
+        for (int done = 0; done < stages; done++) {
+            const int within = done % TB_SPLIT_SEGMENT_STAGES;
+            if (within == 0 && done > 0)
+                before.take(total, done == TB_SPLIT_SEGMENT_STAGES);
+            if (within == 0 && !usual)
+                list_segment<layout>(arguments, shared, work_again(arguments, index), done);
             const uint32_t a = shared + at.stage * layout::stage_bytes + consumer * wgmma_m * row_bytes;
             const uint32_t b = shared + at.stage * layout::stage_bytes + layout::bytes_a;
             ptx::mbarrier_wait(full_barrier<layout>(shared, at.stage), at.parity);
-            const uint32_t list = usual ? ~0u : ptx::load_shared(list_of<layout>(shared, at.stage));
+            /* The same in all threads, and the compiler knows it; otherwise it would have wgmma wait for wgmma. */
+            const uint32_t list =
+                usual ? ~0u : __shfl_sync(~0u, ptx::load_shared(list_at<layout>(shared, within)), 0);
             wait_for_turn(consumer);
             if (list) {
-                multiply_stage<layout, usual>(sum, a, b, list);
+                float sum[count];
+                if (usual)
+                    multiply_usual<layout>(sum, a, b);
+                else
+                    multiply_parts<layout, 1, 1, layout::parts - 1>(sum, a, b, list);
                 give_turn(1 - consumer);
                 ptx::wgmma_wait_group<0>();
                 pin(sum);
@@ -360,15 +553,15 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
                 release(empty_barrier<layout>(shared, at.stage));
             }
             at.advance();
-            if (--left == 0 && stages > 1) {
-                before.take(total);
-                left = TB_SPLIT_SEGMENT_STAGES;
-            }
         }
-        if (before.any)
+        if (stages > TB_SPLIT_SEGMENT_STAGES)
             before.add_to(total);
-        write_tile<layout>(arguments, total, int64_t(tile.panel_a) * tile_m + consumer * wgmma_m,
-                           int64_t(tile.panel_b) * layout::tile_n);
+        const work work = work_again(arguments, index);
+        const int thread = thread_again() - warpgroup;
+        if (arguments.shares_of_k > 1)
+            store_share<layout>(arguments, total, work, thread);
+        else
+            write_tile<layout>(arguments, total, place_of<layout>(work.tile, thread));
     }
     if (consumer == 0)
         wait_for_turn(0);
@@ -393,7 +586,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
         return;
     }
     const uint32_t shared = ptx::shared_address(memory);
-    const int tiles = arguments.panels_a / cluster_blocks * arguments.panels_b;
+    const int works = arguments.panels_a / cluster_blocks * arguments.panels_b * arguments.shares_of_k;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < layout::stages; stage++) {
             ptx::mbarrier_init(full_barrier<layout>(shared, stage), 1);
@@ -409,15 +602,15 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
     if (group == 0) {
         ptx::lower_registers<producer_registers>();
         if (threadIdx.x == 0 && usual)
-            produce<layout, true>(arguments, shared, tiles);
+            produce<layout, true>(arguments, shared, works);
         else if (threadIdx.x == 0)
-            produce<layout, false>(arguments, shared, tiles);
+            produce<layout, false>(arguments, shared, works);
     } else {
         ptx::raise_registers<consumer_registers>();
         if (usual)
-            consume<layout, true>(arguments, shared, tiles, group - 1);
+            consume<layout, true>(arguments, shared, works, group - 1);
         else
-            consume<layout, false>(arguments, shared, tiles, group - 1);
+            consume<layout, false>(arguments, shared, works, group - 1);
     }
     /* A block's shared memory is written by its neighbour until both are done. */
     __syncwarp();
@@ -426,10 +619,19 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
 
 } // namespace split_sm90
 
+#define TB_SPLIT_STAMP_ADD(symbol, tile_n, format)                                                           \
+    extern "C" __global__ void __launch_bounds__(TB_SPLIT_CONSUMERS)                                         \
+        symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
+    {                                                                                                        \
+        split::take_turn();                                                                                  \
+        split_sm90::add_shares<split_sm90::layout<tile_n, format>>(arguments);                               \
+    }
+
 #define TB_SPLIT_STAMP(symbol, tile_n, format)                                                               \
     extern "C" __global__ void __cluster_dims__(split_sm90::cluster_blocks, 1, 1)                            \
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
+        split::take_turn();                                                                                  \
         split_sm90::sgemm<split_sm90::layout<tile_n, format>>(arguments);                                    \
     }

@@ -289,6 +289,16 @@ template <class format> __device__ inline void split_block(const operand &x, int
     raise(&x.range->smallest_below_256, range.smallest_below_256);
 }
 
+/* First of all in every kernel of a product: lets the launch behind it start, and waits until the one before it is over.
+ * So that blocks are there when their turn comes. */
+__device__ inline void take_turn()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
 /* Nothing is known yet. Any number of threads. */
@@ -314,6 +324,7 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)                              \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
+        split::take_turn();                                                                                  \
         if (blockIdx.x < arguments.split_blocks_a)                                                           \
             body(split::operand_a(arguments), arguments.stages, blockIdx.x);                                 \
         else                                                                                                 \
@@ -324,5 +335,6 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_BEGIN_THREADS)                                     \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
+        split::take_turn();                                                                                  \
         split::begin(arguments);                                                                             \
     }

@@ -16,21 +16,29 @@
 /* Bytes of a chunk: parts of 2 bytes. */
 #define TB_SPLIT_CHUNK_BYTES(parts, rows) ((parts)*TB_SPLIT_STAGE_K * 2 * (rows))
 
+/* Stages that are summed in registers before they join what was summed before. */
+#define TB_SPLIT_SEGMENT_STAGES 32
+
 /* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
  * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
- * chunk of B, two 8-byte barriers, and a list of products. */
-#define TB_SPLIT_TILE_M     128
-#define TB_SPLIT_WIDE       192
-#define TB_SPLIT_NARROW     128
-#define TB_SPLIT_RING_SPACE (227 * 1024)
+ * chunk of B, and two 8-byte barriers; and lists of products, of 4 bytes for every consumer warp and stage of a segment. */
+#define TB_SPLIT_TILE_M      128
+#define TB_SPLIT_WIDE        192
+#define TB_SPLIT_NARROW      128
+#define TB_SPLIT_LISTS_BYTES (8 * TB_SPLIT_SEGMENT_STAGES * 4)
+#define TB_SPLIT_RING_SPACE  (227 * 1024 - TB_SPLIT_LISTS_BYTES)
 #define TB_SPLIT_STAGE_BYTES(parts, tile_n)                                                                  \
     (TB_SPLIT_CHUNK_BYTES(parts, TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(parts, tile_n))
 #define TB_SPLIT_RING_STAGES(parts, tile_n)                                                                  \
-    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 3 * 8))
+    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8))
 #define TB_SPLIT_RING_BYTES(parts, tile_n)                                                                   \
-    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 3 * 8))
+    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8) +                   \
+     TB_SPLIT_LISTS_BYTES)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
-#define TB_SPLIT_THREADS        384
+#define TB_SPLIT_CONSUMERS      256 /* threads that hold a tile's sums */
+/* Quadruples of sums that are written at a time: a thread's of the kernel that adds up shares of k. */
+#define TB_SPLIT_WRITE_QUADRUPLES 4
+#define TB_SPLIT_THREADS          384
 
 /* What a block of the pre-pass splits. Panels are whole numbers of its rows. */
 #define TB_SPLIT_BLOCK_ROWS   64
@@ -38,9 +46,6 @@
 
 /* Threads of a block that clears what the passes find out. */
 #define TB_SPLIT_BEGIN_THREADS 256
-
-/* Stages that are summed in registers before they join what was summed before. */
-#define TB_SPLIT_SEGMENT_STAGES 32
 
 /* FP16 parts: every outer index is scaled by a power of two that brings its largest magnitude to [2^14, 2^15). */
 #define TB_SPLIT_SCALED_EXPONENT 14
@@ -81,7 +86,11 @@ typedef struct tb_split_arguments {
         *used_b; /* [outer / TB_SPLIT_BLOCK_ROWS][stage]: the piece's parts that hold anything; or NULL */
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
-    int64_t stages;  /* of k */
+    float *
+        shares; /* [share][panel of A][panel of B]: a tile of sums of each share of k; not used where there is one */
+    int64_t stages;             /* of k */
+    int64_t share_stages;       /* of a share of k; the last may have fewer */
+    int32_t shares_of_k;        /* tiles of each are computed apart, then added up */
     int32_t last_order;         /* products of part i and part j are computed where i + j is at most this */
     int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
     int32_t panel_a, panel_b;   /* their rows */

@@ -77,7 +77,8 @@ static sampled_errors compare_sides(sides *s, const accuracy_family *family, int
     sampled_errors theirs = sampled_measure(&r, s->on.sample);
     if (family->beyond) {
         sampled_errors of_loop = sampled_measure(&r, r.loop);
-        theirs = theirs.rms > of_loop.rms ? theirs : of_loop;
+        theirs.maximum = fmax(theirs.maximum, of_loop.maximum);
+        theirs.rms = fmax(theirs.rms, of_loop.rms);
     }
     judge(family, is_fast(s), k, &ours, &theirs);
     sampled_drop_operand(&a);

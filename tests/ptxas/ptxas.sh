@@ -1,6 +1,7 @@
 #!/bin/sh
 # ptxas.sh nvcc architecture: what the assembler says of every kernel of the project on that architecture. Fails
-# on a spilled register or a stack frame: both put into memory what the kernel was written to keep in registers.
+# on a spilled register or a stack frame: both put into memory what the kernel was written to keep in registers; and
+# where it has wgmma wait for wgmma.
 #
 # ptxas.sh --reports folder: the same, of what the build has kept there.
 #
@@ -14,6 +15,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 judge() {
     awk '
     /error|warning|nvcc failed/ { print FILENAME ": " $0; failed = 1 }
+    /Performance Loss/          { print FILENAME ": " $0; failed = 1 }
     /Compiling entry function/  { split($0, quoted, "\047"); name = quoted[2] " " quoted[4] }
     /bytes stack frame/         { stack = $1; stores = $5; loads = $9 }
     /Used [0-9]+ registers/     {
