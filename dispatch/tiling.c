@@ -18,6 +18,11 @@
 /* Multiply-adds of a panel: 60 to 160 microseconds on an H200. */
 #define PANEL_VOLUME_LEAST INT64_C(4000000000)
 
+/* From so many multiply-adds on, what remains to be done when all has been loaded shows. */
+#define NARROW_BLOCKS_VOLUME 2e10
+#define FIRST_BLOCK_SHARE    0.6
+#define NARROW_BLOCKS        2
+
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
 #define BLOCK_LEAST 16
@@ -58,12 +63,12 @@ static double slab_bytes(int64_t outer, int64_t k)
     return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
 }
 
-double tb_tiling_bytes(const tb_tiling *tiling)
+double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
+    int64_t columns = tiling->ring_c > 0 ? tiling->ring_c * tiling->block_n : problem->n;
     return (double)tiling->ring_a * slab_bytes(tiling->block_m, tiling->slab_k) +
            (double)tiling->ring_b * slab_bytes(tiling->block_n, tiling->slab_k) +
-           (double)sizeof(float) * (double)tiling->ring_c * (double)tb_pitched(tiling->block_m) *
-               (double)tiling->block_n;
+           (double)sizeof(float) * (double)tb_pitched(tiling->block_m) * (double)columns;
 }
 
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling)
@@ -117,7 +122,7 @@ static double workspace_bytes(const budget *budget, const tb_problem *problem, c
 
 static bool fits(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
 {
-    double bytes = tb_tiling_bytes(tiling);
+    double bytes = tb_tiling_bytes(problem, tiling);
     return bytes <= budget->bytes && bytes + workspace_bytes(budget, problem, tiling) <= budget->bytes;
 }
 
@@ -128,6 +133,7 @@ static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_
     tiling->slabs = pieces(larger(problem->k, 1), tiling->slab_k);
     tiling->block_m = block_m;
     tiling->block_n = block_n;
+    tiling->next_n = block_n;
     tiling->ring_b = smaller(ring, tiling->slabs);
     tiling->ring_a = all_of_a ? tiling->slabs : tiling->ring_b;
     tiling->ring_c = block_n < problem->n ? 2 : 1;
@@ -164,6 +170,21 @@ static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t bl
     return keeps || reloads;
 }
 
+/* With room for everything: while the blocks to the right of the first are computed it travels back, and little is left
+ * of the last. The widths suit a kernel that takes about as long as the link. */
+static void narrow_blocks(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+{
+    const int64_t tile_n = budget->kernel->tile_n;
+    tb_tiling narrow = *tiling;
+    narrow.block_n = round_up((int64_t)((double)problem->n * FIRST_BLOCK_SHARE), tile_n);
+    if (narrow.block_n >= problem->n)
+        return;
+    narrow.next_n = round_up(pieces(problem->n - narrow.block_n, NARROW_BLOCKS), tile_n);
+    narrow.ring_c = 0;
+    if (fits(budget, problem, &narrow))
+        *tiling = narrow;
+}
+
 bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
                       int64_t rows_most, tb_tiling *tiling)
 {
@@ -177,6 +198,8 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int mu
     const budget budget = {bytes, kernel, multiprocessors};
     set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
     bool found = fits(&budget, problem, tiling);
+    if (found && volume > NARROW_BLOCKS_VOLUME && block_m == problem->m && problem->n <= rows_most)
+        narrow_blocks(problem, &budget, tiling);
     for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
         if ((found = choose_blocks(problem, block_m, block_n, &budget, tiling)))
             break;

@@ -3,7 +3,8 @@
  * C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab: a slab is a
  * run of k, of which A's columns and B's rows are loaded while the slab before is multiplied. A block's last
  * slab is multiplied panel by panel, a panel being a run of columns, so that the first panels travel back while
- * the last are computed.
+ * the last are computed. Where the device has room for all of C, the blocks after the first are narrower: little is
+ * left to travel when the last is computed.
  */
 #ifndef TB_TILING_H
 #define TB_TILING_H
@@ -20,16 +21,17 @@
 
 typedef struct tb_tiling {
     int64_t block_m, block_n;
+    int64_t next_n; /* columns of the blocks after the first, at most block_n */
     int64_t slab_k;
     int64_t slabs;  /* of k */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
     int64_t ring_b;
     int64_t panel_n;
-    int64_t ring_c; /* blocks of C on the device at a time */
+    int64_t ring_c; /* blocks of C on the device at a time; 0 is all */
 } tb_tiling;
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
-double tb_tiling_bytes(const tb_tiling *tiling);
+double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);
 
 /* Bytes of A and B that cross the link. */
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);

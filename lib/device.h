@@ -80,6 +80,8 @@ typedef struct tb_device_operations {
     tb_status (*record)(tb_event *event, tb_stream *stream);
     tb_status (*stream_wait)(tb_stream *stream, tb_event *event);
     tb_status (*event_wait)(tb_event *event); /* blocks the calling thread */
+    /* Whether event_wait would not block. */
+    bool (*event_passed)(tb_event *event);
 
     /* Ordered in the stream. Pageable host memory is allowed; the call may then block until it was read. */
     tb_status (*copy)(tb_stream *stream, const tb_copy *copy);

@@ -265,6 +265,19 @@ static tb_status cuda_event_wait(tb_event *event)
     return TB_OK;
 }
 
+static tb_status query_event(const tb_event *event, CUresult *answer)
+{
+    IN_CONTEXT(event->context, (*answer = tb_cu()->cuEventQuery_(event->native), TB_OK));
+    return TB_OK;
+}
+
+/* What has failed has passed: waiting tells. */
+static bool cuda_event_passed(tb_event *event)
+{
+    CUresult answer;
+    return query_event(event, &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
+}
+
 static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
 {
     CUDA_MEMCPY2D rectangle = {
@@ -453,6 +466,7 @@ const tb_device_operations tb_device = {
     .record = cuda_record,
     .stream_wait = cuda_stream_wait,
     .event_wait = cuda_event_wait,
+    .event_passed = cuda_event_passed,
     .copy = cuda_copy,
     .launch = cuda_launch,
     .workspace = cuda_workspace,

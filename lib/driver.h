@@ -23,6 +23,7 @@
     X(cuDriverGetVersion)                                                                                    \
     X(cuEventCreate)                                                                                         \
     X(cuEventDestroy)                                                                                        \
+    X(cuEventQuery)                                                                                          \
     X(cuEventRecord)                                                                                         \
     X(cuEventSynchronize)                                                                                    \
     X(cuGetErrorName)                                                                                        \

@@ -37,7 +37,7 @@ typedef struct tb_pipeline {
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
     tb_event *loaded;                    /* the slab that is computed next is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
-    tb_event *finished[2][TB_PANELS_MAXIMUM]; /* a panel, of either block of C on the device */
+    tb_event *finished[2 * TB_PANELS_MAXIMUM]; /* a panel of C is computed */
 } tb_pipeline;
 
 /* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first

@@ -19,11 +19,14 @@ typedef struct run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
-    int64_t ld_c, blocks_c;                   /* of C on the device */
-    int64_t computed, sent, handed, returned; /* columns; handed ones are being copied into C */
-    int next_in;                              /* slot to fill */
-    tb_slot *filling;                         /* by the host's threads; NULL: none */
-    int first_out, out_count, emptying;       /* slots on their way; the first of them are being emptied */
+    int64_t ld_c;                              /* of C on the device */
+    bool whole_c;                              /* which has all of its columns there */
+    int64_t computed, sent, handed, returned;  /* columns; handed ones are being copied into C */
+    int next_in;                               /* slot to fill */
+    tb_slot *filling;                          /* by the host's threads; NULL: none */
+    int first_out, out_count, emptying;        /* slots on their way; the first of them are being emptied */
+    int64_t panel_ends[2 * TB_PANELS_MAXIMUM]; /* of panels that are computed but not all sent */
+    int first_panel, panel_count;
     int64_t slabs_multiplied;
     bool a_loaded; /* and kept, all of it */
 } run;
@@ -38,6 +41,112 @@ static tb_status mark(const run *run, tb_event **event, tb_stream *stream)
 {
     TB_TRY(tb_need_event(run->pipeline, event));
     return tb_device.record(*event, stream);
+}
+
+/* ---- Returning ---------------------------------------------------------------------------------------- */
+
+/* Where a column of C lies on the device. With two blocks of C there, all blocks are equally wide. */
+static float *device_column(const run *run, int64_t column)
+{
+    if (!run->whole_c)
+        column %= 2 * run->tiling->block_n;
+    return (float *)run->c.memory + column * run->ld_c;
+}
+
+static tb_event **panel_event(const run *run, int panel)
+{
+    return &run->pipeline->finished[panel % (2 * TB_PANELS_MAXIMUM)];
+}
+
+/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
+static tb_status send_computed(run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_problem *problem = run->problem;
+    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
+    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
+        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
+        TB_TRY(tb_need_slot(pipeline, slot));
+        const int64_t end = run->panel_ends[run->first_panel];
+        slot->columns = smaller(most, end - run->sent);
+        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->first_panel)));
+        tb_matrix columns = {device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
+        TB_TRY(
+            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
+        TB_TRY(tb_device.record(slot->done, pipeline->unload));
+        run->sent += slot->columns;
+        run->out_count++;
+        if (run->sent == end) {
+            run->first_panel = (run->first_panel + 1) % (2 * TB_PANELS_MAXIMUM);
+            run->panel_count--;
+        }
+    }
+    return TB_OK;
+}
+
+static void finish_emptying(run *run)
+{
+    tb_slot *slot = &run->pipeline->out[run->first_out];
+    tb_copy_end(&slot->job);
+    run->returned += slot->columns;
+    run->first_out = (run->first_out + 1) % TB_SLOTS;
+    run->out_count--;
+    run->emptying--;
+}
+
+/* The oldest slot whose columns have not been handed to the program. */
+static tb_slot *next_out(const run *run)
+{
+    return &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
+}
+
+/* While one slot is emptied the next is waited for. */
+static void hand_over(run *run, tb_slot *slot)
+{
+    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
+    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
+    tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
+                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
+    run->handed += slot->columns;
+    run->emptying++;
+    if (run->emptying > 1)
+        finish_emptying(run);
+}
+
+/* Hands columns to the program until so many have left the device, waiting for them as they come. */
+static tb_status return_columns(run *run, int64_t columns)
+{
+    while (run->handed < columns) {
+        TB_TRY(send_computed(run));
+        tb_slot *slot = next_out(run);
+        TB_TRY(tb_device.event_wait(slot->done));
+        hand_over(run, slot);
+    }
+    return send_computed(run);
+}
+
+/* Hands over what has left the device already. */
+static tb_status return_ready(run *run)
+{
+    TB_TRY(send_computed(run));
+    while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
+        TB_TRY(tb_device.event_wait(next_out(run)->done));
+        hand_over(run, next_out(run));
+        TB_TRY(send_computed(run));
+    }
+    return TB_OK;
+}
+
+/* C lies on the device: it is written when the whole product is there, in one step. */
+static tb_status return_on_device(run *run)
+{
+    tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
+    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
+                          run->problem->ldc));
+    TB_TRY(tb_device.synchronize(run->pipeline->compute));
+    run->returned = run->problem->n;
+    return TB_OK;
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------------ */
@@ -68,6 +177,8 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
         tb_slot *slot = &pipeline->in[run->next_in];
         run->next_in = (run->next_in + 1) % TB_SLOTS;
         TB_TRY(tb_need_slot(pipeline, slot));
+        if (slot->busy && !tb_device.event_passed(slot->done) && !tb_is_on_device(&run->plan->c))
+            TB_TRY(return_ready(run));
         if (slot->busy)
             TB_TRY(tb_device.event_wait(slot->done));
         slot->busy = false;
@@ -163,25 +274,39 @@ static tb_status need_workspace(run *run, const tb_problem *part)
     return tb_take_buffer(pipeline->device, bytes, &run->workspace);
 }
 
-/* Before there is any such work: enough for the products that follow, but perhaps for the last ones. */
-static tb_status take_workspace(run *run)
+/* A product of so many columns and steps of k, as multiply will see it. */
+static tb_problem part_like(const run *run, int64_t columns, int64_t k)
 {
-    const tb_tiling *tiling = run->tiling;
     tb_problem part = *run->problem;
-    part.m = smaller(tiling->block_m, part.m);
-    part.n = smaller(tiling->block_n, part.n);
-    part.k = smaller(tiling->slab_k, part.k);
+    part.n = columns;
+    part.k = k;
     if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
         part.a = run->a.memory;
-        part.lda = tb_pitched(part.transpose_a ? part.k : part.m);
+        part.lda = tb_pitched(part.transpose_a ? k : part.m);
     }
     if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
         part.b = run->b.memory;
-        part.ldb = tb_pitched(part.transpose_b ? part.n : part.k);
+        part.ldb = tb_pitched(part.transpose_b ? columns : k);
     }
-    TB_TRY(need_workspace(run, &part));
-    part.n = smaller(tiling->panel_n, part.n);
-    return need_workspace(run, &part);
+    return part;
+}
+
+/* Before there is any such work: enough for all products that follow. */
+static tb_status take_workspace(run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    const int64_t n = run->problem->n, k = run->problem->k;
+    const int64_t first = smaller(tiling->block_n, n), next = smaller(tiling->next_n, n - first);
+    const int64_t last = next > 0 ? (n - first) % next : 0, panel = tiling->panel_n;
+    const int64_t widths[] = {first, panel, next, last, first % panel, next % panel, last % panel};
+    const int64_t lengths[] = {smaller(tiling->slab_k, k), k % tiling->slab_k};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        for (size_t j = 0; j < sizeof lengths / sizeof lengths[0]; j++)
+            if (widths[i] > 0 && (lengths[j] > 0 || j == 0)) {
+                const tb_problem part = part_like(run, smaller(widths[i], first), lengths[j]);
+                TB_TRY(need_workspace(run, &part));
+            }
+    return TB_OK;
 }
 
 static tb_status multiply(run *run, const tb_problem *part)
@@ -189,96 +314,6 @@ static tb_status multiply(run *run, const tb_problem *part)
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(need_workspace(run, part));
     return tb_device.launch(pipeline->compute, run->kernel, part, run->workspace.memory);
-}
-
-/* ---- Returning ---------------------------------------------------------------------------------------- */
-
-static int64_t block_of(const run *run, int64_t column)
-{
-    return column / run->tiling->block_n;
-}
-
-/* Where a column of C lies on the device. */
-static float *device_column(const run *run, int64_t column)
-{
-    int64_t block = block_of(run, column) % run->blocks_c;
-    return (float *)run->c.memory +
-           (block * run->tiling->block_n + column % run->tiling->block_n) * run->ld_c;
-}
-
-static tb_event **panel_event(const run *run, int64_t column)
-{
-    return &run->pipeline
-                ->finished[block_of(run, column) % 2][column % run->tiling->block_n / run->tiling->panel_n];
-}
-
-/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
-static tb_status send_computed(run *run)
-{
-    tb_pipeline *pipeline = run->pipeline;
-    const tb_problem *problem = run->problem;
-    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
-    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
-        const int64_t within = run->sent % run->tiling->block_n;
-        const int64_t panel_left = run->tiling->panel_n - within % run->tiling->panel_n;
-        const int64_t block_left = run->tiling->block_n - within;
-        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
-        TB_TRY(tb_need_slot(pipeline, slot));
-        slot->columns = smaller(smaller(most, run->computed - run->sent), smaller(panel_left, block_left));
-        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->sent)));
-        tb_matrix columns = {device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
-        TB_TRY(
-            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
-        TB_TRY(tb_device.record(slot->done, pipeline->unload));
-        run->sent += slot->columns;
-        run->out_count++;
-    }
-    return TB_OK;
-}
-
-static void finish_emptying(run *run)
-{
-    tb_slot *slot = &run->pipeline->out[run->first_out];
-    tb_copy_end(&slot->job);
-    run->returned += slot->columns;
-    run->first_out = (run->first_out + 1) % TB_SLOTS;
-    run->out_count--;
-    run->emptying--;
-}
-
-/* Hands columns to the program until so many have left the device, waiting for them as they come. While one slot is
- * emptied the next is waited for. */
-static tb_status return_columns(run *run, int64_t columns)
-{
-    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
-    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
-    while (run->handed < columns) {
-        TB_TRY(send_computed(run));
-        tb_slot *slot = &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
-        TB_TRY(tb_device.event_wait(slot->done));
-        tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
-                      (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                      (size_t)slot->columns, c_bytes > CACHES_BYTES);
-        run->handed += slot->columns;
-        run->emptying++;
-        if (run->emptying > 1)
-            finish_emptying(run);
-    }
-    return send_computed(run);
-}
-
-/* C lies on the device: it is written when the whole product is there, in one step. */
-static tb_status return_on_device(run *run)
-{
-    for (int64_t column = 0; column < run->problem->n; column += run->tiling->block_n) {
-        tb_matrix block = {device_column(run, column), run->problem->m,
-                           smaller(run->tiling->block_n, run->problem->n - column), run->ld_c};
-        TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &block,
-                              run->problem->c + column * run->problem->ldc, run->problem->ldc));
-    }
-    TB_TRY(tb_device.synchronize(run->pipeline->compute));
-    run->returned = run->problem->n;
-    return TB_OK;
 }
 
 /* ---- The order of it all ------------------------------------------------------------------------------ */
@@ -305,24 +340,27 @@ static tb_status multiply_panels(run *run, const tb_problem *slab)
         panel.n = smaller(run->tiling->panel_n, slab->n - column);
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
+        if (run->panel_count == 2 * TB_PANELS_MAXIMUM)
+            TB_TRY(return_columns(run, run->panel_ends[run->first_panel]));
         TB_TRY(multiply(run, &panel));
-        TB_TRY(mark(run, panel_event(run, run->computed), run->pipeline->compute));
+        const int last = (run->first_panel + run->panel_count) % (2 * TB_PANELS_MAXIMUM);
+        TB_TRY(mark(run, panel_event(run, last), run->pipeline->compute));
         run->computed += panel.n;
+        run->panel_ends[last] = run->computed;
+        run->panel_count++;
     }
     return TB_OK;
 }
 
-static tb_status stream_block(run *run, int64_t column)
+static tb_status stream_block(run *run, int64_t column, int64_t columns)
 {
     tb_pipeline *pipeline = run->pipeline;
     const tb_problem *problem = run->problem;
     const tb_tiling *tiling = run->tiling;
     const bool on_device = tb_is_on_device(&run->plan->c);
-    const int64_t columns = smaller(tiling->block_n, problem->n - column);
-    const int64_t before = run->computed, waiting = before - run->handed;
 
     /* This block takes the place of the one before the last. */
-    if (!on_device && column >= 2 * tiling->block_n)
+    if (!run->whole_c && column >= 2 * tiling->block_n)
         TB_TRY(return_columns(run, column - tiling->block_n));
     if (problem->beta != 0) {
         tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
@@ -342,9 +380,8 @@ static tb_status stream_block(run *run, int64_t column)
             TB_TRY(multiply_panels(run, &slab));
         TB_TRY(mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
         run->slabs_multiplied++;
-        /* The block before goes back in step. */
         if (!on_device)
-            TB_TRY(return_columns(run, before - waiting + waiting * (index + 1) / tiling->slabs));
+            TB_TRY(return_ready(run));
     }
     run->a_loaded = tiling->ring_a == tiling->slabs;
     return TB_OK;
@@ -360,9 +397,10 @@ static tb_status take_buffers(run *run)
     const tb_tiling *tiling = run->tiling;
     run->ld_c = tb_pitched(run->problem->m);
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->blocks_c = tb_is_on_device(&run->plan->c) ? (run->problem->n + tiling->block_n - 1) / tiling->block_n
-                                                   : tiling->ring_c;
-    TB_TRY(take_floats(run, run->blocks_c * tiling->block_n * run->ld_c, &run->c));
+    run->whole_c =
+        tb_is_on_device(&run->plan->c) || tiling->ring_c == 0 || tiling->block_n >= run->problem->n;
+    int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
+    TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
     TB_TRY(take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
     return take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
 }
@@ -388,8 +426,11 @@ static tb_status stream_all(run *run)
     TB_TRY(take_buffers(run));
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
-    for (int64_t column = 0; column < run->problem->n; column += run->tiling->block_n)
-        TB_TRY(stream_block(run, column));
+    const int64_t n = run->problem->n;
+    for (int64_t column = 0, columns; column < n; column += columns) {
+        columns = smaller(column == 0 ? run->tiling->block_n : run->tiling->next_n, n - column);
+        TB_TRY(stream_block(run, column, columns));
+    }
     return tb_is_on_device(&run->plan->c) ? return_on_device(run) : return_columns(run, run->problem->n);
 }
 

@@ -105,6 +105,7 @@ static void events_order_streams(void)
         MUST(tb_device.create_event(0, &events[i]));
     }
     MUST(tb_device.event_wait(events[1])); /* never recorded: nothing to wait for */
+    CHECK(tb_device.event_passed(events[1]), "an event that was never recorded has not passed");
 
     for (size_t i = 0; i < FLOATS * ROUNDS; i++)
         first[i] = (float)(i / FLOATS);
@@ -123,6 +124,7 @@ static void events_order_streams(void)
     MUST(tb_device.copy(streams[0], &out));
     MUST(tb_device.record(events[0], streams[0]));
     MUST(tb_device.event_wait(events[0]));
+    CHECK(tb_device.event_passed(events[0]), "an event that was waited for has not passed");
     CHECK(last[0] == ROUNDS - 1 && last[FLOATS - 1] == ROUNDS - 1, "the last value is %g", (double)last[0]);
 
     for (int i = 0; i < 2; i++) {

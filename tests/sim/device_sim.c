@@ -179,6 +179,7 @@ const tb_device_operations tb_device = {
     .record = sim_event_record,
     .stream_wait = sim_stream_wait,
     .event_wait = sim_event_wait,
+    .event_passed = sim_event_passed,
     .copy = copy,
     .launch = launch,
     .workspace = workspace,

@@ -77,6 +77,7 @@ sim_marker *sim_make_marker(void);
 sim_marker *sim_share_marker(sim_marker *marker);
 void sim_drop_marker(sim_marker *marker);
 void sim_await_marker(sim_marker *marker);
+bool sim_marker_is_up(sim_marker *marker);
 
 typedef enum sim_work_kind {
     SIM_WORK_COPY,
@@ -118,6 +119,7 @@ void sim_event_destroy(tb_event *event);
 tb_status sim_event_record(tb_event *event, tb_stream *stream);
 tb_status sim_stream_wait(tb_stream *stream, tb_event *event);
 tb_status sim_event_wait(tb_event *event);
+bool sim_event_passed(tb_event *event);
 void sim_count_streams(sim_usage *usage);
 
 /* ---- sim_kernel.c: products ---------------------------------------------------------------------------- */

@@ -96,6 +96,14 @@ void sim_drop_marker(sim_marker *marker)
     free(marker);
 }
 
+bool sim_marker_is_up(sim_marker *marker)
+{
+    pthread_mutex_lock(&marker->lock);
+    bool up = marker->up;
+    pthread_mutex_unlock(&marker->lock);
+    return up;
+}
+
 void sim_await_marker(sim_marker *marker)
 {
     pthread_mutex_lock(&marker->lock);

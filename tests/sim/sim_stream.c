@@ -182,6 +182,14 @@ tb_status sim_event_wait(tb_event *event)
     return status == TB_OK && sim_lost(event->device) ? TB_DEVICE_LOST : status;
 }
 
+bool sim_event_passed(tb_event *event)
+{
+    sim_marker *marker = take_marker(event);
+    bool passed = marker == NULL || sim_marker_is_up(marker);
+    sim_drop_marker(marker);
+    return passed;
+}
+
 void sim_count_streams(sim_usage *usage)
 {
     usage->streams = atomic_load(&live_streams);

@@ -18,12 +18,12 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
     slab.k = t.slab_k < problem->k ? t.slab_k : problem->k;
     slab.lda = slab.ldb = slab.ldc = tb_pitched(t.block_m + t.block_n + t.slab_k);
     double workspace = kernel->workspace ? (double)kernel->workspace(&launcher, kernel, &slab) : 0;
-    CHECK(tb_tiling_bytes(&t) + workspace <= bytes, "%s, %lld x %lld x %lld: %g and %g of %g bytes",
+    CHECK(tb_tiling_bytes(problem, &t) + workspace <= bytes, "%s, %lld x %lld x %lld: %g and %g of %g bytes",
           kernel->name, (long long)problem->m, (long long)problem->n, (long long)problem->k,
-          tb_tiling_bytes(&t), workspace, bytes);
+          tb_tiling_bytes(problem, &t), workspace, bytes);
     CHECK(t.block_m >= 1 && t.block_m <= problem->m && t.block_n >= 1 && t.block_n <= problem->n &&
               t.slabs * t.slab_k >= problem->k && t.ring_a >= 1 && t.ring_b >= 1 && t.panel_n >= 1 &&
-              t.panel_n <= t.block_n && t.ring_b <= TB_RING_MAXIMUM,
+              t.panel_n <= t.block_n && t.next_n >= 1 && t.next_n <= t.block_n && t.ring_b <= TB_RING_MAXIMUM,
           "%s, %lld x %lld x %lld: blocks of %lld x %lld, %lld slabs of %lld", kernel->name,
           (long long)problem->m, (long long)problem->n, (long long)problem->k, (long long)t.block_m,
           (long long)t.block_n, (long long)t.slabs, (long long)t.slab_k);
