@@ -33,6 +33,7 @@ typedef size_t last_plan(char *text, size_t size);
 static sgemm *multiply;
 static set_option *set;
 static last_plan *plan_text;
+static int architecture; /* of device 0: 90 for compute capability 9.0 */
 
 typedef enum memory { PAGEABLE, PINNED, DEVICE, MEMORIES } memory;
 static const char *const memory_names[MEMORIES] = {"pageable", "pinned", "device"};
@@ -147,7 +148,8 @@ static int list_choices(memory memory, const product *p, choice *choices)
     }
     for (size_t row = 0; row < tb_catalog_size && count < CHOICES_MAXIMUM; row++) {
         bool endless = strcmp(tb_catalog[row].name, "naive") == 0 && (double)p->m * p->n * p->k > 5e9;
-        if (!tb_catalog[row].forced_only && !endless)
+        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) &&
+            tb_catalog[row].accuracy <= TB_ACCURACY_FP32 && !endless)
             choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
     }
     return count;
@@ -158,7 +160,12 @@ static void rest(void)
     nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
 }
 
-/* A plan that does not name the forced kernel shows that it could not serve. */
+/* The faster of calls this short is the one that comes second: threads, caches and clocks are awake. All of them come
+ * second, behind a call like themselves. */
+#define SHORT_SECONDS 2e-3
+
+/* A plan that does not name the forced kernel shows that it could not serve. Calls that are left alone and too small to
+ * gain leave no plan. */
 static void time_choices(const product *p, choice *choices, int count, char *chosen, size_t size)
 {
     static double times[CHOICES_MAXIMUM][TURNS];
@@ -168,9 +175,11 @@ static void time_choices(const product *p, choice *choices, int count, char *cho
         for (int i = 0; i < count; i++) {
             require(force(&choices[i]), "an option was refused");
             double seconds = time_product(p);
+            if (seconds < SHORT_SECONDS)
+                seconds = time_product(p);
             plan_text(text, sizeof text);
             if (i == 0)
-                snprintf(chosen, size, "%s", text);
+                snprintf(chosen, size, "%s", strstr(text, "forced") ? "host: too small to gain" : text);
             if (strncmp(text, "host", 4) == 0)
                 rest();
             bool refused = strcmp(choices[i].kernel, "auto") != 0 && !strstr(text, choices[i].kernel);
@@ -258,6 +267,11 @@ int main(int argc, char **argv)
     require(shapes > 0, "how many shapes?");
     double *regrets[MEMORIES];
     open_library();
+    int major, minor;
+    require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
+                cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) == cudaSuccess,
+            "no device");
+    architecture = 10 * major + minor;
     /* The program's own BLAS, which the library is to find. */
     require(cblas_sgemm != multiply, "OpenBLAS is not there");
     FILE *file = fopen(argv[1], "w");

@@ -26,10 +26,9 @@
 #define LAUNCH_SECONDS 3e-6
 /* Filling the first buffers and writing C, for a block that nothing else on its multiprocessor covers up. */
 #define BLOCK_SECONDS 4e-6
-/* Starting one device-to-device copy, and its launch gap. Columns that begin anywhere are moved 4 bytes at a time, at
- * this share of the memory's rate. */
-#define PAD_SECONDS    3e-6
-#define PAD_RATE_SHARE 0.3
+/* Starting one device-to-device copy, and its launch gap; each of the columns that it moves. */
+#define PAD_SECONDS        3e-6
+#define PAD_COLUMN_SECONDS 20e-9
 
 /* While the device is not up nobody knows what it is: a middling one. */
 static const tb_chip presumed_chip = {.architecture = 80,
@@ -145,14 +144,20 @@ double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *fact
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
+static double copy_seconds(int64_t rows, int64_t columns, const tb_chip *chip)
+{
+    return PAD_SECONDS + PAD_COLUMN_SECONDS * (double)columns + 2 * bytes(rows, columns) / chip->memory_rate;
+}
+
 /* Copying the operands that the kernel would not take into pitched memory. */
 static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
+    const tb_problem *p = problem;
     double seconds = 0;
-    if (!tb_kernel_takes(kernel, problem->a, problem->lda))
-        seconds += PAD_SECONDS + 2 * bytes(problem->m, problem->k) / (PAD_RATE_SHARE * chip->memory_rate);
-    if (!tb_kernel_takes(kernel, problem->b, problem->ldb))
-        seconds += PAD_SECONDS + 2 * bytes(problem->k, problem->n) / (PAD_RATE_SHARE * chip->memory_rate);
+    if (!tb_kernel_takes(kernel, p->a, p->lda))
+        seconds += p->transpose_a ? copy_seconds(p->k, p->m, chip) : copy_seconds(p->m, p->k, chip);
+    if (!tb_kernel_takes(kernel, p->b, p->ldb))
+        seconds += p->transpose_b ? copy_seconds(p->n, p->k, chip) : copy_seconds(p->k, p->n, chip);
     return seconds;
 }
 

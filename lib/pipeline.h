@@ -20,6 +20,9 @@
 /* While one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
 #define TB_SLOTS 4
 
+/* Computed, or being computed, and not all on their way. */
+#define TB_PANELS_IN_FLIGHT (2 * TB_PANELS_MAXIMUM)
+
 typedef struct tb_slot {
     tb_buffer pinned;
     tb_event *done; /* the link has read or written it */
@@ -37,7 +40,7 @@ typedef struct tb_pipeline {
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
     tb_event *loaded;                    /* the slab that is computed next is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
-    tb_event *finished[2 * TB_PANELS_MAXIMUM]; /* a panel of C is computed */
+    tb_event *finished[TB_PANELS_IN_FLIGHT]; /* a panel of C is computed */
 } tb_pipeline;
 
 /* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first

@@ -7,152 +7,17 @@
 #include "lib/copy_threads.h"
 #include "lib/operand.h"
 #include "lib/stream.h"
-
-/* A larger C does not stay in the caches until the program reads it. */
-#define CACHES_BYTES ((size_t)8 << 20)
-
-/* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
-typedef struct run {
-    tb_pipeline *pipeline;
-    const tb_problem *problem;
-    const tb_plan *plan;
-    const tb_kernel *kernel;
-    const tb_tiling *tiling;
-    tb_buffer a, b, c, workspace;
-    int64_t ld_c;                              /* of C on the device */
-    bool whole_c;                              /* which has all of its columns there */
-    int64_t computed, sent, handed, returned;  /* columns; handed ones are being copied into C */
-    int next_in;                               /* slot to fill */
-    tb_slot *filling;                          /* by the host's threads; NULL: none */
-    int first_out, out_count, emptying;        /* slots on their way; the first of them are being emptied */
-    int64_t panel_ends[2 * TB_PANELS_MAXIMUM]; /* of panels that are computed but not all sent */
-    int first_panel, panel_count;
-    int64_t slabs_multiplied;
-    bool a_loaded; /* and kept, all of it */
-} run;
+#include "lib/stream_run.h"
 
 static int64_t smaller(int64_t x, int64_t y)
 {
     return x < y ? x : y;
 }
 
-/* Lets the event stand for the stream's work so far. */
-static tb_status mark(const run *run, tb_event **event, tb_stream *stream)
-{
-    TB_TRY(tb_need_event(run->pipeline, event));
-    return tb_device.record(*event, stream);
-}
-
-/* ---- Returning ---------------------------------------------------------------------------------------- */
-
-/* Where a column of C lies on the device. With two blocks of C there, all blocks are equally wide. */
-static float *device_column(const run *run, int64_t column)
-{
-    if (!run->whole_c)
-        column %= 2 * run->tiling->block_n;
-    return (float *)run->c.memory + column * run->ld_c;
-}
-
-static tb_event **panel_event(const run *run, int panel)
-{
-    return &run->pipeline->finished[panel % (2 * TB_PANELS_MAXIMUM)];
-}
-
-/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
-static tb_status send_computed(run *run)
-{
-    tb_pipeline *pipeline = run->pipeline;
-    const tb_problem *problem = run->problem;
-    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
-    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
-        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
-        TB_TRY(tb_need_slot(pipeline, slot));
-        const int64_t end = run->panel_ends[run->first_panel];
-        slot->columns = smaller(most, end - run->sent);
-        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->first_panel)));
-        tb_matrix columns = {device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
-        TB_TRY(
-            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
-        TB_TRY(tb_device.record(slot->done, pipeline->unload));
-        run->sent += slot->columns;
-        run->out_count++;
-        if (run->sent == end) {
-            run->first_panel = (run->first_panel + 1) % (2 * TB_PANELS_MAXIMUM);
-            run->panel_count--;
-        }
-    }
-    return TB_OK;
-}
-
-static void finish_emptying(run *run)
-{
-    tb_slot *slot = &run->pipeline->out[run->first_out];
-    tb_copy_end(&slot->job);
-    run->returned += slot->columns;
-    run->first_out = (run->first_out + 1) % TB_SLOTS;
-    run->out_count--;
-    run->emptying--;
-}
-
-/* The oldest slot whose columns have not been handed to the program. */
-static tb_slot *next_out(const run *run)
-{
-    return &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
-}
-
-/* While one slot is emptied the next is waited for. */
-static void hand_over(run *run, tb_slot *slot)
-{
-    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
-    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
-    tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
-                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
-    run->handed += slot->columns;
-    run->emptying++;
-    if (run->emptying > 1)
-        finish_emptying(run);
-}
-
-/* Hands columns to the program until so many have left the device, waiting for them as they come. */
-static tb_status return_columns(run *run, int64_t columns)
-{
-    while (run->handed < columns) {
-        TB_TRY(send_computed(run));
-        tb_slot *slot = next_out(run);
-        TB_TRY(tb_device.event_wait(slot->done));
-        hand_over(run, slot);
-    }
-    return send_computed(run);
-}
-
-/* Hands over what has left the device already. */
-static tb_status return_ready(run *run)
-{
-    TB_TRY(send_computed(run));
-    while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
-        TB_TRY(tb_device.event_wait(next_out(run)->done));
-        hand_over(run, next_out(run));
-        TB_TRY(send_computed(run));
-    }
-    return TB_OK;
-}
-
-/* C lies on the device: it is written when the whole product is there, in one step. */
-static tb_status return_on_device(run *run)
-{
-    tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
-    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
-                          run->problem->ldc));
-    TB_TRY(tb_device.synchronize(run->pipeline->compute));
-    run->returned = run->problem->n;
-    return TB_OK;
-}
-
 /* ---- Loading ------------------------------------------------------------------------------------------ */
 
 /* What has been filled goes to the device. */
-static tb_status send_filled(run *run)
+static tb_status send_filled(tb_stream_run *run)
 {
     tb_slot *slot = run->filling;
     if (!slot)
@@ -167,7 +32,8 @@ static tb_status send_filled(run *run)
 
 /* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
  * the link moves one piece. While one slot is filled the one before is sent; the last of them stays to be sent. */
-static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *target, int64_t target_ld)
+static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix, float *target,
+                                    int64_t target_ld)
 {
     tb_pipeline *pipeline = run->pipeline;
     const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
@@ -178,7 +44,7 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
         run->next_in = (run->next_in + 1) % TB_SLOTS;
         TB_TRY(tb_need_slot(pipeline, slot));
         if (slot->busy && !tb_device.event_passed(slot->done) && !tb_is_on_device(&run->plan->c))
-            TB_TRY(return_ready(run));
+            TB_TRY(tb_return_ready(run));
         if (slot->busy)
             TB_TRY(tb_device.event_wait(slot->done));
         slot->busy = false;
@@ -196,7 +62,7 @@ static tb_status load_through_slots(run *run, const tb_matrix *matrix, float *ta
     return TB_OK;
 }
 
-static tb_status load(run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+static tb_status load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
                       int64_t target_ld)
 {
     if (matrix->rows == 0 || matrix->columns == 0)
@@ -214,7 +80,7 @@ static tb_status load(run *run, const tb_place *place, const tb_matrix *matrix, 
 }
 
 /* Lets the matrix describe where the kernel will find it: where it lies, or in a slab of the ring. */
-static tb_status bring(run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *slab,
+static tb_status bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *slab,
                        bool already)
 {
     if (tb_is_on_device(place) && !pad)
@@ -228,14 +94,14 @@ static tb_status bring(run *run, const tb_place *place, bool pad, tb_matrix *mat
 }
 
 /* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
-static float *slab_of_a(const run *run, int64_t index)
+static float *slab_of_a(const tb_stream_run *run, int64_t index)
 {
     const tb_tiling *tiling = run->tiling;
     int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
     return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
 }
 
-static float *slab_of_b(const run *run)
+static float *slab_of_b(const tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
     return (float *)run->b.memory +
@@ -243,7 +109,7 @@ static float *slab_of_b(const run *run)
 }
 
 /* The slab's operands, on the device or on their way there. */
-static tb_status bring_slab(run *run, tb_problem *slab, int64_t index)
+static tb_status bring_slab(tb_stream_run *run, tb_problem *slab, int64_t index)
 {
     tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
     const tb_tiling *tiling = run->tiling;
@@ -262,7 +128,7 @@ static tb_status bring_slab(run *run, tb_problem *slab, int64_t index)
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
 /* Work that is under way may be using the workspace that was too small. */
-static tb_status need_workspace(run *run, const tb_problem *part)
+static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
@@ -275,7 +141,7 @@ static tb_status need_workspace(run *run, const tb_problem *part)
 }
 
 /* A product of so many columns and steps of k, as multiply will see it. */
-static tb_problem part_like(const run *run, int64_t columns, int64_t k)
+static tb_problem part_like(const tb_stream_run *run, int64_t columns, int64_t k)
 {
     tb_problem part = *run->problem;
     part.n = columns;
@@ -292,7 +158,7 @@ static tb_problem part_like(const run *run, int64_t columns, int64_t k)
 }
 
 /* Before there is any such work: enough for all products that follow. */
-static tb_status take_workspace(run *run)
+static tb_status take_workspace(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
     const int64_t n = run->problem->n, k = run->problem->k;
@@ -309,7 +175,7 @@ static tb_status take_workspace(run *run)
     return TB_OK;
 }
 
-static tb_status multiply(run *run, const tb_problem *part)
+static tb_status multiply(tb_stream_run *run, const tb_problem *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(need_workspace(run, part));
@@ -319,40 +185,36 @@ static tb_status multiply(run *run, const tb_problem *part)
 /* ---- The order of it all ------------------------------------------------------------------------------ */
 
 /* The columns of a block's product with one slab of k; loaded operands are filled in later. */
-static tb_problem part_of(const run *run, int64_t column, int64_t columns, int64_t first_k, int64_t k)
+static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
+                          int64_t k)
 {
     tb_problem part = *run->problem;
     part.n = columns;
     part.k = k;
     part.a += part.transpose_a ? first_k : first_k * part.lda;
     part.b += part.transpose_b ? first_k * part.ldb + column : first_k + column * part.ldb;
-    part.c = device_column(run, column);
+    part.c = tb_device_column(run, column);
     part.ldc = run->ld_c;
     if (first_k > 0)
         part.beta = 1;
     return part;
 }
 
-static tb_status multiply_panels(run *run, const tb_problem *slab)
+static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab)
 {
     for (int64_t column = 0; column < slab->n; column += run->tiling->panel_n) {
         tb_problem panel = *slab;
         panel.n = smaller(run->tiling->panel_n, slab->n - column);
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
-        if (run->panel_count == 2 * TB_PANELS_MAXIMUM)
-            TB_TRY(return_columns(run, run->panel_ends[run->first_panel]));
         TB_TRY(multiply(run, &panel));
-        const int last = (run->first_panel + run->panel_count) % (2 * TB_PANELS_MAXIMUM);
-        TB_TRY(mark(run, panel_event(run, last), run->pipeline->compute));
-        run->computed += panel.n;
-        run->panel_ends[last] = run->computed;
-        run->panel_count++;
+        if (!tb_is_on_device(&run->plan->c))
+            TB_TRY(tb_note_panel(run, panel.n));
     }
     return TB_OK;
 }
 
-static tb_status stream_block(run *run, int64_t column, int64_t columns)
+static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t columns)
 {
     tb_pipeline *pipeline = run->pipeline;
     const tb_problem *problem = run->problem;
@@ -361,10 +223,10 @@ static tb_status stream_block(run *run, int64_t column, int64_t columns)
 
     /* This block takes the place of the one before the last. */
     if (!run->whole_c && column >= 2 * tiling->block_n)
-        TB_TRY(return_columns(run, column - tiling->block_n));
+        TB_TRY(tb_return_columns(run, column - tiling->block_n));
     if (problem->beta != 0) {
         tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
-        TB_TRY(load(run, &run->plan->c, &c, device_column(run, column), run->ld_c));
+        TB_TRY(load(run, &run->plan->c, &c, tb_device_column(run, column), run->ld_c));
     }
     for (int64_t index = 0; index < tiling->slabs; index++) {
         const int64_t first_k = index * tiling->slab_k;
@@ -372,27 +234,27 @@ static tb_status stream_block(run *run, int64_t column, int64_t columns)
             part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
         TB_TRY(send_filled(run));
-        TB_TRY(mark(run, &pipeline->loaded, pipeline->load));
+        TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
         TB_TRY(tb_device.stream_wait(pipeline->compute, pipeline->loaded));
         if (index + 1 < tiling->slabs)
             TB_TRY(multiply(run, &slab));
         else
             TB_TRY(multiply_panels(run, &slab));
-        TB_TRY(mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
+        TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
         run->slabs_multiplied++;
         if (!on_device)
-            TB_TRY(return_ready(run));
+            TB_TRY(tb_return_ready(run));
     }
     run->a_loaded = tiling->ring_a == tiling->slabs;
     return TB_OK;
 }
 
-static tb_status take_floats(const run *run, int64_t floats, tb_buffer *buffer)
+static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
 {
     return tb_take_buffer(run->pipeline->device, (size_t)floats * sizeof(float), buffer);
 }
 
-static tb_status take_buffers(run *run)
+static tb_status take_buffers(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
     run->ld_c = tb_pitched(run->problem->m);
@@ -406,7 +268,7 @@ static tb_status take_buffers(run *run)
 }
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
-static tb_status follow_program(run *run)
+static tb_status follow_program(tb_stream_run *run)
 {
     const tb_plan *plan = run->plan;
     tb_pipeline *pipeline = run->pipeline;
@@ -414,14 +276,14 @@ static tb_status follow_program(run *run)
         return TB_OK;
     tb_stream *programs;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
-    tb_status status = mark(run, &pipeline->ordered, programs);
+    tb_status status = tb_mark(run, &pipeline->ordered, programs);
     tb_device.destroy_stream(programs);
     TB_TRY(status);
     TB_TRY(tb_device.stream_wait(pipeline->load, pipeline->ordered));
     return tb_device.stream_wait(pipeline->compute, pipeline->ordered);
 }
 
-static tb_status stream_all(run *run)
+static tb_status stream_all(tb_stream_run *run)
 {
     TB_TRY(take_buffers(run));
     TB_TRY(take_workspace(run));
@@ -431,18 +293,20 @@ static tb_status stream_all(run *run)
         columns = smaller(column == 0 ? run->tiling->block_n : run->tiling->next_n, n - column);
         TB_TRY(stream_block(run, column, columns));
     }
-    return tb_is_on_device(&run->plan->c) ? return_on_device(run) : return_columns(run, run->problem->n);
+    return tb_is_on_device(&run->plan->c) ? tb_return_on_device(run)
+                                          : tb_return_columns(run, run->problem->n);
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                             const tb_kernel *kernel, const tb_tiling *tiling, int64_t *columns_done)
 {
-    run run = {.pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+    tb_stream_run run = {
+        .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     tb_status status = stream_all(&run);
     if (run.filling)
         tb_copy_end(&run.filling->job);
     while (run.emptying > 0)
-        finish_emptying(&run);
+        tb_finish_emptying(&run);
     /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
     tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
     for (int i = 0; i < 3; i++) {

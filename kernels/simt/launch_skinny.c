@@ -10,7 +10,9 @@
  * A load's way from memory and back under load, 0.7 us at 1.76 GHz: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS 1200.0
 /* Starting a block until its first loads are back, and its sums' way through shared memory. */
-#define BLOCK_CLOCKS 2000.0
+#define BLOCK_CLOCKS 4000.0
+/* Once a call, beside what the rows of the SIMT family take. */
+#define CALL_CLOCKS 3000.0
 /* What L2 delivers to a multiprocessor when all of them ask, about 6 TB/s in all: the short operand comes from
  * there, once for each block. */
 #define L2_BYTES_A_CLOCK 27.0
@@ -143,7 +145,7 @@ tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors
 double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
 {
     (void)kernel;
-    return tb_skinny_plan(problem, multiprocessors).clocks;
+    return CALL_CLOCKS + tb_skinny_plan(problem, multiprocessors).clocks;
 }
 
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)

@@ -15,7 +15,7 @@
 #define NARROW_STAGE_CLOCKS 1780.0
 #define MULTIPLY_CLOCKS     2.0
 #define TILE_CLOCKS         5000.0
-#define LAUNCHES_CLOCKS     23000.0
+#define LAUNCHES_CLOCKS     19000.0
 #define SPLIT_BYTES_A_CLOCK 16.4
 /* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
 #define ADD_LAUNCH_CLOCKS 6000.0

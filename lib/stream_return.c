@@ -1,0 +1,112 @@
+/* C's way back: computed columns go through the slots on the way out into the program's memory. */
+#include "lib/copy_threads.h"
+#include "lib/operand.h"
+#include "lib/stream_run.h"
+
+/* A larger C does not stay in the caches until the program reads it. */
+#define CACHES_BYTES ((size_t)8 << 20)
+
+static tb_event **panel_event(const tb_stream_run *run, int panel)
+{
+    return &run->pipeline->finished[panel];
+}
+
+/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
+static tb_status send_computed(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_problem *problem = run->problem;
+    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
+    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
+        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
+        TB_TRY(tb_need_slot(pipeline, slot));
+        const int64_t end = run->panel_ends[run->first_panel];
+        slot->columns = most < end - run->sent ? most : end - run->sent;
+        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->first_panel)));
+        tb_matrix columns = {tb_device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
+        TB_TRY(
+            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
+        TB_TRY(tb_device.record(slot->done, pipeline->unload));
+        run->sent += slot->columns;
+        run->out_count++;
+        if (run->sent == end) {
+            run->first_panel = (run->first_panel + 1) % TB_PANELS_IN_FLIGHT;
+            run->panel_count--;
+        }
+    }
+    return TB_OK;
+}
+
+void tb_finish_emptying(tb_stream_run *run)
+{
+    tb_slot *slot = &run->pipeline->out[run->first_out];
+    tb_copy_end(&slot->job);
+    run->returned += slot->columns;
+    run->first_out = (run->first_out + 1) % TB_SLOTS;
+    run->out_count--;
+    run->emptying--;
+}
+
+/* The oldest slot whose columns have not been handed to the program. */
+static tb_slot *next_out(const tb_stream_run *run)
+{
+    return &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
+}
+
+/* While one slot is emptied the next is waited for. */
+static void hand_over(tb_stream_run *run, tb_slot *slot)
+{
+    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
+    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
+    tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
+                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
+    run->handed += slot->columns;
+    run->emptying++;
+    if (run->emptying > 1)
+        tb_finish_emptying(run);
+}
+
+tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
+{
+    while (run->handed < columns) {
+        TB_TRY(send_computed(run));
+        tb_slot *slot = next_out(run);
+        TB_TRY(tb_device.event_wait(slot->done));
+        hand_over(run, slot);
+    }
+    return send_computed(run);
+}
+
+tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
+{
+    if (run->panel_count == TB_PANELS_IN_FLIGHT)
+        TB_TRY(tb_return_columns(run, run->panel_ends[run->first_panel]));
+    const int panel = (run->first_panel + run->panel_count) % TB_PANELS_IN_FLIGHT;
+    TB_TRY(tb_mark(run, panel_event(run, panel), run->pipeline->compute));
+    run->computed += columns;
+    run->panel_ends[panel] = run->computed;
+    run->panel_count++;
+    return TB_OK;
+}
+
+tb_status tb_return_ready(tb_stream_run *run)
+{
+    TB_TRY(send_computed(run));
+    while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
+        TB_TRY(tb_device.event_wait(next_out(run)->done));
+        hand_over(run, next_out(run));
+        TB_TRY(send_computed(run));
+    }
+    return TB_OK;
+}
+
+tb_status tb_return_on_device(tb_stream_run *run)
+{
+    tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
+    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
+                          run->problem->ldc));
+    TB_TRY(tb_device.synchronize(run->pipeline->compute));
+    run->returned = run->problem->n;
+    return TB_OK;
+}

@@ -1,0 +1,59 @@
+/* One streamed product while it runs: what loading, computing and returning share. */
+#ifndef TB_STREAM_RUN_H
+#define TB_STREAM_RUN_H
+
+#include "dispatch/plan.h"
+#include "lib/pipeline.h"
+
+/* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
+typedef struct tb_stream_run {
+    tb_pipeline *pipeline;
+    const tb_problem *problem;
+    const tb_plan *plan;
+    const tb_kernel *kernel;
+    const tb_tiling *tiling;
+    tb_buffer a, b, c, workspace;
+    int64_t ld_c;                             /* of C on the device */
+    bool whole_c;                             /* which has all of its columns there */
+    int64_t computed, sent, handed, returned; /* columns; handed ones are being copied into C */
+    int next_in;                              /* slot to fill */
+    tb_slot *filling;                         /* by the host's threads; NULL: none */
+    int first_out, out_count, emptying;       /* slots on their way; the first of them are being emptied */
+    int64_t panel_ends[TB_PANELS_IN_FLIGHT];  /* of panels that are computed but not all sent */
+    int first_panel, panel_count;
+    int64_t slabs_multiplied;
+    bool a_loaded; /* and kept, all of it */
+} tb_stream_run;
+
+/* Lets the event stand for the stream's work so far. */
+static inline tb_status tb_mark(const tb_stream_run *run, tb_event **event, tb_stream *stream)
+{
+    TB_TRY(tb_need_event(run->pipeline, event));
+    return tb_device.record(*event, stream);
+}
+
+/* Where a column of C lies on the device. With two blocks of C there, all blocks are equally wide. */
+static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
+{
+    if (!run->whole_c)
+        column %= 2 * run->tiling->block_n;
+    return (float *)run->c.memory + column * run->ld_c;
+}
+
+/* The next columns of C are computed when the compute stream has come here. Waits where too many panels are on their
+ * way already. */
+tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
+
+/* Hands columns to the program until so many have left the device, waiting for them as they come. */
+tb_status tb_return_columns(tb_stream_run *run, int64_t columns);
+
+/* Hands over what has left the device already. */
+tb_status tb_return_ready(tb_stream_run *run);
+
+/* Waits for the oldest slot that is being emptied. */
+void tb_finish_emptying(tb_stream_run *run);
+
+/* C lies on the device: it is written when the whole product is there, in one step. */
+tb_status tb_return_on_device(tb_stream_run *run);
+
+#endif

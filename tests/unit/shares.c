@@ -1,0 +1,119 @@
+/* How the tensor-core families cut a product: whatever the shape, the shares cover k once, no work goes without a
+ * block, the launches come in their order, and the workspace holds all that they write.
+ */
+#include "kernels/catalog.h"
+#include "kernels/tensor/launch_tensor.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+enum { MULTIPROCESSORS = 132, SHAPES = 1000, LAUNCHES_MAXIMUM = 16 };
+
+static tb_split_arguments launched;
+static const char *symbols[LAUNCHES_MAXIMUM];
+static int64_t blocks[LAUNCHES_MAXIMUM];
+static int launches;
+
+static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
+{
+    (void)launcher, (void)entry;
+    return TB_OK;
+}
+
+/* Stands in for a device: keeps what the launches were given; the last ones are another family's. */
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t block_count, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)launcher, (void)threads, (void)shared_bytes;
+    if (strncmp(entry->symbol, "sgemm_simt", 10) != 0)
+        memcpy(&launched, argument, sizeof launched);
+    if (launches < LAUNCHES_MAXIMUM) {
+        symbols[launches] = entry->symbol;
+        blocks[launches++] = block_count;
+    }
+    return TB_OK;
+}
+
+static const tb_launcher launcher = {
+    .architecture = 90, .multiprocessors = MULTIPROCESSORS, .load = note_nothing, .launch = note_launch};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static void launches_come_in_order(const tb_kernel *kernel)
+{
+    static const char *const plain[] = {"_begin", "_split"}, *const scaled[] = {"_begin", "_largest",
+                                                                                "_split"};
+    const bool scales = kernel->accuracy == TB_ACCURACY_FAST;
+    const int passes = scales ? 3 : 2;
+    for (int i = 0; i < passes; i++)
+        CHECK(ends_with(symbols[i], (scales ? scaled : plain)[i]), "launch %d is %s", i, symbols[i]);
+    const char *tile = launched.panel_b == TB_SPLIT_WIDE ? "_128x192" : "_128x128";
+    CHECK(ends_with(symbols[passes], tile) && !strstr(symbols[passes], "_add"), "%s multiplies",
+          symbols[passes]);
+    const bool adds = strstr(symbols[passes + 1], "_add") != NULL;
+    CHECK(adds == (launched.shares_of_k > 1) && (!adds || ends_with(symbols[passes + 1], tile)),
+          "%d shares, then %s", launched.shares_of_k, symbols[passes + 1]);
+    CHECK(strncmp(symbols[launches - 1], "sgemm_simt", 10) == 0, "%s comes last", symbols[launches - 1]);
+
+    const int64_t works = (int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k;
+    CHECK(blocks[passes] >= 1 && blocks[passes] <= works && blocks[passes] <= MULTIPROCESSORS &&
+              blocks[passes] % TB_SPLIT_CLUSTER_BLOCKS == 0,
+          "%lld blocks for %lld works", (long long)blocks[passes], (long long)works);
+}
+
+static void shares_cover_k(const tb_problem *p)
+{
+    CHECK(launched.stages * TB_SPLIT_STAGE_K >= p->k && launched.shares_of_k >= 1 &&
+              launched.share_stages * launched.shares_of_k >= launched.stages &&
+              launched.share_stages * (launched.shares_of_k - 1) < launched.stages,
+          "%lld stages in %d shares of %lld", (long long)launched.stages, launched.shares_of_k,
+          (long long)launched.share_stages);
+}
+
+static void workspace_holds_it(const tb_problem *p, const char *memory, size_t bytes)
+{
+    const size_t tile = TB_SPLIT_TILE_M * (size_t)launched.panel_b * sizeof(float);
+    const char *segments = (const char *)launched.segments, *shares = (const char *)launched.shares;
+    CHECK(segments >= memory && shares >= segments && shares <= memory + bytes, "parts overlap");
+    if (launched.share_stages > TB_SPLIT_SEGMENT_STAGES)
+        CHECK((size_t)(shares - segments) >= tile, "segments have no room");
+    if (launched.shares_of_k > 1)
+        CHECK((size_t)(memory + bytes - shares) >=
+                  tile * (size_t)launched.panels_a * (size_t)launched.panels_b * (size_t)launched.shares_of_k,
+              "m=%lld n=%lld k=%lld: shares have no room", (long long)p->m, (long long)p->n, (long long)p->k);
+}
+
+static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+    char *memory = (char *)((uintptr_t)1 << 40); /* only addresses are formed */
+    const tb_problem problem = {.m = m, .n = n, .k = k, .alpha = 1, .lda = m, .ldb = k, .ldc = m};
+    launches = 0;
+    size_t bytes = kernel->workspace(&launcher, kernel, &problem);
+    CHECK(kernel->launch(&launcher, kernel, &problem, memory) == TB_OK, "%s refuses", kernel->name);
+    launches_come_in_order(kernel);
+    shares_cover_k(&problem);
+    workspace_holds_it(&problem, memory, bytes);
+}
+
+int main(void)
+{
+    static const char *const names[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90"};
+    check_random random = {.state = check_seed()};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const tb_kernel *kernel = tb_find_kernel(names[i]);
+        for (int shape = 0; shape < SHAPES; shape++)
+            a_product_is_cut(kernel, check_between(&random, 1, shape % 3 ? 4000 : 300),
+                             check_between(&random, 1, shape % 2 ? 4000 : 300),
+                             check_between(&random, 1, shape % 5 ? 5000 : 200000));
+        /* One wave of whole tiles needs no shares; sixteen tiles of a long k need many. */
+        a_product_is_cut(kernel, 8192, 8192, 8192);
+        CHECK(launched.shares_of_k == 1, "%d shares of a large product", launched.shares_of_k);
+        a_product_is_cut(kernel, 512, 512, 65536);
+        CHECK(launched.shares_of_k >= 8, "%d shares of a deep product", launched.shares_of_k);
+    }
+    return check_result();
+}
