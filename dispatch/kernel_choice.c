@@ -20,11 +20,19 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const 
             tb_kernel_takes(kernel, problem->b, problem->ldb));
 }
 
-static bool is_worth(const tb_kernel *kernel, const tb_problem *problem)
+static bool has_the_shape(const tb_kernel *kernel, const tb_problem *p)
 {
-    int64_t least = kernel->least_extent;
-    int64_t side = problem->m < problem->n ? problem->m : problem->n;
-    return side >= least && problem->k >= least && (kernel->short_side == 0 || side <= kernel->short_side);
+    int64_t shorter = p->m < p->n ? p->m : p->n, longer = p->m < p->n ? p->n : p->m;
+    return shorter >= kernel->least_extent && p->k >= kernel->least_extent &&
+           (kernel->short_side == 0 || shorter <= kernel->short_side) &&
+           (double)longer * (double)p->k >= (double)kernel->least_elements;
+}
+
+static bool has_the_alignment(const tb_kernel *kernel, const tb_problem *p)
+{
+    const tb_kernel aligned = {.alignment = kernel->misses_alignment};
+    return kernel->misses_alignment == 0 || !tb_kernel_takes(&aligned, p->a, p->lda) ||
+           !tb_kernel_takes(&aligned, p->b, p->ldb);
 }
 
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
@@ -34,11 +42,13 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *probl
         return "only when forced";
     if (kernel->accuracy > accuracy)
         return kernel->accuracy == TB_ACCURACY_FAST ? "only in precision fast" : "not in precision ieee";
-    return is_worth(kernel, problem) ? NULL : "not for this shape";
+    if (!has_the_shape(kernel, problem))
+        return "not for this shape";
+    return has_the_alignment(kernel, problem) ? NULL : "only for unaligned operands";
 }
 
-static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
-                                 bool pitched)
+static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                                      bool pitched)
 {
     const tb_kernel *best = NULL;
     double best_seconds = 0;
@@ -54,6 +64,64 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
         }
     }
     return best;
+}
+
+/* All that a choice depends on. */
+typedef struct question {
+    int64_t m, n, k, lda, ldb;
+    uintptr_t misalignment_a, misalignment_b; /* in bytes, to 16 */
+    bool transpose_a, transpose_b, reads_c, pitched;
+    size_t kernel_count;
+    tb_accuracy accuracy;
+    int architecture, multiprocessors;
+    double clock, memory_rate;
+} question;
+
+static bool is_same(const question *x, const question *y)
+{
+    return x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
+           x->misalignment_a == y->misalignment_a && x->misalignment_b == y->misalignment_b &&
+           x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b && x->reads_c == y->reads_c &&
+           x->pitched == y->pitched && x->kernel_count == y->kernel_count && x->accuracy == y->accuracy &&
+           x->architecture == y->architecture && x->multiprocessors == y->multiprocessors &&
+           !(x->clock < y->clock) && !(x->clock > y->clock) && !(x->memory_rate < y->memory_rate) &&
+           !(x->memory_rate > y->memory_rate);
+}
+
+/* Programs call again and again with one shape: a microsecond is saved for all but the first. Rows that are not the
+ * catalog's may be others at the next call. */
+static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                                 bool pitched)
+{
+    static _Thread_local struct {
+        question question;
+        const tb_kernel *kernel; /* NULL: nothing is remembered */
+    } last;
+    const uintptr_t bytes = 16;
+    const question question = {.m = problem->m,
+                               .n = problem->n,
+                               .k = problem->k,
+                               .lda = problem->lda,
+                               .ldb = problem->ldb,
+                               .misalignment_a = (uintptr_t)problem->a % bytes,
+                               .misalignment_b = (uintptr_t)problem->b % bytes,
+                               .transpose_a = problem->transpose_a,
+                               .transpose_b = problem->transpose_b,
+                               .reads_c = problem->beta != 0,
+                               .pitched = pitched,
+                               .kernel_count = facts->kernel_count,
+                               .accuracy = facts->accuracy,
+                               .architecture = chip->architecture,
+                               .multiprocessors = chip->multiprocessors,
+                               .clock = chip->clock,
+                               .memory_rate = chip->memory_rate};
+    if (facts->kernels != tb_catalog)
+        return find_cheapest(problem, facts, chip, pitched);
+    if (!last.kernel || !is_same(&question, &last.question)) {
+        last.kernel = find_cheapest(problem, facts, chip, pitched);
+        last.question = question;
+    }
+    return last.kernel;
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is
