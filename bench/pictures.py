@@ -33,8 +33,9 @@ def _log_ticks(axis, values):
 
 
 def kernels(results):
-    """TFLOP/s of either side over the product's size, a panel for each group; the top is the ceiling."""
+    """TFLOP/s of either side over the product's size, a panel for each group, and what multiply-adds sustain."""
     groups = results["groups"]
+    top = max([CEILING] + [p["tflops"] for group in groups for p in group["products"]])
     picture, panels = plot.subplots(1, len(groups), figsize=(3.1 * len(groups), 4.2), sharey=True)
     for axes, group in zip(panels, groups):
         products = group["products"]
@@ -42,14 +43,18 @@ def kernels(results):
         axes.scatter(size, [p["cublas_tflops"] for p in products], s=9, color="0.6", label="cuBLAS SGEMM")
         axes.scatter(size, [p["tflops"] for p in products], s=9, color="tab:blue", label="TileBLAS")
         axes.set_xscale("log", base=2)
-        axes.set_ylim(0, CEILING)
+        axes.axhline(CEILING, color="0.3", linewidth=0.7)
+        axes.set_ylim(0, top * 1.02)
         axes.set_title(f"{group['name']}: {group['geometric_mean']:.2f} times, least {group['least']:.2f}", fontsize=9)
         axes.set_xlabel("cube root of mnk")
         _bare(axes)
         axes.spines["top"].set_visible(True)
-    panels[0].set_ylabel(f"TFLOP/s (top: multiply-adds alone, {CEILING:g})")
-    panels[0].legend(fontsize=8, loc="lower right")
-    picture.suptitle(f"SGEMM, {results['machine']['gpu']}, operands on the device", fontsize=11)
+    panels[0].set_ylabel(f"TFLOP/s (line: multiply-adds alone, {CEILING:g})")
+    panels[0].legend(fontsize=8, loc="center right")
+    picture.suptitle(
+        f"SGEMM in precision {results.get('precision', 'ieee')}, {results['machine']['gpu']}, operands on the device",
+        fontsize=11,
+    )
     return picture
 
 

@@ -66,62 +66,51 @@ static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts 
     return best;
 }
 
-/* All that a choice depends on. */
-typedef struct question {
-    int64_t m, n, k, lda, ldb;
-    uintptr_t misalignment_a, misalignment_b; /* in bytes, to 16 */
-    bool transpose_a, transpose_b, reads_c, pitched;
-    size_t kernel_count;
-    tb_accuracy accuracy;
-    int architecture, multiprocessors;
-    double clock, memory_rate;
-} question;
-
-static bool is_same(const question *x, const question *y)
+static bool is_same(const tb_question *x, const tb_question *y)
 {
     return x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
            x->misalignment_a == y->misalignment_a && x->misalignment_b == y->misalignment_b &&
            x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b && x->reads_c == y->reads_c &&
-           x->pitched == y->pitched && x->kernel_count == y->kernel_count && x->accuracy == y->accuracy &&
-           x->architecture == y->architecture && x->multiprocessors == y->multiprocessors &&
-           !(x->clock < y->clock) && !(x->clock > y->clock) && !(x->memory_rate < y->memory_rate) &&
-           !(x->memory_rate > y->memory_rate);
+           x->pitched == y->pitched && x->accuracy == y->accuracy && x->architecture == y->architecture &&
+           x->multiprocessors == y->multiprocessors && !(x->clock < y->clock) && !(x->clock > y->clock) &&
+           !(x->memory_rate < y->memory_rate) && !(x->memory_rate > y->memory_rate);
 }
 
-/* Programs call again and again with one shape: a microsecond is saved for all but the first. Rows that are not the
- * catalog's may be others at the next call. */
+static tb_question question_of(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                               bool pitched)
+{
+    const uintptr_t bytes = 16;
+    return (tb_question){.m = problem->m,
+                         .n = problem->n,
+                         .k = problem->k,
+                         .lda = problem->lda,
+                         .ldb = problem->ldb,
+                         .misalignment_a = (uintptr_t)problem->a % bytes,
+                         .misalignment_b = (uintptr_t)problem->b % bytes,
+                         .transpose_a = problem->transpose_a,
+                         .transpose_b = problem->transpose_b,
+                         .reads_c = problem->beta != 0,
+                         .pitched = pitched,
+                         .accuracy = facts->accuracy,
+                         .architecture = chip->architecture,
+                         .multiprocessors = chip->multiprocessors,
+                         .clock = chip->clock,
+                         .memory_rate = chip->memory_rate};
+}
+
+/* Programs call again and again with one shape: a microsecond is saved for all but the first. */
 static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
-    static _Thread_local struct {
-        question question;
-        const tb_kernel *kernel; /* NULL: nothing is remembered */
-    } last;
-    const uintptr_t bytes = 16;
-    const question question = {.m = problem->m,
-                               .n = problem->n,
-                               .k = problem->k,
-                               .lda = problem->lda,
-                               .ldb = problem->ldb,
-                               .misalignment_a = (uintptr_t)problem->a % bytes,
-                               .misalignment_b = (uintptr_t)problem->b % bytes,
-                               .transpose_a = problem->transpose_a,
-                               .transpose_b = problem->transpose_b,
-                               .reads_c = problem->beta != 0,
-                               .pitched = pitched,
-                               .kernel_count = facts->kernel_count,
-                               .accuracy = facts->accuracy,
-                               .architecture = chip->architecture,
-                               .multiprocessors = chip->multiprocessors,
-                               .clock = chip->clock,
-                               .memory_rate = chip->memory_rate};
-    if (facts->kernels != tb_catalog)
+    tb_choice_memory *last = facts->last_choice;
+    if (!last)
         return find_cheapest(problem, facts, chip, pitched);
-    if (!last.kernel || !is_same(&question, &last.question)) {
-        last.kernel = find_cheapest(problem, facts, chip, pitched);
-        last.question = question;
+    const tb_question question = question_of(problem, facts, chip, pitched);
+    if (!last->kernel || !is_same(&question, &last->question)) {
+        last->kernel = find_cheapest(problem, facts, chip, pitched);
+        last->question = question;
     }
-    return last.kernel;
+    return last->kernel;
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is

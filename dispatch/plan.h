@@ -53,6 +53,22 @@ typedef struct tb_machine {
     double host_ratio, streamed_ratio;
 } tb_machine;
 
+/* All that the choice of a kernel depends on, where the kernels are the catalog's and none is forced. */
+typedef struct tb_question {
+    int64_t m, n, k, lda, ldb;
+    uintptr_t misalignment_a, misalignment_b; /* in bytes, to 16 */
+    bool transpose_a, transpose_b, reads_c, pitched;
+    tb_accuracy accuracy;
+    int architecture, multiprocessors;
+    double clock, memory_rate;
+} tb_question;
+
+/* The last one and its answer, for a caller who asks again and again; NULL: nothing is remembered. */
+typedef struct tb_choice_memory {
+    tb_question question;
+    const tb_kernel *kernel;
+} tb_choice_memory;
+
 /* What decide() may know besides the problem. */
 typedef struct tb_facts {
     tb_place a, b, c;
@@ -63,6 +79,7 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
+    tb_choice_memory *last_choice;  /* the caller's, one for each thread; NULL: every choice is made anew */
 } tb_facts;
 
 typedef enum tb_reason {

@@ -134,27 +134,10 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocess
     return best;
 }
 
-/* A call asks three times for the same: for its forecast, its workspace, and its launch. */
 tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors)
 {
-    static _Thread_local struct {
-        int64_t length, shorts, k;
-        int k_contiguous, vector, multiprocessors;
-        tb_skinny_schedule schedule;
-    } last;
     const view v = view_of(problem);
-    if (last.length != v.length || last.shorts != v.shorts || last.k != problem->k ||
-        last.k_contiguous != v.k_contiguous || last.vector != v.vector ||
-        last.multiprocessors != multiprocessors) {
-        last.schedule = schedule_of(&v, problem->k, multiprocessors);
-        last.length = v.length;
-        last.shorts = v.shorts;
-        last.k = problem->k;
-        last.k_contiguous = v.k_contiguous;
-        last.vector = v.vector;
-        last.multiprocessors = multiprocessors;
-    }
-    return last.schedule;
+    return schedule_of(&v, problem->k, multiprocessors);
 }
 
 double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)

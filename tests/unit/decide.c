@@ -270,8 +270,51 @@ static void a_plan_is_printed_within_its_space(void)
         CHECK(tb_route_text(route) != NULL, "route %d has no text", route);
 }
 
+/* A choice that is remembered is the one that would be made: whatever changes from one question to the next. */
+static void what_is_remembered_is_what_would_be_chosen(void)
+{
+    static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
+    static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
+    enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
+    tb_choice_memory memory = {.kernel = NULL};
+    tb_chip chip = h200s[0];
+    check_random random = {.state = 1};
+    row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_accuracy accuracy = TB_ACCURACY_IEEE;
+    int repeated = 0;
+    for (int i = 0; i < QUESTIONS; i++) {
+        /* One thing is another than before, or nothing. */
+        int64_t *const changed[] = {&row.m, &row.n, &row.k};
+        const int64_t change = check_between(&random, 0, 7);
+        if (change < 3)
+            *changed[change] = extents[check_between(&random, 0, EXTENTS - 1)];
+        else if (change == 3)
+            accuracy = accuracies[check_between(&random, 0, 2)];
+        else if (change == 4)
+            chip.multiprocessors = (int)check_between(&random, 20, 132);
+        tb_problem problem = problem_of(&row);
+        if (change == 5)
+            problem.a++;
+        if (change == 6)
+            problem.beta = 0;
+        tb_facts facts = facts_of(&row);
+        facts.accuracy = accuracy;
+        facts.machine.chips = &chip;
+        const tb_plan anew = tb_decide(&problem, &facts);
+        facts.last_choice = &memory;
+        const tb_kernel *before = memory.kernel;
+        const tb_plan plan = tb_decide(&problem, &facts);
+        repeated += before == plan.kernel;
+        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)problem.m,
+              (long long)problem.n, (long long)problem.k, plan.kernel->name, anew.kernel->name);
+    }
+    CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
+          QUESTIONS);
+}
+
 int main(void)
 {
+    what_is_remembered_is_what_would_be_chosen();
     every_row_is_decided_as_it_says();
     a_host_that_cannot_reach_an_operand_is_told();
     an_old_device_gets_no_new_kernel();
