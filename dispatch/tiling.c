@@ -105,19 +105,54 @@ typedef struct budget {
     int multiprocessors;
 } budget;
 
-/* What the kernel needs beside its operands, for the largest product that the tiling makes it multiply. */
-static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
+{
+    const int64_t first = smaller(tiling->block_n, problem->n),
+                  next = smaller(tiling->next_n, problem->n - first);
+    const int64_t last = next > 0 ? (problem->n - first) % next : 0, panel = smaller(tiling->panel_n, first);
+    const int64_t widths[] = {first, next, last, panel, first % panel, next % panel, last % panel};
+    const int64_t lengths[] = {smaller(tiling->slab_k, problem->k), problem->k % tiling->slab_k};
+    int count = 0;
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        for (size_t j = 0; j < sizeof lengths / sizeof lengths[0]; j++)
+            if (widths[i] > 0 && (lengths[j] > 0 || j == 0))
+                sizes[count++] = (tb_part_size){widths[i], lengths[j]};
+    return count;
+}
+
+/* What the kernel needs beside its operands for a product of these rows. */
+static double workspace_of_rows(const budget *budget, const tb_problem *problem, const tb_tiling *tiling,
+                                int64_t rows)
 {
     const tb_launcher launcher = {.architecture = budget->kernel->architecture,
                                   .multiprocessors = budget->multiprocessors};
-    tb_problem slab = *problem;
-    slab.m = tiling->block_m;
-    slab.n = tiling->block_n;
-    slab.k = smaller(tiling->slab_k, problem->k);
-    slab.a = slab.b = slab.c = NULL;
-    slab.lda = slab.ldb = slab.ldc = tb_pitched(larger(larger(slab.m, slab.n), slab.k));
-    return budget->kernel->workspace ? (double)budget->kernel->workspace(&launcher, budget->kernel, &slab)
-                                     : 0;
+    tb_part_size sizes[TB_PART_SIZES];
+    const int count = tb_tiling_sizes(problem, tiling, sizes);
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        tb_problem part = *problem;
+        part.m = rows;
+        part.n = sizes[i].columns;
+        part.k = sizes[i].k;
+        part.a = part.b = part.c = NULL;
+        part.lda = part.ldb = part.ldc = tb_pitched(larger(larger(part.m, part.n), part.k));
+        double bytes = (double)budget->kernel->workspace(&launcher, budget->kernel, &part);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* The same for all products that the tiling makes it multiply: smaller ones may need more, where they are shared out. */
+static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+{
+    if (!budget->kernel->workspace)
+        return 0;
+    tb_tiling complete = *tiling;
+    complete.panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
+    double whole = workspace_of_rows(budget, problem, &complete, tiling->block_m);
+    const int64_t rest = problem->m % tiling->block_m;
+    double last = rest > 0 ? workspace_of_rows(budget, problem, &complete, rest) : 0;
+    return last > whole ? last : whole;
 }
 
 static bool fits(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)

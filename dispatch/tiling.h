@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Slabs in a ring that is smaller than k, and panels in a block: a pipeline has an event for each. */
+/* Slabs in a ring that is smaller than k: a pipeline has an event for each. Panels in a block. */
 #define TB_RING_MAXIMUM   64
 #define TB_PANELS_MAXIMUM 32
 
@@ -29,6 +29,14 @@ typedef struct tb_tiling {
     int64_t panel_n;
     int64_t ring_c; /* blocks of C on the device at a time; 0 is all */
 } tb_tiling;
+
+/* Columns and steps of k of the products that a tiling makes the kernel multiply: no others occur, and not all may. Returns
+ * how many. */
+typedef struct tb_part_size {
+    int64_t columns, k;
+} tb_part_size;
+#define TB_PART_SIZES 14
+int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES]);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);

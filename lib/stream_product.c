@@ -160,18 +160,12 @@ static tb_problem part_like(const tb_stream_run *run, int64_t columns, int64_t k
 /* Before there is any such work: enough for all products that follow. */
 static tb_status take_workspace(tb_stream_run *run)
 {
-    const tb_tiling *tiling = run->tiling;
-    const int64_t n = run->problem->n, k = run->problem->k;
-    const int64_t first = smaller(tiling->block_n, n), next = smaller(tiling->next_n, n - first);
-    const int64_t last = next > 0 ? (n - first) % next : 0, panel = tiling->panel_n;
-    const int64_t widths[] = {first, panel, next, last, first % panel, next % panel, last % panel};
-    const int64_t lengths[] = {smaller(tiling->slab_k, k), k % tiling->slab_k};
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-        for (size_t j = 0; j < sizeof lengths / sizeof lengths[0]; j++)
-            if (widths[i] > 0 && (lengths[j] > 0 || j == 0)) {
-                const tb_problem part = part_like(run, smaller(widths[i], first), lengths[j]);
-                TB_TRY(need_workspace(run, &part));
-            }
+    tb_part_size sizes[TB_PART_SIZES];
+    const int count = tb_tiling_sizes(run->problem, run->tiling, sizes);
+    for (int i = 0; i < count; i++) {
+        const tb_problem part = part_like(run, sizes[i].columns, sizes[i].k);
+        TB_TRY(need_workspace(run, &part));
+    }
     return TB_OK;
 }
 

@@ -289,8 +289,9 @@ template <class format> __device__ inline void split_block(const operand &x, int
     raise(&x.range->smallest_below_256, range.smallest_below_256);
 }
 
-/* First of all in every kernel of a product: lets the launch behind it start, and waits until the one before it is over.
- * So that blocks are there when their turn comes. */
+/* First of all in every kernel that is launched early: lets the launch behind it start, and waits until the one before it is
+ * over, so that blocks are there when their turn comes. All of a product's kernels do so but the last, which is not launched
+ * early: each knows that all before it are over. */
 __device__ inline void take_turn()
 {
 #if __CUDA_ARCH__ >= 900

@@ -6,18 +6,59 @@
 
 enum { SHAPES = 400, MULTIPROCESSORS = 132, ROWS_MOST = 1 << 18 };
 
+static double workspace_of(const tb_kernel *kernel, const tb_problem *problem, int64_t m, int64_t n,
+                           int64_t k)
+{
+    const tb_launcher launcher = {.architecture = kernel->architecture, .multiprocessors = MULTIPROCESSORS};
+    tb_problem part = *problem;
+    part.m = m;
+    part.n = n;
+    part.k = k;
+    part.lda = part.ldb = part.ldc = tb_pitched(m + n + k);
+    return kernel->workspace ? (double)kernel->workspace(&launcher, kernel, &part) : 0;
+}
+
+static double larger(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* Of so many columns: all slabs but the last at once, the last panel by panel. */
+static double workspace_of_block(const tb_kernel *kernel, const tb_problem *problem, const tb_tiling *t,
+                                 int64_t m, int64_t columns)
+{
+    const int64_t last_k = problem->k - (t->slabs - 1) * t->slab_k, rest = columns % t->panel_n;
+    double most = t->slabs > 1 ? workspace_of(kernel, problem, m, columns, t->slab_k) : 0;
+    if (columns >= t->panel_n)
+        most = larger(most, workspace_of(kernel, problem, m, t->panel_n, last_k));
+    return rest > 0 ? larger(most, workspace_of(kernel, problem, m, rest, last_k)) : most;
+}
+
+/* What the kernel needs for any product that the tiling makes it multiply. */
+static double most_workspace(const tb_kernel *kernel, const tb_problem *problem, const tb_tiling *t)
+{
+    double most = 0;
+    for (int64_t row = 0; row < problem->m; row += t->block_m) {
+        const int64_t m = problem->m - row < t->block_m ? problem->m - row : t->block_m;
+        if (row > 0 && m == t->block_m)
+            continue; /* as the first */
+        int64_t width = 0, before = 0;
+        for (int64_t column = 0; column < problem->n; column += width, before = width) {
+            width = column == 0 ? t->block_n : t->next_n;
+            width = problem->n - column < width ? problem->n - column : width;
+            if (width != before)
+                most = larger(most, workspace_of_block(kernel, problem, t, m, width));
+        }
+    }
+    return most;
+}
+
 static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem, double bytes)
 {
     tb_tiling t;
     if (!tb_choose_tiling(problem, kernel, MULTIPROCESSORS, bytes, ROWS_MOST, &t))
         return;
-    const tb_launcher launcher = {.architecture = kernel->architecture, .multiprocessors = MULTIPROCESSORS};
-    tb_problem slab = *problem;
-    slab.m = t.block_m;
-    slab.n = t.block_n;
-    slab.k = t.slab_k < problem->k ? t.slab_k : problem->k;
-    slab.lda = slab.ldb = slab.ldc = tb_pitched(t.block_m + t.block_n + t.slab_k);
-    double workspace = kernel->workspace ? (double)kernel->workspace(&launcher, kernel, &slab) : 0;
+    double workspace = most_workspace(kernel, problem, &t);
     CHECK(tb_tiling_bytes(problem, &t) + workspace <= bytes, "%s, %lld x %lld x %lld: %g and %g of %g bytes",
           kernel->name, (long long)problem->m, (long long)problem->n, (long long)problem->k,
           tb_tiling_bytes(problem, &t), workspace, bytes);
