@@ -260,14 +260,18 @@ static void measure(bench *bench, const shape *shape, int transposition, float b
     bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2, 0,
                    &product);
     tb_plan plan = {.route = TB_ROUTE_RESIDENT};
-    bench_require(tb_choose_kernel(&product.first, &bench->facts, false, &plan), "a kernel for the product");
+    tb_problem asked = product.first;
+    asked.beta = beta;
+    bench_require(tb_choose_kernel(&asked, &bench->facts, false, &plan), "a kernel for the product");
     bench_contender ours = {.name = plan.kernel->name, .kernel = plan.kernel}, theirs = {.name = "cuBLAS"};
     bench_prepare(&bench->gpu, &ours, &product);
     bench_prepare(&bench->gpu, &theirs, &product);
     bench_require(bench_difference(&bench->gpu, &ours, &theirs, &product) <= DIFFERENCE_ALLOWED,
                   "the same result as cuBLAS");
-    if (beta != 0) {
+    if (beta != 0) { /* it may be cut otherwise, and need another workspace */
+        bench_dismiss(&ours);
         product.first.beta = beta;
+        bench_prepare(&bench->gpu, &ours, &product);
         BENCH_CUDA(cudaMemset(product.first.c, 0, (size_t)product.sets * product.stride_c * sizeof(float)));
     }
     bench_contender *contenders[] = {&ours, &theirs};

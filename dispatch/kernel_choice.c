@@ -66,7 +66,7 @@ static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts 
     return best;
 }
 
-static bool is_same(const tb_question *x, const tb_question *y)
+static bool is_same(const tb_choice_question *x, const tb_choice_question *y)
 {
     return x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
            x->misalignment_a == y->misalignment_a && x->misalignment_b == y->misalignment_b &&
@@ -76,36 +76,36 @@ static bool is_same(const tb_question *x, const tb_question *y)
            !(x->memory_rate < y->memory_rate) && !(x->memory_rate > y->memory_rate);
 }
 
-static tb_question question_of(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
-                               bool pitched)
+static tb_choice_question question_of(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                                      bool pitched)
 {
     const uintptr_t bytes = 16;
-    return (tb_question){.m = problem->m,
-                         .n = problem->n,
-                         .k = problem->k,
-                         .lda = problem->lda,
-                         .ldb = problem->ldb,
-                         .misalignment_a = (uintptr_t)problem->a % bytes,
-                         .misalignment_b = (uintptr_t)problem->b % bytes,
-                         .transpose_a = problem->transpose_a,
-                         .transpose_b = problem->transpose_b,
-                         .reads_c = problem->beta != 0,
-                         .pitched = pitched,
-                         .accuracy = facts->accuracy,
-                         .architecture = chip->architecture,
-                         .multiprocessors = chip->multiprocessors,
-                         .clock = chip->clock,
-                         .memory_rate = chip->memory_rate};
+    return (tb_choice_question){.m = problem->m,
+                                .n = problem->n,
+                                .k = problem->k,
+                                .lda = problem->lda,
+                                .ldb = problem->ldb,
+                                .misalignment_a = (uintptr_t)problem->a % bytes,
+                                .misalignment_b = (uintptr_t)problem->b % bytes,
+                                .transpose_a = problem->transpose_a,
+                                .transpose_b = problem->transpose_b,
+                                .reads_c = problem->beta != 0,
+                                .pitched = pitched,
+                                .accuracy = facts->accuracy,
+                                .architecture = chip->architecture,
+                                .multiprocessors = chip->multiprocessors,
+                                .clock = chip->clock,
+                                .memory_rate = chip->memory_rate};
 }
 
-/* Programs call again and again with one shape: a microsecond is saved for all but the first. */
+/* Programs call again and again with one shape: all rows are asked for their forecasts only at the first. */
 static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
     tb_choice_memory *last = facts->last_choice;
     if (!last)
         return find_cheapest(problem, facts, chip, pitched);
-    const tb_question question = question_of(problem, facts, chip, pitched);
+    const tb_choice_question question = question_of(problem, facts, chip, pitched);
     if (!last->kernel || !is_same(&question, &last->question)) {
         last->kernel = find_cheapest(problem, facts, chip, pitched);
         last->question = question;

@@ -54,18 +54,18 @@ typedef struct tb_machine {
 } tb_machine;
 
 /* All that the choice of a kernel depends on, where the kernels are the catalog's and none is forced. */
-typedef struct tb_question {
+typedef struct tb_choice_question {
     int64_t m, n, k, lda, ldb;
     uintptr_t misalignment_a, misalignment_b; /* in bytes, to 16 */
     bool transpose_a, transpose_b, reads_c, pitched;
     tb_accuracy accuracy;
     int architecture, multiprocessors;
     double clock, memory_rate;
-} tb_question;
+} tb_choice_question;
 
 /* The last one and its answer, for a caller who asks again and again; NULL: nothing is remembered. */
 typedef struct tb_choice_memory {
-    tb_question question;
+    tb_choice_question question;
     const tb_kernel *kernel;
 } tb_choice_memory;
 

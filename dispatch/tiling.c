@@ -115,8 +115,11 @@ int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_
     int count = 0;
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
         for (size_t j = 0; j < sizeof lengths / sizeof lengths[0]; j++)
-            if (widths[i] > 0 && (lengths[j] > 0 || j == 0))
-                sizes[count++] = (tb_part_size){widths[i], lengths[j]};
+            if (widths[i] > 0 && (lengths[j] > 0 || j == 0)) {
+                sizes[count++] = (tb_part_size){widths[i], lengths[j], problem->beta};
+                if (tiling->slabs > 1)
+                    sizes[count++] = (tb_part_size){widths[i], lengths[j], 1};
+            }
     return count;
 }
 
@@ -134,6 +137,7 @@ static double workspace_of_rows(const budget *budget, const tb_problem *problem,
         part.m = rows;
         part.n = sizes[i].columns;
         part.k = sizes[i].k;
+        part.beta = sizes[i].beta;
         part.a = part.b = part.c = NULL;
         part.lda = part.ldb = part.ldc = tb_pitched(larger(larger(part.m, part.n), part.k));
         double bytes = (double)budget->kernel->workspace(&launcher, budget->kernel, &part);

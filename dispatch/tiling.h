@@ -30,12 +30,13 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time; 0 is all */
 } tb_tiling;
 
-/* Columns and steps of k of the products that a tiling makes the kernel multiply: no others occur, and not all may. Returns
- * how many. */
+/* Columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others occur, and not all may.
+ * Returns how many. */
 typedef struct tb_part_size {
     int64_t columns, k;
+    float beta; /* after the first slab, 1 */
 } tb_part_size;
-#define TB_PART_SIZES 14
+#define TB_PART_SIZES 28
 int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES]);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */

@@ -22,7 +22,7 @@
 
 #define HELPERS_MAXIMUM 15
 
-/* Ten to twelve cores of sixteen fill an H200's link both ways; all of them are slower, and wait for each other. */
+/* On a host of sixteen cores, twelve are faster than all of them: who waits for a copy waits for its last piece. */
 #define CORES_FEW 8
 
 /* About 50 microseconds of pauses. */
@@ -36,7 +36,7 @@ static atomic_int jobs_listed; /* the length of that list, for helpers that look
 static int helpers_started, helpers_asleep;
 
 #if defined(__SSE2__)
-/* Whole lines are written without being read before: four threads fill a link that takes memcpy twelve. */
+/* Whole lines are written without being read before, so that fewer threads fill the link. */
 static void copy_past_caches(char *target, const char *source, size_t bytes)
 {
     enum { LINE = 64 };

@@ -1,5 +1,4 @@
-/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes
- * (8 GB/s of 55 on an H200's host, 16 threads 63).
+/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes.
  */
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H

@@ -140,19 +140,20 @@ static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
     return tb_take_buffer(pipeline->device, bytes, &run->workspace);
 }
 
-/* A product of so many columns and steps of k, as multiply will see it. */
-static tb_problem part_like(const tb_stream_run *run, int64_t columns, int64_t k)
+/* A product of that size, as multiply will see it. */
+static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
 {
     tb_problem part = *run->problem;
-    part.n = columns;
-    part.k = k;
+    part.n = size->columns;
+    part.k = size->k;
+    part.beta = size->beta;
     if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
         part.a = run->a.memory;
-        part.lda = tb_pitched(part.transpose_a ? k : part.m);
+        part.lda = tb_pitched(part.transpose_a ? part.k : part.m);
     }
     if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
         part.b = run->b.memory;
-        part.ldb = tb_pitched(part.transpose_b ? columns : k);
+        part.ldb = tb_pitched(part.transpose_b ? part.n : part.k);
     }
     return part;
 }
@@ -163,7 +164,7 @@ static tb_status take_workspace(tb_stream_run *run)
     tb_part_size sizes[TB_PART_SIZES];
     const int count = tb_tiling_sizes(run->problem, run->tiling, sizes);
     for (int i = 0; i < count; i++) {
-        const tb_problem part = part_like(run, sizes[i].columns, sizes[i].k);
+        const tb_problem part = part_like(run, &sizes[i]);
         TB_TRY(need_workspace(run, &part));
     }
     return TB_OK;

@@ -50,7 +50,6 @@ typedef struct schedule {
 /* Where everything lies. */
 typedef struct layout {
     schedule schedule;
-    int tile_n;
     int64_t stages, panels_a, panels_b, blocks;
     size_t offset_largest, offset_used, offset_a, offset_b, offset_segments, offset_shares,
         offset_fallback; /* within the workspace */
@@ -124,17 +123,16 @@ static double clocks(const family *family, const tb_problem *problem, int multip
 /* All of A's panels, then all of B's. */
 static int64_t outer_indices(const layout *l)
 {
-    return l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->tile_n;
+    return l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->schedule.tile_n;
 }
 
 static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
     layout l;
     l.schedule = schedule_of(family, problem, launcher->multiprocessors);
-    l.tile_n = l.schedule.tile_n;
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
-    l.panels_b = tb_pieces(problem->n, l.tile_n);
+    l.panels_b = tb_pieces(problem->n, l.schedule.tile_n);
     l.offset_largest = tb_split_align(sizeof(tb_split_findings));
     l.offset_used = l.offset_largest;
     if (family->scales)
@@ -143,12 +141,12 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     l.offset_b =
         l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
     l.offset_segments =
-        l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.tile_n));
+        l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.schedule.tile_n));
     l.blocks = whole_clusters(launcher->multiprocessors);
     const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
     if (works < l.blocks)
         l.blocks = works;
-    const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.tile_n * sizeof(float);
+    const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
     l.offset_shares = l.offset_segments;
     if (l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES)
         l.offset_shares += (size_t)l.blocks * tile_bytes;
@@ -225,7 +223,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     const layout l = lay_out(family, launcher, problem);
     char *memory = workspace;
     if (l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
-        l.panels_b * l.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
+        l.panels_b * l.schedule.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
         tb_split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     uint32_t *largest = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest) : NULL;
@@ -247,7 +245,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .last_order = family->last_order,
         .split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
         .panel_a = TB_SPLIT_TILE_M,
-        .panel_b = l.tile_n,
+        .panel_b = l.schedule.tile_n,
         .panels_a = (int32_t)l.panels_a,
         .panels_b = (int32_t)l.panels_b,
     };

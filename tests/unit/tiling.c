@@ -6,14 +6,29 @@
 
 enum { SHAPES = 400, MULTIPROCESSORS = 132, ROWS_MOST = 1 << 18 };
 
-static double workspace_of(const tb_kernel *kernel, const tb_problem *problem, int64_t m, int64_t n,
-                           int64_t k)
+static bool is_foreseen(const tb_problem *problem, const tb_tiling *t, const tb_problem *part)
+{
+    tb_part_size sizes[TB_PART_SIZES];
+    const int count = tb_tiling_sizes(problem, t, sizes);
+    for (int i = 0; i < count; i++)
+        if (sizes[i].columns == part->n && sizes[i].k == part->k && (sizes[i].beta == 1) == (part->beta == 1))
+            return true;
+    return false;
+}
+
+/* Of the first slab, or of another one, which is added to it. */
+static double workspace_of(const tb_kernel *kernel, const tb_problem *problem, const tb_tiling *t, int64_t m,
+                           int64_t n, int64_t k, bool first)
 {
     const tb_launcher launcher = {.architecture = kernel->architecture, .multiprocessors = MULTIPROCESSORS};
     tb_problem part = *problem;
     part.m = m;
     part.n = n;
     part.k = k;
+    if (!first)
+        part.beta = 1;
+    CHECK(is_foreseen(problem, t, &part), "%lld columns, %lld of k, beta %g", (long long)n, (long long)k,
+          (double)part.beta);
     part.lda = part.ldb = part.ldc = tb_pitched(m + n + k);
     return kernel->workspace ? (double)kernel->workspace(&launcher, kernel, &part) : 0;
 }
@@ -28,10 +43,15 @@ static double workspace_of_block(const tb_kernel *kernel, const tb_problem *prob
                                  int64_t m, int64_t columns)
 {
     const int64_t last_k = problem->k - (t->slabs - 1) * t->slab_k, rest = columns % t->panel_n;
-    double most = t->slabs > 1 ? workspace_of(kernel, problem, m, columns, t->slab_k) : 0;
+    const bool alone = t->slabs == 1;
+    double most = 0;
+    if (!alone)
+        most = workspace_of(kernel, problem, t, m, columns, t->slab_k, true);
+    if (t->slabs > 2)
+        most = larger(most, workspace_of(kernel, problem, t, m, columns, t->slab_k, false));
     if (columns >= t->panel_n)
-        most = larger(most, workspace_of(kernel, problem, m, t->panel_n, last_k));
-    return rest > 0 ? larger(most, workspace_of(kernel, problem, m, rest, last_k)) : most;
+        most = larger(most, workspace_of(kernel, problem, t, m, t->panel_n, last_k, alone));
+    return rest > 0 ? larger(most, workspace_of(kernel, problem, t, m, rest, last_k, alone)) : most;
 }
 
 /* What the kernel needs for any product that the tiling makes it multiply. */
