@@ -1,5 +1,7 @@
 #include "bench/measure.h"
 
+#include "bench/normal.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,24 +72,22 @@ void bench_describe(const bench_gpu *gpu, bench_json *json)
     bench_json_end(json, '}');
 }
 
-/* Uniform in -1..1, by Marsaglia's xorshift. */
-static float draw(uint64_t *state)
+/* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
+ * longer than measuring. */
+static float *random_matrices(size_t first, size_t count)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (float)(*state >> 40) * 0x1p-23f - 1;
-}
-
-static float *random_matrices(size_t count, uint64_t seed)
-{
-    float *host = malloc(count * sizeof *host), *device;
-    bench_require(host != NULL, "memory for random numbers");
-    for (size_t i = 0; i < count; i++)
-        host[i] = draw(&seed);
+    static float *drawn;
+    static size_t drawn_count;
+    static uint64_t state = 0x9e3779b97f4a7c15;
+    if (first + count > drawn_count) {
+        drawn = realloc(drawn, (first + count) * sizeof *drawn);
+        bench_require(drawn != NULL, "memory for random numbers");
+        while (drawn_count < first + count)
+            drawn[drawn_count++] = bench_normal(&state);
+    }
+    float *device;
     BENCH_CUDA(cudaMalloc((void **)&device, count * sizeof *device));
-    BENCH_CUDA(cudaMemcpy(device, host, count * sizeof *device, cudaMemcpyHostToDevice));
-    free(host);
+    BENCH_CUDA(cudaMemcpy(device, drawn + first, count * sizeof *device, cudaMemcpyHostToDevice));
     return device;
 }
 
@@ -121,8 +121,8 @@ void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool 
         .lda = transpose_a ? k : m,
         .ldb = transpose_b ? n : k,
         .ldc = m,
-        .a = random_matrices(count * product->stride_a, 0x9e3779b97f4a7c15),
-        .b = random_matrices(count * product->stride_b, 0xd1b54a32d192ed03),
+        .a = random_matrices(0, count * product->stride_a),
+        .b = random_matrices(count * product->stride_a, count * product->stride_b),
         .c = c,
         .alpha = 1,
         .transpose_a = transpose_a,
@@ -293,8 +293,9 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     }
     free(a);
     free(b);
-    /* k terms below 1 add up to about sqrt(k) with a rounding error of half an ulp each: sqrt(k) of those. */
-    return largest / ((double)product->first.k * FLT_EPSILON / 2);
+    /* k terms of variance 1 add up to less than 3 sqrt(k), as a rule, with a rounding error of half an ulp each:
+     * sqrt(k) of those. */
+    return largest / (3 * (double)product->first.k * FLT_EPSILON / 2);
 }
 
 /* Seconds per launch of so many in a row. */

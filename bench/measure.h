@@ -47,7 +47,7 @@ typedef struct bench_product {
     double flop;
 } bench_product;
 
-/* Tight matrices, uniform in -1..1. sets = 0: as many as it takes to be twice L2. */
+/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. */
 void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
                     int sets, bench_product *product);
 void bench_release(bench_product *product);

@@ -1,0 +1,10 @@
+/* Random numbers of the standard normal distribution, as the benchmarks multiply them. */
+#ifndef BENCH_NORMAL_H
+#define BENCH_NORMAL_H
+
+#include <stdint.h>
+
+/* The next of a sequence; *state is any number but 0 at its beginning. */
+float bench_normal(uint64_t *state);
+
+#endif
