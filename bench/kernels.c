@@ -3,11 +3,13 @@
  * each group, the geometric mean and the least of the ratios; --json writes all of it.
  *
  *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] [--regret]
+ *   bench/kernels --once [--size N] [--precision ieee|fp32]
  *
  * Precision ieee, which is the default here, takes FP32 multiply-adds alone; fp32 is the library's own default.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
- * --regret also times every other kernel that could have served, forced-only ones included, and says how much the best
- * would have gained; the JSON then has the seconds and the forecast of each.
+ * --regret also times every other kernel that could have been chosen, and says how much the best would have gained; the
+ * JSON then has the seconds and the forecast of each.
+ * --once launches each of those once, for a profiler: see counters.py.
  */
 #include "bench/measure.h"
 #include "dispatch/plan.h"
@@ -94,7 +96,8 @@ static const group groups[] = {
 typedef struct options {
     const char *json, *group, *kernel;
     tb_accuracy accuracy;
-    bool regret;
+    bool regret, once;
+    int64_t size;
 } options;
 
 /* Ratios to cuBLAS, of which a group shows the geometric mean and the least. */
@@ -116,8 +119,9 @@ static options read_options(int argc, char **argv)
     static const struct option long_options[] = {
         {"json", required_argument, NULL, 'j'},   {"group", required_argument, NULL, 'g'},
         {"kernel", required_argument, NULL, 'k'}, {"precision", required_argument, NULL, 'p'},
-        {"regret", no_argument, NULL, 'r'},       {0}};
-    options options = {0};
+        {"regret", no_argument, NULL, 'r'},       {"once", no_argument, NULL, 'o'},
+        {"size", required_argument, NULL, 's'},   {0}};
+    options options = {.size = 2048};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
         case 'j':
@@ -135,10 +139,17 @@ static options read_options(int argc, char **argv)
         case 'r':
             options.regret = true;
             break;
+        case 'o':
+            options.once = true;
+            break;
+        case 's':
+            options.size = atoll(optarg);
+            break;
         default:
             fprintf(stderr,
                     "usage: kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] "
-                    "[--regret]\n");
+                    "[--regret]\n"
+                    "       kernels --once [--size N] [--precision ieee|fp32]\n");
             exit(2);
         }
     return options;
@@ -175,10 +186,11 @@ static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
     return strcmp(kernel->name, "naive") != 0 || product->flop < 1e10;
 }
 
-/* Kernels of the precision that serve production; the ladder's do not. */
+/* Kernels of the precision that could have been chosen. */
 static bool is_candidate(const bench *bench, const tb_kernel *kernel, const bench_product *product)
 {
-    return kernel->accuracy <= bench->options.accuracy && strchr(kernel->name, '/') == NULL &&
+    return kernel->accuracy <= bench->options.accuracy &&
+           tb_kernel_is_free_on(kernel, bench->gpu.description.architecture) &&
            has_room_for(product, kernel) && !bench_refusal(&bench->gpu, kernel, &product->first);
 }
 
@@ -329,10 +341,33 @@ static bool is_wanted(const bench *bench, const char *name)
     return !bench->options.group || strcmp(bench->options.group, name) == 0;
 }
 
+/* Every kernel that may be chosen computes one product of squares once: for a profiler. */
+static void launch_once(const bench *bench)
+{
+    const int64_t n = bench->options.size;
+    bench_product product;
+    bench_allocate(&bench->gpu, n, n, n, false, false, 1, &product);
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        bench_contender contender = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
+        if (!is_candidate(bench, contender.kernel, &product))
+            continue;
+        bench_prepare(&bench->gpu, &contender, &product);
+        bench_enqueue(&bench->gpu, &contender, &product.first);
+        BENCH_CUDA(cudaStreamSynchronize(bench->gpu.native));
+        bench_dismiss(&contender);
+    }
+    bench_release(&product);
+}
+
 int main(int argc, char **argv)
 {
     bench bench = {.options = read_options(argc, argv)};
     bench_open(&bench.gpu);
+    if (bench.options.once) {
+        launch_once(&bench);
+        bench_close(&bench.gpu);
+        return 0;
+    }
     collect_kernels(&bench);
     const char *name = bench.options.json ? bench.options.json : "/dev/null";
     FILE *file = fopen(name, "w");

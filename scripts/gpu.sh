@@ -9,7 +9,7 @@
 #   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
-#   counters   the hardware counters that docs/ladder.md quotes (needs ncu)
+#   counters   the hardware counters that docs/ladder.md and docs/kernels.md quote (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
@@ -62,7 +62,8 @@ for part in "${parts[@]}"; do
         "$build/bench/ladder" --ceiling 59.6 --json "$out/ladder.json" | tee "$out/ladder.txt" || status=1
         ;;
     counters)
-        python3 bench/ladder_counters.py "$build/bench/ladder" "$out/ladder-ncu.json" || status=1
+        python3 bench/counters.py "$build/bench/ladder" "$out/ladder-ncu.json" || status=1
+        python3 bench/counters.py "$build/bench/kernels" "$out/kernels-ncu.json" --size 4096 --names '^sgemm_' || status=1
         ;;
     kernels)
         "$build/bench/kernels" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} | tee "$out/kernels.txt" || status=1
