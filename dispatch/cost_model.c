@@ -22,9 +22,13 @@
 #define SLAB_FACTOR 1.05
 
 /* 128 fused multiply-adds a cycle and multiprocessor: at 1.76 GHz, 59.6 TFLOP/s on an H200's 132. */
-#define FLOP_A_CLOCK   256.5
-#define LAUNCH_SECONDS 3e-6
-/* Filling the first buffers and writing C, for a block that nothing else on its multiprocessor covers up. */
+#define FLOP_A_CLOCK 256.5
+/* A launch that is prepared while the one before it runs; one that is not, as those of rows without a forecast of their
+ * own, takes so much longer. */
+#define LAUNCH_SECONDS      1.3e-6
+#define LATE_LAUNCH_SECONDS 2e-6
+/* Filling the first buffers and writing C, and as long again for reading it, for a block that nothing else on its
+ * multiprocessor covers up. */
 #define BLOCK_SECONDS 4e-6
 /* Starting one device-to-device copy, and its launch gap; each of the columns that it moves. */
 #define PAD_SECONDS        3e-6
@@ -166,8 +170,9 @@ static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, c
 {
     double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
     double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)problem->k;
-    return ceil(tiles / chip->multiprocessors) *
-           (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + BLOCK_SECONDS / kernel->blocks);
+    double block = (problem->beta != 0 ? 2 : 1) * BLOCK_SECONDS / kernel->blocks;
+    return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) *
+                                     (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + block);
 }
 
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)

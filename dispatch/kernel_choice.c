@@ -28,13 +28,6 @@ static bool has_the_shape(const tb_kernel *kernel, const tb_problem *p)
            (double)longer * (double)p->k >= (double)kernel->least_elements;
 }
 
-static bool has_the_alignment(const tb_kernel *kernel, const tb_problem *p)
-{
-    const tb_kernel aligned = {.alignment = kernel->misses_alignment};
-    return kernel->misses_alignment == 0 || !tb_kernel_takes(&aligned, p->a, p->lda) ||
-           !tb_kernel_takes(&aligned, p->b, p->ldb);
-}
-
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
                                 int architecture)
 {
@@ -42,9 +35,7 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *probl
         return "only when forced";
     if (kernel->accuracy > accuracy)
         return kernel->accuracy == TB_ACCURACY_FAST ? "only in precision fast" : "not in precision ieee";
-    if (!has_the_shape(kernel, problem))
-        return "not for this shape";
-    return has_the_alignment(kernel, problem) ? NULL : "only for unaligned operands";
+    return has_the_shape(kernel, problem) ? NULL : "not for this shape";
 }
 
 static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,

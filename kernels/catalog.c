@@ -3,7 +3,6 @@
 
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
-#include "kernels/simt/launch_padded.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
 #include "kernels/tensor/launch_split_sm80.h"
@@ -37,48 +36,51 @@ TB_KERNEL_FILE(tiled, 0)
  */
 /* clang-format off */
 #define TB_SIMT_FAMILY(X)                                                                                     \
-    X(16x128_2,  16, 128, 32, 128, 4, 2, 0.45)                                                                \
-    X(128x16_2, 128,  16, 32, 128, 4, 2, 0.44)                                                                \
-    X(32x32_4,   32,  32, 32, 128, 4, 3, 0.52)                                                                \
-    X(64x32_8,   64,  32, 64, 256, 3, 1, 0.61)                                                                \
-    X(64x64_4,   64,  64, 32, 256, 3, 1, 0.65)                                                                \
-    X(64x64_2,   64,  64, 16, 128, 3, 2, 0.67)                                                                \
-    X(128x64_2, 128,  64, 16, 256, 3, 1, 0.72)                                                                \
-    X(128x64,   128,  64, 16, 128, 4, 3, 0.83)                                                                \
-    X(128x128,  128, 128, 16, 256, 3, 2, 0.89)
-/* Alone in its demand for alignment, and so padding what has none. */
+    X(16x128_2,  16, 128, 32, 128, 4, 2, 0.63)                                                                \
+    X(128x16_2, 128,  16, 32, 128, 4, 2, 0.63)                                                                \
+    X(32x32_4,   32,  32, 64, 128, 3, 3, 0.67)                                                                \
+    X(64x32_8,   64,  32, 64, 256, 3, 1, 0.74)                                                                \
+    X(64x64_2,   64,  64, 16, 128, 3, 2, 0.76)                                                                \
+    X(128x64_2, 128,  64, 32, 256, 3, 1, 0.84)                                                                \
+    X(128x64,   128,  64, 16, 128, 4, 3, 0.86)                                                                \
+    X(128x128,  128, 128, 16, 256, 3, 2, 0.92)
+/* 16 x 8 of C a thread leave few registers for anything else: not enough for panels on their way, as before 8.0, nor for
+ * what 12.0's assembler takes. */
+#define TB_SIMT_BROAD(X)                                                                                      \
+    X(128x256,  128, 256, 16, 256, 3, 1, 0.94)
+/* Stages of more shared memory, or blocks of more threads, than suit other chips than 9.0. */
 #define TB_SIMT_LARGE(X)                                                                                      \
-    X(128x256,  128, 256, 16, 256, 3, 1, 0.93)
+    X(64x64_4,   64,  64, 64, 256, 3, 1, 0.80)                                                                \
+    X(128x64_4, 128,  64, 64, 512, 3, 1, 0.88)                                                                \
+    X(128x128_2,128, 128, 32, 512, 3, 1, 0.935)
 /* clang-format on */
 
 #define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, threads, stages, blocks, efficiency)                     \
     TB_SIMT_ENTRIES(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k))
 
-#define TB_SIMT_FILE_ALIGNED(shape, tile_m, tile_n, tile_k, threads, stages, blocks, efficiency)             \
-    TB_KERNEL_FILE(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k))
+#define TB_SIMT_ENTRIES_OF(stem, suffix, shared)                                                             \
+    {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, true},                                             \
+        {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, true},                                         \
+        {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, true},                                         \
+        {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, true},
 
 #define TB_SIMT_ENTRIES(stem, shared)                                                                        \
     extern const unsigned char tb_image_##stem[];                                                            \
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
-    static tb_entry entries_##stem[] = {                                                                     \
-        {&module_##stem, #stem "_nn", shared, NULL, 0, false},                                               \
-        {&module_##stem, #stem "_nt", shared, NULL, 0, false},                                               \
-        {&module_##stem, #stem "_tn", shared, NULL, 0, false},                                               \
-        {&module_##stem, #stem "_tt", shared, NULL, 0, false},                                               \
-        {&module_##stem, #stem "_nn_vector", shared, NULL, 0, false},                                        \
-        {&module_##stem, #stem "_nt_vector", shared, NULL, 0, false},                                        \
-        {&module_##stem, #stem "_tn_vector", shared, NULL, 0, false},                                        \
-        {&module_##stem, #stem "_tt_vector", shared, NULL, 0, false},                                        \
-    };
+    static tb_entry entries_##stem[] = {TB_SIMT_ENTRIES_OF(stem, "", shared)                                 \
+                                            TB_SIMT_ENTRIES_OF(stem, "_vector", shared)};
 
-#define TB_SIMT_ROW(...)        TB_SIMT_ROW_OF(1, __VA_ARGS__)
-#define TB_SIMT_ROW_PADDED(...) TB_SIMT_ROW_OF(4, __VA_ARGS__)
+#define TB_SIMT_ROW(...)       TB_SIMT_ROW_OF(75, 0, false, __VA_ARGS__)
+#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(80, 120, false, __VA_ARGS__)
+#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(90, 100, true, __VA_ARGS__)
 
-#define TB_SIMT_ROW_OF(alignment_, shape, m, n, k, threads_, stages, blocks_, efficiency_)                   \
+#define TB_SIMT_ROW_OF(first, end, major_only_, shape, m, n, k, threads_, stages, blocks_, efficiency_)      \
     {                                                                                                        \
         .name = "sgemm_simt_" #shape,                                                                        \
         .summary = "FP32 FMA, " #shape " tiles, k in stages of " #k ", " #stages " stages",                  \
-        .architecture = 75,                                                                                  \
+        .architecture = first,                                                                               \
+        .architecture_end = end,                                                                             \
+        .major_only = major_only_,                                                                           \
         .tile_m = m,                                                                                         \
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
@@ -86,8 +88,7 @@ TB_KERNEL_FILE(tiled, 0)
         .shared_bytes = stages * TB_SIMT_STAGE_BYTES(m, n, k),                                               \
         .efficiency = efficiency_,                                                                           \
         .blocks = blocks_,                                                                                   \
-        .alignment = alignment_,                                                                             \
-        .pads = alignment_ > 1,                                                                              \
+        .alignment = 1,                                                                                      \
         .entries = entries_sgemm_simt_##shape,                                                               \
         .workspace = tb_simt_workspace,                                                                      \
         .clocks = tb_simt_clocks,                                                                            \
@@ -95,31 +96,27 @@ TB_KERNEL_FILE(tiled, 0)
     },
 
 TB_SIMT_FAMILY(TB_SIMT_FILE)
-TB_SIMT_LARGE(TB_SIMT_FILE_ALIGNED)
+TB_SIMT_BROAD(TB_SIMT_FILE)
+TB_SIMT_LARGE(TB_SIMT_FILE)
 
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, false};
-
-/* Copies operands for the row that pads by itself. */
-extern const unsigned char tb_image_copy_pitched[];
-static tb_module module_copy_pitched = {.name = "copy_pitched", .image = TB_IMAGE(copy_pitched)};
-tb_entry tb_entry_copy_pitched = {&module_copy_pitched, "copy_pitched", 0, NULL, 0, false};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, true};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
 static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
                                                .image = TB_IMAGE(sgemm_skinny_reduce)};
-tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, false};
+tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, true};
 #define TB_SKINNY_ENTRIES(contiguous, suffix)                                                                \
-    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, false},                       \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, false},                   \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, false},                   \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, false},                   \
+    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, true},                        \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, true},                    \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, true},                    \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, true},                    \
     {                                                                                                        \
-        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, false                     \
+        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, true                      \
     }
 static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
                                           TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),
@@ -127,12 +124,8 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
 
 /* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
 #define TB_SPLIT_ENTRIES(module, name, parts)                                                                \
-    [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0, false}, [TB_SPLIT_SPLIT] = {&module,             \
-                                                                                        name "_split",       \
-                                                                                        0,                   \
-                                                                                        NULL,                \
-                                                                                        0,                   \
-                                                                                        true},               \
+    [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0, true},                                           \
+    [TB_SPLIT_SPLIT] = {&module, name "_split", 0, NULL, 0, true},                                           \
     [TB_SPLIT_MULTIPLY_WIDE] =                                                                               \
         {&module, name "_128x192", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), NULL, 0, true},                \
     [TB_SPLIT_MULTIPLY_NARROW] =                                                                             \
@@ -216,24 +209,11 @@ const tb_kernel tb_catalog[] = {
         .entries = entries_tiled,
         .launch = tb_launch_tiles,
     },
-    TB_SIMT_FAMILY(TB_SIMT_ROW) TB_SIMT_LARGE(TB_SIMT_ROW_PADDED){
-        .name = "sgemm_simt_padded",
-        .summary = "the SIMT family, operands padded by a kernel of our own",
-        .architecture = 75,
-        .tile_m = 128,
-        .tile_n = 256,
-        .tile_k = 16,
-        .threads = 256,
-        .shared_bytes = 3 * TB_SIMT_STAGE_BYTES(128, 256, 16),
-        .efficiency = 0.88,
-        .blocks = 1,
-        .alignment = 1,
-        .misses_alignment = 4,
-        .entries = entries_sgemm_simt_128x256,
-        .workspace = tb_padded_workspace,
-        .clocks = tb_padded_clocks,
-        .launch = tb_launch_padded,
-    },
+    /* clang-format off */
+    TB_SIMT_FAMILY(TB_SIMT_ROW)
+    TB_SIMT_BROAD(TB_SIMT_ROW_BROAD)
+    TB_SIMT_LARGE(TB_SIMT_ROW_LARGE)
+    /* clang-format on */
     {
         .name = "sgemm_skinny",
         .summary = "C with a side of at most 16, the long operand read once",

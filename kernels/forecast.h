@@ -7,7 +7,7 @@
 #define TB_FMA_A_CLOCK 128.0
 
 /* A second launch behind a first one, beside the bytes that it moves. */
-#define TB_SECOND_LAUNCH_CLOCKS 7000.0
+#define TB_SECOND_LAUNCH_CLOCKS 5500.0
 
 /* A multiprocessor's share of 4.2 TB/s, at 1.76 GHz. */
 #define TB_BYTES_A_CLOCK 18.0

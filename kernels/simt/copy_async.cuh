@@ -1,34 +1,95 @@
-/* Asynchronous copies from global to shared memory, a function for each instruction: they wait for no register,
- * so that many can be in flight. Before sm_80 there are none, and none of these functions does anything.
+/* The instructions between global memory, shared memory and registers that CUDA C++ does not spell, or not with a shared
+ * address of 32 bits and an offset in the instruction: what is computed for an address costs FMAs.
+ *
+ * Asynchronous copies wait for no register, so that many can be in flight. Before sm_80 there are none, and their
+ * functions do nothing.
  */
 #pragma once
 
 namespace simt
 {
 
-/* Copies `bytes` (4 or 16) to shared memory; only the first `valid` bytes are read, the rest become zero. An
- * address of which nothing is read may be any. */
-template <int bytes> __device__ inline void copy_async(float *shared, const float *global, int valid)
+/* The shared address of the ring of stages. */
+__device__ inline unsigned first_stage()
+{
+    extern __shared__ __align__(16) float stages[];
+    return unsigned(__cvta_generic_to_shared(stages));
+}
+
+/* Keeps the value in a register, instead of finding it anew wherever it is wanted; from sm_80 on, where panels on their way
+ * take none. */
+__device__ inline void keep(unsigned &value)
 {
 #if __CUDA_ARCH__ >= 800
-    const unsigned target = unsigned(__cvta_generic_to_shared(shared));
-    if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(valid));
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(target), "l"(global), "r"(valid));
+    asm volatile("" : "+r"(value));
 #endif
 }
 
-template <int bytes> __device__ inline void copy_async(float *shared, const float *global)
+/* The thread's number in its block, asked for anew each time: it takes no register in between. */
+__device__ inline int thread_again()
+{
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+__device__ inline float4 load_shared(unsigned address)
+{
+    float4 value;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "r"(address));
+    return value;
+}
+
+__device__ inline void store_shared(unsigned address, float value)
+{
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value));
+}
+
+/* Copies 16 bytes to shared memory. */
+__device__ inline void copy_async(unsigned shared, const void *global)
 {
 #if __CUDA_ARCH__ >= 800
-    const unsigned target = unsigned(__cvta_generic_to_shared(shared));
-    if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(global));
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(target), "l"(global));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global));
 #endif
 }
+
+/* Copies `bytes` (4 or 16) to shared memory; only the first `valid` bytes are read, the rest become zero. An
+ * address of which nothing is read may be any. */
+template <int bytes> __device__ inline void copy_async(unsigned shared, const float *global, int valid)
+{
+#if __CUDA_ARCH__ >= 800
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global), "r"(valid));
+#endif
+}
+
+#define TB_COPY_ASYNC_IF(copy)                                                                               \
+    asm volatile("{\n"                                                                                       \
+                 ".reg .pred wanted;\n"                                                                      \
+                 ".reg .b32 masked;\n"                                                                       \
+                 "and.b32 masked, %0, %3;\n"                                                                 \
+                 "setp.ne.u32 wanted, masked, 0;\n"                                                          \
+                 "@wanted " copy ";\n"                                                                       \
+                 "}" ::"r"(mask),                                                                            \
+                 "r"(shared), "l"(global), "n"(1u << bit), "n"(shared_offset), "n"(global_offset))
+
+/* Copies `bytes` (4 or 16) if the mask has the bit; the offsets are in bytes. */
+template <int bytes, int bit, int shared_offset, int global_offset>
+__device__ inline void copy_async_if(unsigned mask, unsigned shared, const float *global)
+{
+#if __CUDA_ARCH__ >= 800
+    if (bytes == 16)
+        TB_COPY_ASYNC_IF("cp.async.cg.shared.global [%1 + %4], [%2 + %5], 16");
+    else
+        TB_COPY_ASYNC_IF("cp.async.ca.shared.global [%1 + %4], [%2 + %5], 4");
+#endif
+}
+
+#undef TB_COPY_ASYNC_IF
 
 __device__ inline void commit_copies()
 {

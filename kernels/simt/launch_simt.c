@@ -7,16 +7,19 @@
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
  * measured on an H200 by bench/kernels. */
 /* Starting a block, and the rates at which its stages fill and its tile is written (and read, if beta asks). */
-#define BLOCK_CLOCKS        1000.0
-#define STAGE_BYTES_A_CLOCK 25.0
-#define TILE_BYTES_A_CLOCK  17.0
+#define BLOCK_CLOCKS        3900.0
+#define STAGE_BYTES_A_CLOCK 36.0
+#define TILE_BYTES_A_CLOCK  20.0
 /* The rate at which the second launch reads parts of tiles. */
-#define PARTS_BYTES_A_CLOCK 10.0
+#define PARTS_BYTES_A_CLOCK 18.0
 /* With a warp and a half for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
  * the multiplications of a thread are independent. */
-#define SATURATING_THREADS 180.0
-/* What is left of the efficiency when operands move 4 bytes at a time. */
-#define UNALIGNED_SHARE 0.88
+#define SATURATING_THREADS 143.0
+/* What an operand that is contiguous along k costs of the efficiency, as it is turned on its way; more where small tiles
+ * turn it for fewer multiplications. */
+#define TURNED_SHARE       0.053
+#define TURNED_SHARE_SMALL 0.18
+#define SMALL_TILE         2048
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 
@@ -41,71 +44,95 @@ static double tile_bytes(const tb_kernel *kernel)
     return (double)sizeof(float) * kernel->tile_m * kernel->tile_n;
 }
 
+static double efficiency(const tb_kernel *kernel, const tb_problem *problem)
+{
+    int turned = (problem->transpose_a ? 1 : 0) + (problem->transpose_b ? 0 : 1);
+    bool small = kernel->tile_m * kernel->tile_n <= SMALL_TILE;
+    return kernel->efficiency * (1 - turned * (small ? TURNED_SHARE_SMALL : TURNED_SHARE));
+}
+
 /* One step of every block on a multiprocessor where `resident` run at a time: with too few threads its
  * pipelines run partly empty. */
-static double step_clocks(const tb_kernel *kernel, double resident)
+static double step_clocks(const tb_kernel *kernel, const tb_problem *problem, double resident)
 {
     double filled = resident * kernel->threads / SATURATING_THREADS;
     return resident * kernel->tile_m * kernel->tile_n * kernel->tile_k /
-           (TB_FMA_A_CLOCK * kernel->efficiency * (filled < 1 ? filled : 1));
+           (TB_FMA_A_CLOCK * efficiency(kernel, problem) * (filled < 1 ? filled : 1));
 }
 
-/* Blocks of so many steps each, as the busiest multiprocessor sees them. */
+/* Blocks of so many steps each, as the busiest multiprocessor sees them; each has so many tiles, or parts of tiles. */
 static double wave_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t blocks, double steps,
-                          int multiprocessors)
+                          double tiles_a_block, int multiprocessors)
 {
     if (blocks == 0)
         return 0;
     int64_t share = tb_pieces(blocks, multiprocessors);
     double resident = (double)smaller(share, kernel->blocks);
-    double block = BLOCK_CLOCKS + kernel->shared_bytes / STAGE_BYTES_A_CLOCK +
-                   (problem->beta != 0 ? 2 : 1) * tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
-    return (double)share / resident * (steps * step_clocks(kernel, resident) + block);
+    double tile = kernel->shared_bytes / STAGE_BYTES_A_CLOCK +
+                  (problem->beta != 0 ? 2 : 1) * tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    return (double)share / resident *
+           (BLOCK_CLOCKS + steps * step_clocks(kernel, problem, resident) + tiles_a_block * tile);
 }
 
 static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, const tb_simt_schedule *schedule,
                         int64_t tiles, int multiprocessors)
 {
-    double clocks = wave_clocks(kernel, problem, schedule->whole, (double)schedule->steps, multiprocessors);
+    double clocks =
+        wave_clocks(kernel, problem, schedule->whole, (double)schedule->steps, 1, multiprocessors);
     if (schedule->pieces == 0)
         return clocks;
-    double dealt = (double)((tiles - schedule->whole) * schedule->steps);
-    double partials = (double)(schedule->pieces + tiles - schedule->whole);
+    int64_t dealt = tiles - schedule->whole;
+    double pieces = (double)schedule->pieces;
+    /* Where pieces do not end with tiles, all but a few have parts of two. */
+    double parts = pieces + (schedule->pieces % dealt == 0 ? 0 : (double)dealt);
     return clocks +
-           wave_clocks(kernel, problem, schedule->pieces, dealt / (double)schedule->pieces, multiprocessors) +
-           TB_SECOND_LAUNCH_CLOCKS +
-           2 * partials * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
+           wave_clocks(kernel, problem, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+                       parts / pieces, multiprocessors) +
+           TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
+}
+
+/* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
+static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t whole,
+                             int64_t pieces, int multiprocessors, tb_simt_schedule other)
+{
+    tb_simt_schedule dealt = other;
+    int64_t pieces_most = (tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k);
+    dealt.whole = whole;
+    dealt.pieces = smaller(pieces, pieces_most);
+    if (dealt.pieces == 0 || (dealt.pieces <= tiles - whole && whole == 0))
+        return other;
+    dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
+    return dealt.clocks < other.clocks ? dealt : other;
 }
 
 /* Either every tile has a block of its own, or the last one to two waves of tiles are dealt evenly to as many
- * blocks as run at a time. */
+ * blocks as run at a time, or, where there is less than a wave, every tile to the same number of blocks, which then
+ * have a part of one tile each. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               int multiprocessors)
 {
-    tb_simt_schedule plain = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
-                              .tiles_n = tb_pieces(problem->n, kernel->tile_n)};
-    int64_t tiles = plain.tiles_m * plain.tiles_n * batches;
-    plain.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
-    plain.whole = tiles;
-    plain.clocks = clocks_of(kernel, problem, &plain, tiles, multiprocessors);
+    tb_simt_schedule best = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
+                             .tiles_n = tb_pieces(problem->n, kernel->tile_n)};
+    int64_t tiles = best.tiles_m * best.tiles_n * batches;
+    best.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
+    best.whole = tiles;
+    best.clocks = clocks_of(kernel, problem, &best, tiles, multiprocessors);
 
     int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks;
-    if (tiles % at_a_time == 0)
-        return plain;
-    tb_simt_schedule dealt = plain;
-    dealt.whole = tiles > at_a_time ? (tiles / at_a_time - 1) * at_a_time : 0;
-    int64_t steps = (tiles - dealt.whole) * plain.steps;
-    dealt.pieces = smaller(at_a_time, steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k));
-    if (dealt.pieces <= tiles - dealt.whole && dealt.whole == 0)
-        return plain;
-    dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
-    return dealt.clocks < plain.clocks ? dealt : plain;
+    if (tiles == 0 || tiles % at_a_time == 0)
+        return best;
+    int64_t whole = tiles > at_a_time ? (tiles / at_a_time - 1) * at_a_time : 0;
+    best = deal(kernel, problem, tiles, whole, at_a_time, multiprocessors, best);
+    if (tiles <= at_a_time / 2)
+        best = deal(kernel, problem, tiles, 0, at_a_time / tiles * tiles, multiprocessors, best);
+    if (tiles <= multiprocessors / 2 && kernel->blocks > 1)
+        best = deal(kernel, problem, tiles, 0, multiprocessors / tiles * tiles, multiprocessors, best);
+    return best;
 }
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
 {
-    double share = kernel->alignment > 1 || moves_vectors(problem, 0, 0) ? 1 : UNALIGNED_SHARE;
-    return tb_simt_plan(kernel, problem, 1, multiprocessors).clocks / share;
+    return tb_simt_plan(kernel, problem, 1, multiprocessors).clocks;
 }
 
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
@@ -140,12 +167,11 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
-/* The variant that moves 16 bytes at a time, where both operands allow it in every batch. A kernel that demands
- * alignment has no other. */
+/* The variant that moves 16 bytes at a time, where both operands allow it in every batch. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_problem *problem, int64_t stride_a,
                               int64_t stride_b)
 {
-    bool vectors = kernel->alignment == 1 && moves_vectors(problem, stride_a, stride_b);
+    bool vectors = moves_vectors(problem, stride_a, stride_b);
     return &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 

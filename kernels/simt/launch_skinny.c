@@ -10,7 +10,7 @@
  * A load's way from memory and back under load, 0.7 us at 1.76 GHz: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS 1200.0
 /* Starting a block until its first loads are back, and its sums' way through shared memory. */
-#define BLOCK_CLOCKS 4000.0
+#define BLOCK_CLOCKS 4500.0
 /* What L2 delivers to a multiprocessor when all of them ask, about 6 TB/s in all: the short operand comes from
  * there, once for each block. */
 #define L2_BYTES_A_CLOCK 27.0

@@ -25,6 +25,14 @@ __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t n
     return {batch, int64_t(within / width) * tile_m, int64_t(first_n + within % width) * tile_n};
 }
 
+/* The same, not remembered from the first time. */
+__device__ inline tile locate_tile_again(const tb_simt_arguments &arguments, int64_t number, int tile_m,
+                                         int tile_n)
+{
+    asm volatile("" : "+l"(number));
+    return locate_tile(arguments, number, tile_m, tile_n);
+}
+
 __device__ inline void add(float4 &sum, const float4 &term)
 {
     sum.x += term.x;

@@ -2,7 +2,8 @@
  *
  * A panel is tile_outer x tile_k of an operand, kept in shared memory as [k][outer] whatever its order in
  * global memory, its rows padded by 4 floats: the 4 rows x 8 k of elements, or 16 rows x 2 k of 16-byte
- * pieces, that a warp stores when it transposes on the way then fall into 32 different banks.
+ * pieces, that a warp stores when it transposes on the way then fall into 32 different banks. Each slice of a
+ * block moves its own share along k, and so waits for nobody else.
  *
  * Aligned operands move 16 bytes at a time, others 4 bytes at a time, which takes any address: by cp.async,
  * or, where 16 bytes have to be transposed and before sm_80, through registers.
@@ -16,35 +17,41 @@
 namespace simt
 {
 
-/* How a panel is shared out among the threads. A thread moves `count` pieces of width_outer x width_k, in
- * `strided` groups that lie a multiple of the leading dimension apart, each of `near` pieces that lie a
- * constant apart. */
-template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int threads> struct share {
+/* How a slice's share of a panel, tile_outer x slice_k, is shared out among its threads. A thread moves `count` pieces of
+ * width_outer x width_k, in `strided` groups that lie a multiple of the leading dimension apart, each of `near`
+ * pieces that lie a constant apart, so that one address serves them all. */
+template <bool k_contiguous, bool vector, int tile_outer, int slice_k, int threads> struct share {
     static constexpr int width = vector ? 4 : 1;
     static constexpr int width_outer = k_contiguous ? 1 : width, width_k = k_contiguous ? width : 1;
     static constexpr int pieces_outer = tile_outer / width_outer;
-    /* Threads along the outer dimension: all where that is the contiguous one, else as the banks demand. */
-    static constexpr int lanes_wanted = !k_contiguous ? threads : vector ? threads / 2 : threads / 8;
+    /* Threads along the outer dimension: where that is the contiguous one, what it takes to read 128 or 256 bytes in a
+     * row and no more, which leaves a thread's pieces near each other; else as the banks demand. */
+    static constexpr int lanes_in_a_row = vector ? 16 : 32;
+    static constexpr int lanes_contiguous =
+        threads / lanes_in_a_row > slice_k ? threads / slice_k : lanes_in_a_row;
+    static constexpr int lanes_wanted = !k_contiguous ? lanes_contiguous : vector ? threads / 2 : threads / 8;
     static constexpr int lanes_outer = pieces_outer < lanes_wanted ? pieces_outer : lanes_wanted;
     static constexpr int lanes_k = threads / lanes_outer;
     static constexpr int outer_step = lanes_outer * width_outer, k_step = lanes_k * width_k;
-    static constexpr int outer_count = tile_outer / outer_step, k_count = tile_k / k_step;
+    static constexpr int outer_count = tile_outer / outer_step, k_count = slice_k / k_step;
     static constexpr int strided = k_contiguous ? outer_count : k_count;
     static constexpr int near = k_contiguous ? k_count : outer_count;
     static constexpr int count = strided * near;
-    static_assert(outer_count > 0 && k_count > 0 && tile_outer % outer_step == 0 && tile_k % k_step == 0,
+    static_assert(outer_count > 0 && k_count > 0 && tile_outer % outer_step == 0 && slice_k % k_step == 0,
                   "the panel is covered");
     static_assert(count <= (vector ? 31 : 32),
                   "a mask has a bit for each piece, and one more for ragged ones");
 
-    /* A thread's first piece, and the others relative to it. */
+    /* A thread's first piece in its slice's share, and the others relative to it. */
     static __device__ int outer0()
     {
-        return k_contiguous ? threadIdx.x / lanes_k : threadIdx.x % lanes_outer * width_outer;
+        const int thread = threadIdx.x % threads;
+        return k_contiguous ? thread / lanes_k : thread % lanes_outer * width_outer;
     }
     static __device__ int k0()
     {
-        return k_contiguous ? threadIdx.x % lanes_k * width_k : threadIdx.x / lanes_outer;
+        const int thread = threadIdx.x % threads;
+        return k_contiguous ? thread % lanes_k * width_k : thread / lanes_outer;
     }
     static __device__ constexpr int outer(int i)
     {
@@ -56,10 +63,12 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int thread
     }
 };
 
-/* Moves one operand's panels, one after the other along k. Elements beyond the outer dimension are not read;
- * what lies in shared memory in their place reaches only elements that C does not have. */
-template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int threads> struct loader {
-    using share = simt::share<k_contiguous, vector, tile_outer, tile_k, threads>;
+/* Moves one operand's panels, one after the other along k; each of the block's slices, of so many threads, its share.
+ * Elements beyond the outer dimension are not read; what lies in shared memory in their place reaches only
+ * elements that C does not have. A stage is named by its offset from the first one, in bytes. */
+template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices, int threads> struct loader {
+    static constexpr int slice_k = tile_k / slices;
+    using share = simt::share<k_contiguous, vector, tile_outer, slice_k, threads>;
     static constexpr int count = share::count, width = share::width;
     static constexpr int pitch = tile_outer + 4;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -73,24 +82,32 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int thread
     const float *address;    /* of the group of pieces to be fetched next */
     int64_t stride, to_next; /* from group to group, and from the last one to the next panel */
     int64_t k_stride;        /* from one k to the next */
-    int outer_left;          /* elements that the operand has from the first piece on, if few */
+    int k0, outer_left;      /* k of the first piece; elements that the operand has from there on, if few */
+    unsigned target;         /* shared address of the first piece in the first stage */
     unsigned mask;           /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
-    bool ragged;             /* part of a piece does */
+    int ragged_from; /* from a group's first piece to one of which only part does; -1 where there is none */
     float held[holds ? count * width : 1];
 
     __device__ loader(const float *operand, int64_t ld, int64_t first, int64_t extent)
         : k_stride(k_contiguous ? 1 : ld), mask(panel_bit)
     {
-        const int64_t outer = first + share::outer0(), k = share::k0();
-        address = operand + (k_contiguous ? outer * ld + k : outer + k * ld);
+        const int64_t outer = first + share::outer0();
+        k0 = share::k0() + (slices > 1 ? threadIdx.x / threads * slice_k : 0);
+        target = first_stage() + 4 * (k0 * pitch + share::outer0());
+        address = operand + (k_contiguous ? outer * ld + k0 : outer + k0 * ld);
         stride = ld * (k_contiguous ? share::outer_step : share::k_step);
-        to_next = k_contiguous ? tile_k - (share::strided - 1) * stride : stride;
+        to_next = k_stride * tile_k - (share::strided - 1) * stride;
         outer_left = int(min(extent - first, int64_t(tile_outer))) - share::outer0();
 #pragma unroll
         for (int i = 0; i < count; i++)
             if (outer_left - share::outer(i) >= share::width_outer)
                 mask |= 1u << i;
-        ragged = share::width_outer > 1 && outer_left > 0 && outer_left < share::width_outer;
+        const int last = outer_left / share::outer_step, left = outer_left % share::outer_step;
+        ragged_from = last < share::outer_count && left > 0 && left < share::width_outer
+                          ? last * share::outer_step
+                          : -1;
+        keep(target);
+        keep(mask);
         if (holds)
 #pragma unroll
             for (int i = 0; i < count * width; i++)
@@ -102,14 +119,15 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int thread
         address += k * k_stride;
     }
 
-    static __device__ float *target(float *stage)
-    {
-        return stage + share::k0() * pitch + share::outer0();
-    }
-
     __device__ const float *piece_address(int i) const
     {
         return address + (k_contiguous ? share::k(i) : share::outer(i));
+    }
+
+    /* Bytes from the first piece to piece i, in shared memory. */
+    static __device__ constexpr int offset(int i)
+    {
+        return 4 * (share::k(i) * pitch + share::outer(i));
     }
 
     /* After the last piece of a group the address moves on. */
@@ -119,74 +137,87 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int thread
             address += i == count - 1 ? to_next : stride;
     }
 
-    __device__ void fetch_elements(float *stage, int i, int elements)
+    __device__ void fetch_elements(unsigned stage, int i, int elements)
     {
         if (holds) {
 #pragma unroll
             for (int e = 0; e < width; e++)
                 held[i * width + e] = e < elements ? piece_address(i)[e] : 0;
         } else {
-            copy_async<4 * width>(target(stage) + share::k(i) * pitch + share::outer(i), piece_address(i),
-                                  4 * elements);
+            copy_async<4 * width>(target + stage + offset(i), piece_address(i), 4 * elements);
         }
     }
 
     /* A whole panel, of which only the first k_left steps exist. */
-    __device__ void fetch_guarded(float *stage, int k_left)
+    __device__ void fetch_guarded(unsigned stage, int k_left)
     {
 #pragma unroll
         for (int i = 0; i < count; i++) {
-            const int outer = outer_left - share::outer(i), k = k_left - share::k0() - share::k(i);
+            const int outer = outer_left - share::outer(i), k = k_left - k0 - share::k(i);
             fetch_elements(stage, i, outer <= 0 || k <= 0 ? 0 : min(width, k_contiguous ? k : outer));
             pass(i);
         }
     }
 
-    /* Piece i of a panel that lies within k, if its bit is in `live`. */
-    __device__ void fetch(float *stage, int i, unsigned live)
+    /* The same, straight into the stage, also what else waits in registers on its way: element by element. From sm_80 on. */
+    __device__ void fetch_guarded_directly(unsigned stage, int k_left)
     {
-        if (live >> i & 1) {
-            if (!holds)
-                copy_async<4 * width>(target(stage) + share::k(i) * pitch + share::outer(i),
-                                      piece_address(i));
-            else if (vector)
+        if constexpr (holds && vector) {
+#pragma unroll
+            for (int i = 0; i < count; i++) {
+                const bool exists = outer_left > share::outer(i);
+#pragma unroll
+                for (int e = 0; e < width; e++)
+                    copy_async<4>(target + stage + offset(i) + 4 * e * pitch, piece_address(i) + e,
+                                  exists && k_left - k0 - share::k(i) > e ? 4 : 0);
+                pass(i);
+            }
+        } else {
+            fetch_guarded(stage, k_left);
+        }
+    }
+
+    /* Piece i of a panel that lies within k, if its bit is in `live`. */
+    template <int i> __device__ void fetch(unsigned stage, unsigned live)
+    {
+        if (!holds) {
+            copy_async_if<4 * width, i, offset(i), 4 * (k_contiguous ? share::k(i) : share::outer(i))>(
+                live, target + stage, address);
+        } else if (live >> i & 1) {
+            if (vector)
                 *reinterpret_cast<float4 *>(&held[i * width]) =
                     *reinterpret_cast<const float4 *>(piece_address(i));
             else
                 held[i] = *piece_address(i);
-        } else if (holds && !k_contiguous && ragged && live & panel_bit) {
-            fetch_elements(stage, i, outer_left);
+        } else if (!k_contiguous && ragged_from >= 0 && live & panel_bit) {
+            fetch_elements(stage, i, outer_left - share::outer(i));
         }
         pass(i);
     }
 
     /* The pieces of such a panel of which part lies within the outer dimension, where they need not wait for
      * registers; before any other. */
-    __device__ void fetch_ragged(float *stage, unsigned live)
+    __device__ void fetch_ragged(unsigned stage, unsigned live)
     {
-        if (holds || k_contiguous || !vector || !(ragged && live & panel_bit))
-            return;
-        const float *first = address;
+        if constexpr (!holds && !k_contiguous && vector)
+            if (ragged_from >= 0 && live & panel_bit)
 #pragma unroll
-        for (int i = 0; i < count; i++) {
-            fetch_elements(stage, i, outer_left);
-            pass(i);
-        }
-        address = first;
+                for (int group = 0; group < share::strided; group++)
+                    copy_async<16>(target + stage + offset(group * share::near) + 4 * ragged_from,
+                                   address + group * stride + ragged_from, 4 * (outer_left - ragged_from));
     }
 
     /* Puts piece i, if it waits in registers, into the stage. */
-    __device__ void store(float *stage, int i) const
+    __device__ void store(unsigned stage, int i) const
     {
-        if (!holds)
-            return;
-        float *shared = target(stage) + share::k(i) * pitch + share::outer(i);
+        if constexpr (holds)
 #pragma unroll
-        for (int e = 0; e < width; e++)
-            shared[k_contiguous ? e * pitch : e] = held[i * width + e];
+            for (int e = 0; e < width; e++)
+                store_shared(target + stage + offset(i) + 4 * (k_contiguous ? e * pitch : e),
+                             held[i * width + e]);
     }
 
-    __device__ void store(float *stage) const
+    __device__ void store(unsigned stage) const
     {
 #pragma unroll
         for (int i = 0; i < count; i++)

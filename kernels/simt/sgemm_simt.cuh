@@ -19,6 +19,7 @@
 #include "kernels/simt/panel.cuh"
 #include "kernels/simt/simt.h"
 #include "kernels/simt/output.cuh"
+#include "kernels/turn.cuh"
 
 namespace simt
 {
@@ -52,6 +53,17 @@ struct shape {
     static constexpr int pitch_m = tile_m + 4, pitch_n = tile_n + 4;
     static constexpr int offset_b = tile_k * pitch_m;
     static constexpr int stage_floats = tile_k * (pitch_m + pitch_n);
+    /* What takes more than 99 KiB or 256 threads is for compute capability 9.0, whose assembler has the registers for it. */
+    static constexpr bool large = threads > 256 || stages_ *stage_floats *int(sizeof(float)) > 99 * 1024;
+    /* What leaves few registers for anything else, for 8.0 to 11.x. */
+    static constexpr bool broad = thread_m * thread_n > 64;
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
+    static constexpr bool runs = !large && !broad;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000)
+    static constexpr bool runs = !large;
+#else
+    static constexpr bool runs = true;
+#endif
     static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
     static_assert(slice_k % 2 == 0, "fragments alternate");
@@ -59,16 +71,21 @@ struct shape {
                   "the slices' sums fit where the stages were");
 };
 
-/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. */
+/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice; and the shared addresses of
+ * its first fragments in the first stage. */
 template <class shape> struct position {
     int row, column, slice;
+    unsigned fragment_a, fragment_b;
 
-    __device__ position()
+    __device__ explicit position(int thread)
     {
-        const int warp = threadIdx.x % shape::slice_threads / 32, lane = threadIdx.x % 32;
+        const int warp = thread % shape::slice_threads / 32, lane = thread % 32;
         row = warp % shape::warps_m * shape::warp_m + lane % shape::lanes_m * 4;
         column = warp / shape::warps_m * shape::warp_n + lane / shape::lanes_m * 4;
-        slice = threadIdx.x / shape::slice_threads;
+        slice = thread / shape::slice_threads;
+        const int k = slice * shape::slice_k;
+        fragment_a = first_stage() + 4 * (k * shape::pitch_m + row);
+        fragment_b = first_stage() + 4 * (shape::offset_b + k * shape::pitch_n + column);
     }
     static __device__ constexpr int m(int i)
     {
@@ -86,24 +103,21 @@ template <class shape> struct sums {
 };
 
 template <int count, int apart>
-__device__ inline void read_fragment(float (&fragment)[count], const float *shared)
+__device__ inline void read_fragment(float (&fragment)[count], unsigned address)
 {
 #pragma unroll
     for (int i = 0; i < count; i += 4)
-        *reinterpret_cast<float4 *>(&fragment[i]) = *reinterpret_cast<const float4 *>(shared + i / 4 * apart);
+        *reinterpret_cast<float4 *>(&fragment[i]) = load_shared(address + i * apart);
 }
 
 /* A thread's operands for one step of k. */
 template <class shape> struct fragments {
     float a[shape::thread_m], b[shape::thread_n];
 
-    __device__ void read(const float *stage, const position<shape> &at, int k)
+    __device__ void read(unsigned stage, const position<shape> &at, int k)
     {
-        if (shape::slices > 1)
-            k += at.slice * shape::slice_k;
-        read_fragment<shape::thread_m, shape::lanes_m * 4>(a, stage + k * shape::pitch_m + at.row);
-        read_fragment<shape::thread_n, shape::lanes_n * 4>(b, stage + shape::offset_b + k * shape::pitch_n +
-                                                                  at.column);
+        read_fragment<shape::thread_m, shape::lanes_m * 4>(a, at.fragment_a + stage + 4 * k * shape::pitch_m);
+        read_fragment<shape::thread_n, shape::lanes_n * 4>(b, at.fragment_b + stage + 4 * k * shape::pitch_n);
     }
 
     /* Back and forth along b, so that from one FMA to the next one operand stays the same and comes from the
@@ -122,16 +136,18 @@ template <class shape> struct fragments {
 
 /* Does what is to be done for one operand beside step k of a stage's multiplications. A piece that waits in
  * registers is put into its stage just before the registers are needed for the next panel's: a whole stage
- * of multiplications hides the way from global memory. */
-template <int steps, class loader>
-__device__ inline void move_pieces(loader &from, float *stage, float *stage_before, int k, unsigned live)
+ * of multiplications hides the way from global memory. Asynchronous copies come a few at a time, since before each
+ * that does not follow another one the assembler puts three instructions that do nothing. */
+template <int steps, int i = 0, class loader>
+__device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_before, int k, unsigned live)
 {
-#pragma unroll
-    for (int i = 0; i < loader::count; i++)
-        if (i * steps / loader::count == k) {
-            from.store(stage_before, i);
-            from.fetch(stage, i, live);
-        }
+    constexpr int at_a_time = loader::holds ? 1 : 4;
+    if (i / at_a_time * at_a_time * steps / loader::count == k) {
+        from.store(stage_before, i);
+        from.template fetch<i>(stage, live);
+    }
+    if constexpr (i + 1 < loader::count)
+        move_pieces<steps, i + 1>(from, stage, stage_before, k, live);
 }
 
 /* The part of a tile's steps that a block does without interruption. Step 0 is the last panel along k, which
@@ -142,11 +158,34 @@ struct segment {
     int64_t first, count; /* steps */
 };
 
+template <int value_> struct constant {
+    static constexpr int value = value_;
+};
+
+/* use(constant<0>()), use(constant<1>()), ... Unrolled so, a long loop takes fewer registers than by #pragma unroll. */
+template <int count, int i = 0, class function> __device__ inline void unroll(function use)
+{
+    use(constant<i>());
+    if constexpr (i + 1 < count)
+        unroll<count, i + 1>(use);
+}
+
+/* A slice's threads wait for each other, and for no other slice. */
+template <class shape> __device__ inline void meet_in_slice(int slice)
+{
+    if (shape::slices == 1)
+        __syncthreads();
+    else if (shape::slice_threads == 32)
+        __syncwarp();
+    else
+        asm volatile("bar.sync %0, %1;" ::"r"(slice + 1), "n"(shape::slice_threads) : "memory");
+}
+
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
                                   int64_t steps, int64_t k, const position<shape> &at)
 {
-    extern __shared__ __align__(16) float stages[];
+    constexpr unsigned stage_bytes = 4 * shape::stage_floats, offset_b = 4 * shape::offset_b;
     const int64_t last_panel = (steps - 1) * shape::tile_k;
     if (part.first == 0) {
         a.skip(last_panel);
@@ -157,22 +196,32 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
     }
     int k_left = part.first == 0 ? int(k - last_panel) : shape::tile_k;
 
-    float *read = stages, *write = stages, *write_before = stages;
-    auto advance = [](float *&stage) {
-        stage += shape::stage_floats;
-        if (stage == stages + shape::stages * shape::stage_floats)
-            stage = stages;
+    unsigned read = 0, write = 0, write_before = 0;
+    auto advance = [](unsigned &stage) {
+        stage = stage == (shape::stages - 1) * stage_bytes ? 0 : stage + stage_bytes;
     };
 
+    /* The last of the first panels may wait in registers as all later ones do; those before it go straight to their stages,
+     * where the device can, so that they arrive together. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    constexpr bool directly = false;
+#else
+    constexpr bool directly = true;
+#endif
 #pragma unroll 1
     for (int i = 0; i < shape::ahead; i++) {
-        if (i > 0) {
+        if (i > 0 && !directly) {
             a.store(write_before);
-            b.store(write_before + shape::offset_b);
+            b.store(write_before + offset_b);
         }
         if (i < part.count) {
-            a.fetch_guarded(write, k_left);
-            b.fetch_guarded(write + shape::offset_b, k_left);
+            if (directly && i < shape::ahead - 1) {
+                a.fetch_guarded_directly(write, k_left);
+                b.fetch_guarded_directly(write + offset_b, k_left);
+            } else {
+                a.fetch_guarded(write, k_left);
+                b.fetch_guarded(write + offset_b, k_left);
+            }
         }
         if (i == 0 && part.first == 0) {
             a.skip(-last_panel - shape::tile_k);
@@ -184,35 +233,34 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
         advance(write);
     }
     wait_for_copies<shape::ahead - 1>();
-    __syncthreads();
+    meet_in_slice<shape>(at.slice);
 
     fragments<shape> fragment[2];
     fragment[0].read(read, at, 0);
-    for (int64_t left = part.count; left > 0; left--) {
+    for (int left = int(part.count); left > 0; left--) {
         const bool more = left > shape::ahead;
         const unsigned live_a = more ? a.mask : 0, live_b = more ? b.mask : 0;
         a.fetch_ragged(write, live_a);
-        b.fetch_ragged(write + shape::offset_b, live_b);
-#pragma unroll
-        for (int k = 0; k < shape::slice_k; k++) {
+        b.fetch_ragged(write + offset_b, live_b);
+        unroll<shape::slice_k>([&](auto step) {
+            constexpr int k = decltype(step)::value;
             move_pieces<shape::slice_k>(a, write, write_before, k, live_a);
-            move_pieces<shape::slice_k>(b, write + shape::offset_b, write_before + shape::offset_b, k,
-                                        live_b);
-            if (k + 1 < shape::slice_k) {
+            move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k, live_b);
+            if constexpr (k + 1 < shape::slice_k) {
                 fragment[(k + 1) % 2].read(read, at, k + 1);
             } else {
                 /* The last fragments of this stage are in registers, so that it may be written again after
                  * the barrier; those of the next stage are read while the last are multiplied. */
                 commit_copies();
                 wait_for_copies<shape::ahead - 1>();
-                __syncthreads();
+                meet_in_slice<shape>(at.slice);
                 advance(read);
                 write_before = write;
                 advance(write);
                 fragment[0].read(read, at, 0);
             }
             fragment[k % 2].multiply(sum);
-        }
+        });
     }
 }
 
@@ -273,28 +321,36 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
 {
-    const tb_problem &problem = arguments.problem;
-    const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
-    const position<shape> at;
-
-    loader<transpose_a, vector, shape::tile_m, shape::tile_k, shape::threads> a(
-        problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
-    loader<!transpose_b, vector, shape::tile_n, shape::tile_k, shape::threads> b(
-        problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
     sums<shape> sum;
-    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, at);
+    {
+        const tb_problem &problem = arguments.problem;
+        const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
+        loader<transpose_a, vector, shape::tile_m, shape::tile_k, shape::slices, shape::slice_threads> a(
+            problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
+        loader<!transpose_b, vector, shape::tile_n, shape::tile_k, shape::slices, shape::slice_threads> b(
+            problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
+        position<shape> at(threadIdx.x);
+        keep(at.fragment_a);
+        keep(at.fragment_b);
+        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, at);
+    }
+    /* Found anew, what is wanted from here on takes no registers before. */
+    const position<shape> at(thread_again());
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
-    if (at.slice == 0)
-        write_tile<shape>(part.count == arguments.steps
-                              ? output_to_c(arguments, tile)
-                              : output_to_slot(arguments, tb_simt_slot(piece, part.first == 0)),
-                          sum, at);
+    if (at.slice > 0)
+        return;
+    const output out =
+        part.count < arguments.steps
+            ? output_to_slot(arguments, tb_simt_slot(piece, part.first == 0))
+            : output_to_c(arguments, locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n));
+    write_tile<shape>(out, sum, at);
 }
 
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void sgemm(const tb_simt_arguments &arguments)
 {
+    turn::take();
     if (arguments.only_if && *arguments.only_if == 0)
         return;
     /* A whole tile, or one of the pieces into which the steps of the other tiles are dealt. */
@@ -318,16 +374,14 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(shape::threads, shape::blocks)                              \
         symbol(const __grid_constant__ tb_simt_arguments arguments)                                          \
     {                                                                                                        \
-        simt::sgemm<shape, transpose_a, transpose_b, vector>(arguments);                                     \
+        if constexpr (shape::runs)                                                                           \
+            simt::sgemm<shape, transpose_a, transpose_b, vector>(arguments);                                 \
     }
 
 /* The kernels of one shape: four transpositions, for operands of any alignment and for aligned ones. */
 #define TB_SIMT_STAMP_ALL(name, shape)                                                                       \
     TB_SIMT_STAMP_WIDTH(name, , shape, false)                                                                \
     TB_SIMT_STAMP_WIDTH(name, _vector, shape, true)
-
-/* For aligned operands alone. */
-#define TB_SIMT_STAMP_ALIGNED(name, shape) TB_SIMT_STAMP_WIDTH(name, , shape, true)
 
 #define TB_SIMT_STAMP_WIDTH(name, suffix, shape, vector)                                                     \
     TB_SIMT_STAMP(name##_nn##suffix, shape, false, false, vector)                                            \

@@ -3,6 +3,6 @@
  */
 #include "kernels/simt/sgemm_simt.cuh"
 
-using shape_64x64_4 = simt::shape<64, 64, 32, 8, 8, 8, 4, 3, 1>;
+using shape_64x64_4 = simt::shape<64, 64, 64, 8, 8, 8, 4, 3, 1>;
 
 TB_SIMT_STAMP_ALL(sgemm_simt_64x64_4, shape_64x64_4)

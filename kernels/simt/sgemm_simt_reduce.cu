@@ -9,6 +9,7 @@
  */
 #include "kernels/simt/simt.h"
 #include "kernels/simt/output.cuh"
+#include "kernels/turn.cuh"
 
 namespace
 {
@@ -20,6 +21,7 @@ constexpr int threads = 256;
 extern "C" __global__ void __launch_bounds__(threads)
     sgemm_simt_reduce(const __grid_constant__ tb_simt_arguments arguments)
 {
+    turn::take();
     if (arguments.only_if && *arguments.only_if == 0)
         return;
     __shared__ float4 sums[threads];

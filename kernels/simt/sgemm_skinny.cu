@@ -17,6 +17,7 @@
  */
 #include "kernels/simt/copy_async.cuh"
 #include "kernels/simt/skinny.h"
+#include "kernels/turn.cuh"
 
 namespace
 {
@@ -175,7 +176,7 @@ template <class layout> struct source {
 __device__ inline void stage_element(float *to, const float *from, bool exists)
 {
 #if __CUDA_ARCH__ >= 800
-    simt::copy_async<4>(to, from, exists ? 4 : 0);
+    simt::copy_async<4>(unsigned(__cvta_generic_to_shared(to)), from, exists ? 4 : 0);
 #else
     *to = exists ? *from : 0;
 #endif
@@ -397,6 +398,7 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(sizes<extent>::threads, sizes<extent>::blocks)              \
         symbol(const __grid_constant__ tb_skinny_arguments arguments)                                        \
     {                                                                                                        \
+        turn::take();                                                                                        \
         sgemm_skinny<k_contiguous, vector, extent>(arguments);                                               \
     }
 

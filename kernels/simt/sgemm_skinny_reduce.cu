@@ -7,10 +7,12 @@
  *         +------+------+-----                    groups' sums, in theirs: the same bits in every run
  */
 #include "kernels/simt/skinny.h"
+#include "kernels/turn.cuh"
 
 extern "C" __global__ void __launch_bounds__(TB_SKINNY_REDUCE_THREADS)
     sgemm_skinny_reduce(const __grid_constant__ tb_skinny_arguments arguments)
 {
+    turn::take();
     __shared__ float sums[TB_SKINNY_REDUCE_THREADS];
     const int lanes = arguments.reduce_lanes, groups = TB_SKINNY_REDUCE_THREADS / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;

@@ -11,11 +11,11 @@
  * to 16384. A stage of either tile, a tile's beginning and end, the three launches beside the main one with the main
  * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. Of a stage, MULTIPLY_CLOCKS
  * a product and column of the tile are the tensor cores' own; the rest is once a stage. */
-#define WIDE_STAGE_CLOCKS   2580.0
-#define NARROW_STAGE_CLOCKS 1780.0
+#define WIDE_STAGE_CLOCKS   2650.0
+#define NARROW_STAGE_CLOCKS 1830.0
 #define MULTIPLY_CLOCKS     2.0
 #define TILE_CLOCKS         5000.0
-#define LAUNCHES_CLOCKS     19000.0
+#define LAUNCHES_CLOCKS     14500.0
 #define SPLIT_BYTES_A_CLOCK 16.4
 /* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
 #define ADD_LAUNCH_CLOCKS 6000.0

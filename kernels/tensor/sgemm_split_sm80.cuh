@@ -73,8 +73,7 @@ template <bool all_six> struct copies {
 #pragma unroll
         for (int offset = 0; offset < chunk_bytes; offset += threads * 16)
             if (all_six || offset / part_bytes < in_use)
-                simt::copy_async<16>(reinterpret_cast<float *>(to + offset),
-                                     reinterpret_cast<const float *>(from + offset));
+                simt::copy_async(unsigned(__cvta_generic_to_shared(to + offset)), from + offset);
     }
 
     /* The next stage, or no copies where there is none left: a group either way. */

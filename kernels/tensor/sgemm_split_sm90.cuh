@@ -359,7 +359,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_CONSUMERS)                                         \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        split::take_turn();                                                                                  \
+        turn::take_together();                                                                               \
         split_sm90::add_shares<split_sm90::layout<tile_n, format>>(arguments);                               \
     }
 
@@ -368,6 +368,6 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
-        split::take_turn();                                                                                  \
+        turn::take_together();                                                                               \
         split_sm90::sgemm<split_sm90::layout<tile_n, format>>(arguments);                                    \
     }

@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include "kernels/turn.cuh"
 #include "kernels/tensor/split.h"
 
 #include <cuda_bf16.h>
@@ -289,17 +290,6 @@ template <class format> __device__ inline void split_block(const operand &x, int
     raise(&x.range->smallest_below_256, range.smallest_below_256);
 }
 
-/* First of all in every kernel that is launched early: lets the launch behind it start, and waits until the one before it is
- * over, so that blocks are there when their turn comes. All of a product's kernels do so but the last, which is not launched
- * early: each knows that all before it are over. */
-__device__ inline void take_turn()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
 /* Nothing is known yet. Any number of threads. */
@@ -325,7 +315,7 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)                              \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        split::take_turn();                                                                                  \
+        turn::take_together();                                                                               \
         if (blockIdx.x < arguments.split_blocks_a)                                                           \
             body(split::operand_a(arguments), arguments.stages, blockIdx.x);                                 \
         else                                                                                                 \
@@ -336,6 +326,6 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_BEGIN_THREADS)                                     \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        split::take_turn();                                                                                  \
+        turn::take();                                                                                        \
         split::begin(arguments);                                                                             \
     }

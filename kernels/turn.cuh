@@ -1,0 +1,29 @@
+/* Programmatic dependent launches: what a kernel does first whose entry is launched early (tb_entry.early), in all of its
+ * threads. Its launch is prepared while the kernel before it still runs.
+ */
+#pragma once
+
+namespace turn
+{
+
+/* Waits until the launch before this one is over and its memory is seen. As each waits for the one before it, it comes after
+ * all of them. The launch behind this one is let in when the last block of this one ends: let in sooner, its blocks would
+ * be put where there is room, two on one multiprocessor and none on another. */
+__device__ inline void take()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* The same for passes in the middle of a product that leave multiprocessors free: the rest of the product is let in at
+ * once. */
+__device__ inline void take_together()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+    take();
+}
+
+} // namespace turn
