@@ -42,6 +42,19 @@ function(tileblas_architecture_flags architectures result)
     set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
+# Whether code for a compute capability from `least` on, and before `end`, is built: 1 or 0. What a chip runs may be PTX
+# of an older one.
+function(tileblas_builds_for least end result)
+    set(built 0)
+    foreach(architecture IN LISTS TILEBLAS_ARCHITECTURES)
+        string(REGEX MATCH "^[0-9]+" number "${architecture}")
+        if(architecture STREQUAL "all-major" OR (number GREATER_EQUAL least AND number LESS end))
+            set(built 1)
+        endif()
+    endforeach()
+    set(${result} ${built} PARENT_SCOPE)
+endfunction()
+
 # tileblas_embed_kernels(target [ARCHITECTURES list] file.cu ...)
 # Compiles each file and adds it to the target as the array tb_image_<stem>. Without nvcc it only says so to
 # the sources of the target: TB_WITH_KERNELS is 0 and every image is NULL.

@@ -16,6 +16,19 @@
 #define TB_IMAGE(stem) NULL
 #endif
 
+/* What is built besides: a chip may run PTX of an older one, in which kernels for later chips are empty, and none waits for
+ * the launch before it. All of it where the build does not say. */
+#ifndef TB_CODE_FROM_80 /* and before 12.0 */
+#define TB_CODE_FROM_80 1
+#endif
+#ifndef TB_CODE_FOR_90
+#define TB_CODE_FOR_90 1
+#endif
+#ifndef TB_CODE_FROM_90
+#define TB_CODE_FROM_90 1
+#endif
+#define TB_EARLY (TB_CODE_FROM_90 != 0)
+
 /* A source file's device code and its four functions <stem>_nn, _nt, _tn and _tt. */
 #define TB_KERNEL_FILE(stem, shared)                                                                         \
     extern const unsigned char tb_image_##stem[];                                                            \
@@ -59,10 +72,10 @@ TB_KERNEL_FILE(tiled, 0)
     TB_SIMT_ENTRIES(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k))
 
 #define TB_SIMT_ENTRIES_OF(stem, suffix, shared)                                                             \
-    {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, true},                                             \
-        {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, true},                                         \
-        {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, true},                                         \
-        {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, true},
+    {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, TB_EARLY},                                         \
+        {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, TB_EARLY},                                     \
+        {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, TB_EARLY},                                     \
+        {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, TB_EARLY},
 
 #define TB_SIMT_ENTRIES(stem, shared)                                                                        \
     extern const unsigned char tb_image_##stem[];                                                            \
@@ -71,8 +84,8 @@ TB_KERNEL_FILE(tiled, 0)
                                             TB_SIMT_ENTRIES_OF(stem, "_vector", shared)};
 
 #define TB_SIMT_ROW(...)       TB_SIMT_ROW_OF(75, 0, false, __VA_ARGS__)
-#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(80, 120, false, __VA_ARGS__)
-#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(90, 100, true, __VA_ARGS__)
+#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(TB_CODE_FROM_80 ? 80 : 120, 120, false, __VA_ARGS__)
+#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, __VA_ARGS__)
 
 #define TB_SIMT_ROW_OF(first, end, major_only_, shape, m, n, k, threads_, stages, blocks_, efficiency_)      \
     {                                                                                                        \
@@ -102,19 +115,19 @@ TB_SIMT_LARGE(TB_SIMT_FILE)
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, true};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
 static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
                                                .image = TB_IMAGE(sgemm_skinny_reduce)};
-tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, true};
+tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY};
 #define TB_SKINNY_ENTRIES(contiguous, suffix)                                                                \
-    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, true},                        \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, true},                    \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, true},                    \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, true},                    \
+    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, TB_EARLY},                    \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, TB_EARLY},                \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, TB_EARLY},                \
+        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, TB_EARLY},                \
     {                                                                                                        \
         &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, true                      \
     }

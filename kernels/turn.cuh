@@ -7,7 +7,8 @@ namespace turn
 {
 
 /* Waits until the launch before this one is over and its memory is seen. As each waits for the one before it, it comes after
- * all of them. The launch behind this one is let in when the last block of this one ends: let in sooner, its blocks would
+ * all of them; that kernels of others in the caller's stream do so too, where they are launched so, is what CUDA asks of
+ * them, and what CUB counts on. The launch behind this one is let in when the last block of this one ends: let in sooner, its blocks would
  * be put where there is room, two on one multiprocessor and none on another. */
 __device__ inline void take()
 {

@@ -417,7 +417,7 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
                                    .sharedMemBytes = (unsigned)shared_bytes,
                                    .hStream = self->stream->native,
                                    .attrs = &early,
-                                   .numAttrs = entry->early ? 1 : 0};
+                                   .numAttrs = entry->early && self->interface.architecture >= 90 ? 1 : 0};
     return TB_CU(cuLaunchKernelEx, &config, (CUfunction)entry->handle, arguments, NULL);
 }
 

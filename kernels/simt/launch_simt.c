@@ -12,7 +12,7 @@
 #define TILE_BYTES_A_CLOCK  20.0
 /* The rate at which the second launch reads parts of tiles. */
 #define PARTS_BYTES_A_CLOCK 18.0
-/* With a warp and a half for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
+/* With more than a warp for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
  * the multiplications of a thread are independent. */
 #define SATURATING_THREADS 143.0
 /* What an operand that is contiguous along k costs of the efficiency, as it is turned on its way; more where small tiles
@@ -105,8 +105,8 @@ static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem,
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Either every tile has a block of its own, or the last one to two waves of tiles are dealt evenly to as many
- * blocks as run at a time, or, where there is less than a wave, every tile to the same number of blocks, which then
+/* Either every tile has a block of its own, or the tiles of less than a wave, or behind whole waves the last one to two waves
+ * of tiles, are dealt evenly to as many blocks as run at a time, or, where there is less than a wave, every tile to the same number of blocks, which then
  * have a part of one tile each. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               int multiprocessors)

@@ -8,7 +8,7 @@
  *         |  warp   |  warp   |                     apart
  *         +-------------------+              k      tile_k a stage; while one stage is multiplied, copies of
  *                                                   the next ones are in flight (cp.async, sm_80 and later)
- *                                                   or wait in registers (sm_75)
+ *                                                   or wait in registers (what has to be turned; sm_75)
  *
  * With 128 lanes a multiprocessor issues one FMA for each of its schedulers a cycle, so whatever else is
  * issued costs FMAs. Hence large thread tiles, copies spread over the multiplications instead of a burst

@@ -34,8 +34,8 @@ static void a_row_is_complete(const tb_kernel *kernel)
     CHECK(strcmp(kernel->name, "auto") != 0, "\"auto\" is no kernel's name");
     CHECK(tb_find_kernel(kernel->name) == kernel, "%s: the name is not unique", kernel->name);
     CHECK(kernel->architecture >= 50, "%s: architecture %d", kernel->name, kernel->architecture);
-    CHECK(kernel->architecture_end == 0 || kernel->architecture_end > kernel->architecture,
-          "%s: no architecture runs it", kernel->name);
+    CHECK(kernel->architecture_end == 0 || kernel->architecture_end >= kernel->architecture,
+          "%s: architectures %d to %d", kernel->name, kernel->architecture, kernel->architecture_end);
     CHECK(kernel->tile_m > 0 && kernel->tile_n > 0 && kernel->tile_k > 0, "%s: tile", kernel->name);
     CHECK(kernel->threads > 0 && kernel->blocks > 0, "%s: threads and blocks", kernel->name);
     CHECK(kernel->efficiency > 0 && kernel->efficiency <= 4, "%s: efficiency", kernel->name);

@@ -98,7 +98,7 @@ int main(void)
             continue;
         for (int i = 0; i < SHAPES; i++) {
             tb_problem problem = {
-                .m = draw(8192), .n = draw(8192), .k = i % 10 ? draw(100000) : 0, .alpha = 1};
+                .m = draw(8192), .n = draw(8192), .k = i % 7 ? draw(100000) : draw(100) - 1, .alpha = 1};
             launcher.multiprocessors = multiprocessors[i % 5];
             a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
         }

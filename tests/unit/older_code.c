@@ -1,0 +1,35 @@
+/* The catalog of a build for old chips alone, whose code newer chips run as PTX: it has no row whose kernel is empty there, and
+ * no kernel is launched early, since none waits.
+ */
+#include "kernels/catalog.h"
+#include "kernels/simt/launch_simt.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+/* Of the rows that this build compiles for its own architectures; the tensor-core rows are always for sm_80 or sm_90a. */
+static void a_row_suits(const tb_kernel *kernel)
+{
+    static const int architectures[] = {75, 80, 86, 89, 90, 100, 103, 120};
+    const bool is_for_later = strcmp(kernel->name, "sgemm_simt_128x256") == 0 ||
+                              strcmp(kernel->name, "sgemm_simt_128x128_2") == 0 ||
+                              strcmp(kernel->name, "sgemm_simt_128x64_4") == 0 ||
+                              strcmp(kernel->name, "sgemm_simt_64x64_4") == 0;
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
+        CHECK(tb_kernel_runs_on(kernel, architectures[i]) != is_for_later, "%s on %d", kernel->name,
+              architectures[i]);
+    for (int entry = 0; entry < TB_SIMT_VECTOR; entry++)
+        CHECK(!kernel->entries[entry].early, "%s is launched early", kernel->entries[entry].symbol);
+}
+
+int main(void)
+{
+    int rows = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++)
+        if (tb_catalog[row].launch == tb_launch_simt) {
+            a_row_suits(&tb_catalog[row]);
+            rows++;
+        }
+    CHECK(rows >= 12, "only %d rows of the family", rows);
+    return check_result();
+}
