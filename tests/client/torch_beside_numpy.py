@@ -1,6 +1,6 @@
 """PyTorch on the device beside NumPy's products in one process: its context, streams, caching allocator and graphs are its
 own, and so are TileBLAS's. A layer is trained on the device in one thread, eagerly and as a CUDA graph, while NumPy
-multiplies in another; then on the host, where PyTorch multiplies with a BLAS of its own.
+multiplies in another; then on the host, with whatever BLAS PyTorch has there.
 """
 
 import sys
