@@ -17,8 +17,8 @@ __device__ inline void take()
 #endif
 }
 
-/* The same for passes in the middle of a product that leave multiprocessors free: the rest of the product is let in at
- * once. */
+/* The same for launches in the middle of a product: what comes behind is let in at once, since its blocks find one place a
+ * multiprocessor, or do nothing as a rule. */
 __device__ inline void take_together()
 {
 #if __CUDA_ARCH__ >= 900

@@ -25,14 +25,6 @@ __device__ inline void keep(unsigned &value)
 #endif
 }
 
-/* The thread's number in its block, asked for anew each time: it takes no register in between. */
-__device__ inline int thread_again()
-{
-    int thread;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-    return thread;
-}
-
 __device__ inline float4 load_shared(unsigned address)
 {
     float4 value;

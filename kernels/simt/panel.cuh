@@ -82,7 +82,7 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
     const float *address;    /* of the group of pieces to be fetched next */
     int64_t stride, to_next; /* from group to group, and from the last one to the next panel */
     int64_t k_stride;        /* from one k to the next */
-    int k0, outer_left;      /* k of the first piece; elements that the operand has from there on, if few */
+    int k0, outer_left;      /* k of the first piece; elements along the outer dimension from it on, if few */
     unsigned target;         /* shared address of the first piece in the first stage */
     unsigned mask;           /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
     int ragged_from; /* from a group's first piece to one of which only part does; -1 where there is none */

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "kernels/again.cuh"
 #include "kernels/simt/panel.cuh"
 #include "kernels/simt/simt.h"
 #include "kernels/simt/output.cuh"
@@ -335,7 +336,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
         accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, at);
     }
     /* Found anew, what is wanted from here on takes no registers before. */
-    const position<shape> at(thread_again());
+    const position<shape> at(again::thread());
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if (at.slice > 0)

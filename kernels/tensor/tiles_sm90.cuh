@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "kernels/again.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/split.h"
 
@@ -46,13 +47,6 @@ template <int group = 8> __device__ inline tile tile_at(const tb_split_arguments
     const int first = index / (group * panels) * group, height = min(group, pairs - first);
     const int within = index - first * panels;
     return {(first + within % height) * cluster_blocks + int(ptx::cluster_block_rank()), within / height};
-}
-
-__device__ inline int thread_again()
-{
-    int thread;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-    return thread;
 }
 
 /* A tile's share of the stages. All tiles of a share come before the next share's. */

@@ -69,8 +69,8 @@ def _use_device(failures):
         _multiply("cuda")
         _train("cuda")
         _replay()
-    except (RuntimeError, SystemExit) as failure:
-        failures.append(str(failure))
+    except (Exception, SystemExit) as failure:  # whatever it is, the test must not pass
+        failures.append(f"{type(failure).__name__}: {failure}")
 
 
 def main():
