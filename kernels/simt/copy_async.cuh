@@ -34,9 +34,14 @@ __device__ inline float4 load_shared(unsigned address)
     return value;
 }
 
-__device__ inline void store_shared(unsigned address, float value)
+/* One value, or four. */
+template <int width> __device__ inline void store_shared(unsigned address, const float *value)
 {
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value));
+    if constexpr (width == 4)
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value[0]), "f"(value[1]),
+                     "f"(value[2]), "f"(value[3]));
+    else
+        asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value[0]));
 }
 
 /* Copies 16 bytes to shared memory. */

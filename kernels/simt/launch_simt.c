@@ -99,13 +99,13 @@ static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem,
     int64_t pieces_most = (tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k);
     dealt.whole = whole;
     dealt.pieces = smaller(pieces, pieces_most);
-    if (dealt.pieces == 0 || (dealt.pieces <= tiles - whole && whole == 0))
+    if (dealt.pieces == 0 || dealt.pieces == tiles - whole)
         return other;
     dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Either every tile has a block of its own; or the tiles of less than a wave, or behind whole waves the last one to two waves
+/* Either every tile has a block of its own; or the tiles of less than two waves, or behind whole waves the last one to two waves
  * of tiles, are dealt evenly to as many blocks as run at a time; or, where there is less than a wave, every tile to the same
  * number of blocks, which then have a part of one tile each. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,

@@ -3,13 +3,14 @@
 #define TB_LAUNCH_SIMT_H
 
 #include "kernels/catalog.h"
+#include "kernels/simt/simt.h"
 
 /* Position in a row's entries of the kernels that copy 16 bytes at a time; those before take any address. */
 #define TB_SIMT_VECTOR 4
 
-/* A stage holds both panels, their rows padded by 4 floats. */
-#define TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k)                                                          \
-    ((tile_k) * ((tile_m) + (tile_n) + 8) * (int)sizeof(float))
+#define TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices)                                                  \
+    ((TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices) + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices)) *         \
+     (int)sizeof(float))
 
 /* How a product's tiles are dealt to blocks: see simt.h. */
 typedef struct tb_simt_schedule {

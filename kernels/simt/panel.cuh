@@ -1,12 +1,15 @@
 /* Panels of an operand on their way into shared memory.
  *
- * A panel is tile_outer x tile_k of an operand, kept in shared memory as [k][outer] whatever its order in
- * global memory, its rows padded by 4 floats: the 4 rows x 8 k of elements, or 16 rows x 2 k of 16-byte
- * pieces, that a warp stores when it transposes on the way then fall into 32 different banks. Each slice of a
- * block moves its own share along k, and so waits for nobody else.
+ * A panel is tile_outer x tile_k of an operand. Each slice of a block moves its own share along k, and so waits for nobody
+ * else. Shared memory holds such a share in one of two orders:
+ *
+ * - by k, [k][outer], 4 floats between one step and the next: the 4 rows x 8 k of elements, or 16 rows x 2 k of
+ *   16-byte pieces, that a warp stores when it turns the operand on the way then fall into 32 different banks;
+ * - by rows, [outer][k], 4 floats after every 4 rows: 8 threads that read 16 bytes of every fourth row meet 32
+ *   different banks. Only for what is contiguous along k.
  *
  * Aligned operands move 16 bytes at a time, others 4 bytes at a time, which takes any address: by cp.async,
- * or, where 16 bytes have to be transposed and before sm_80, through registers.
+ * or, where 16 bytes have to be turned and before sm_80, through registers.
  */
 #pragma once
 
@@ -20,7 +23,8 @@ namespace simt
 /* How a slice's share of a panel, tile_outer x slice_k, is shared out among its threads. A thread moves `count` pieces of
  * width_outer x width_k, in `strided` groups that lie a multiple of the leading dimension apart, each of `near`
  * pieces that lie a constant apart, so that one address serves them all. */
-template <bool k_contiguous, bool vector, int tile_outer, int slice_k, int threads> struct share {
+template <bool k_contiguous, bool vector, bool by_rows, int tile_outer, int slice_k, int threads>
+struct share {
     static constexpr int width = vector ? 4 : 1;
     static constexpr int width_outer = k_contiguous ? 1 : width, width_k = k_contiguous ? width : 1;
     static constexpr int pieces_outer = tile_outer / width_outer;
@@ -29,7 +33,10 @@ template <bool k_contiguous, bool vector, int tile_outer, int slice_k, int threa
     static constexpr int lanes_in_a_row = vector ? 16 : 32;
     static constexpr int lanes_contiguous =
         threads / lanes_in_a_row > slice_k ? threads / slice_k : lanes_in_a_row;
-    static constexpr int lanes_wanted = !k_contiguous ? lanes_contiguous : vector ? threads / 2 : threads / 8;
+    static constexpr int lanes_wanted = !k_contiguous ? lanes_contiguous
+                                        : by_rows     ? threads * 4 / slice_k
+                                        : vector      ? threads / 2
+                                                      : threads / 8;
     static constexpr int lanes_outer = pieces_outer < lanes_wanted ? pieces_outer : lanes_wanted;
     static constexpr int lanes_k = threads / lanes_outer;
     static constexpr int outer_step = lanes_outer * width_outer, k_step = lanes_k * width_k;
@@ -63,18 +70,33 @@ template <bool k_contiguous, bool vector, int tile_outer, int slice_k, int threa
     }
 };
 
+/* Where the elements of a slice's share of a panel lie in shared memory, in floats from the first one. */
+template <bool by_rows_, int tile_outer, int slice_k> struct layout {
+    static constexpr bool by_rows = by_rows_;
+    static constexpr int floats = by_rows ? tile_outer * (slice_k + 1) : slice_k * (tile_outer + 4);
+
+    static __device__ constexpr int at(int outer, int k)
+    {
+        return by_rows ? outer * slice_k + outer / 4 * 4 + k : k * (tile_outer + 4) + outer;
+    }
+};
+
 /* Moves one operand's panels, one after the other along k; each of the block's slices, of so many threads, its share.
  * Elements beyond the outer dimension are not read; what lies in shared memory in their place reaches only
  * elements that C does not have. A stage is named by its offset from the first one, in bytes. */
-template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices, int threads> struct loader {
+template <bool k_contiguous, bool vector, bool by_rows, int tile_outer, int tile_k, int slices, int threads>
+struct loader {
     static constexpr int slice_k = tile_k / slices;
-    using share = simt::share<k_contiguous, vector, tile_outer, slice_k, threads>;
+    using share = simt::share<k_contiguous, vector, by_rows, tile_outer, slice_k, threads>;
     static constexpr int count = share::count, width = share::width;
-    static constexpr int pitch = tile_outer + 4;
+    using layout = simt::layout<by_rows, tile_outer, slice_k>;
+    static_assert(!by_rows || (k_contiguous && vector && share::outer_step % 4 == 0),
+                  "pieces lie a constant apart");
+    static constexpr bool turns = k_contiguous && vector && !by_rows;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     static constexpr bool holds = true;
 #else
-    static constexpr bool holds = k_contiguous && vector;
+    static constexpr bool holds = turns;
 #endif
 
     static constexpr unsigned panel_bit = vector ? 1u << 31 : 0;
@@ -92,8 +114,9 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
         : k_stride(k_contiguous ? 1 : ld), mask(panel_bit)
     {
         const int64_t outer = first + share::outer0();
-        k0 = share::k0() + (slices > 1 ? threadIdx.x / threads * slice_k : 0);
-        target = first_stage() + 4 * (k0 * pitch + share::outer0());
+        const int slice = slices > 1 ? threadIdx.x / threads : 0;
+        k0 = share::k0() + slice * slice_k;
+        target = first_stage() + 4 * (slice * layout::floats + layout::at(share::outer0(), share::k0()));
         address = operand + (k_contiguous ? outer * ld + k0 : outer + k0 * ld);
         stride = ld * (k_contiguous ? share::outer_step : share::k_step);
         to_next = k_stride * tile_k - (share::strided - 1) * stride;
@@ -127,7 +150,7 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
     /* Bytes from the first piece to piece i, in shared memory. */
     static __device__ constexpr int offset(int i)
     {
-        return 4 * (share::k(i) * pitch + share::outer(i));
+        return 4 * layout::at(share::outer(i), share::k(i));
     }
 
     /* After the last piece of a group the address moves on. */
@@ -162,13 +185,13 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
     /* The same, straight into the stage, also what else waits in registers on its way: element by element. From sm_80 on. */
     __device__ void fetch_guarded_directly(unsigned stage, int k_left)
     {
-        if constexpr (holds && vector) {
+        if constexpr (turns) {
 #pragma unroll
             for (int i = 0; i < count; i++) {
                 const bool exists = outer_left > share::outer(i);
 #pragma unroll
                 for (int e = 0; e < width; e++)
-                    copy_async<4>(target + stage + offset(i) + 4 * e * pitch, piece_address(i) + e,
+                    copy_async<4>(target + stage + offset(i) + 4 * layout::at(0, e), piece_address(i) + e,
                                   exists && k_left - k0 - share::k(i) > e ? 4 : 0);
                 pass(i);
             }
@@ -177,19 +200,25 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
         }
     }
 
-    /* Piece i of a panel that lies within k, if its bit is in `live`. */
-    template <int i> __device__ void fetch(unsigned stage, unsigned live)
+    /* There is no further panel. */
+    __device__ void stop()
+    {
+        mask = 0;
+    }
+
+    /* Piece i of a panel that lies within k. */
+    template <int i> __device__ void fetch(unsigned stage)
     {
         if (!holds) {
             copy_async_if<4 * width, i, offset(i), 4 * (k_contiguous ? share::k(i) : share::outer(i))>(
-                live, target + stage, address);
-        } else if (live >> i & 1) {
+                mask, target + stage, address);
+        } else if (mask >> i & 1) {
             if (vector)
                 *reinterpret_cast<float4 *>(&held[i * width]) =
                     *reinterpret_cast<const float4 *>(piece_address(i));
             else
                 held[i] = *piece_address(i);
-        } else if (!k_contiguous && ragged_from >= 0 && live & panel_bit) {
+        } else if (!k_contiguous && ragged_from >= 0 && mask & panel_bit) {
             fetch_elements(stage, i, outer_left - share::outer(i));
         }
         pass(i);
@@ -197,10 +226,10 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
 
     /* The pieces of such a panel of which part lies within the outer dimension, where they need not wait for
      * registers; before any other. */
-    __device__ void fetch_ragged(unsigned stage, unsigned live)
+    __device__ void fetch_ragged(unsigned stage)
     {
         if constexpr (!holds && !k_contiguous && vector)
-            if (ragged_from >= 0 && live & panel_bit)
+            if (ragged_from >= 0 && mask & panel_bit)
 #pragma unroll
                 for (int group = 0; group < share::strided; group++)
                     copy_async<16>(target + stage + offset(group * share::near) + 4 * ragged_from,
@@ -210,11 +239,12 @@ template <bool k_contiguous, bool vector, int tile_outer, int tile_k, int slices
     /* Puts piece i, if it waits in registers, into the stage. */
     __device__ void store(unsigned stage, int i) const
     {
-        if constexpr (holds)
+        if constexpr (holds && turns)
 #pragma unroll
             for (int e = 0; e < width; e++)
-                store_shared(target + stage + offset(i) + 4 * (k_contiguous ? e * pitch : e),
-                             held[i * width + e]);
+                store_shared<1>(target + stage + offset(i) + 4 * layout::at(0, e), &held[i * width + e]);
+        else if constexpr (holds)
+            store_shared<width>(target + stage + offset(i), &held[i * width]);
     }
 
     __device__ void store(unsigned stage) const

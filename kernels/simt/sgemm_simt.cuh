@@ -51,9 +51,8 @@ struct shape {
     /* Panels on their way at a time: in the stages that are not being multiplied, or one of them in
      * registers. */
     static constexpr int ahead = stages > 2 ? stages - 1 : 2;
-    static constexpr int pitch_m = tile_m + 4, pitch_n = tile_n + 4;
-    static constexpr int offset_b = tile_k * pitch_m;
-    static constexpr int stage_floats = tile_k * (pitch_m + pitch_n);
+    static constexpr int offset_b = TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices);
+    static constexpr int stage_floats = offset_b + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices);
     /* What takes more than 99 KiB or 256 threads is for compute capability 9.0, whose assembler has the registers for it. */
     static constexpr bool large = threads > 256 || stages_ *stage_floats *int(sizeof(float)) > 99 * 1024;
     /* What leaves few registers for anything else, for 8.0 to 11.x. */
@@ -65,6 +64,9 @@ struct shape {
 #else
     static constexpr bool runs = true;
 #endif
+    /* Whether aligned operands that are contiguous along k are kept by rows, or turned. That takes registers: with fewer, the assembler's order of
+     * FMAs suffers, and they run at 85%. */
+    static constexpr bool by_rows = 65536 / (threads * blocks_) >= 4 * thread_m * thread_n;
     static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
     static_assert(slice_k % 2 == 0, "fragments alternate");
@@ -72,11 +74,9 @@ struct shape {
                   "the slices' sums fit where the stages were");
 };
 
-/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice; and the shared addresses of
- * its first fragments in the first stage. */
+/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. */
 template <class shape> struct position {
     int row, column, slice;
-    unsigned fragment_a, fragment_b;
 
     __device__ explicit position(int thread)
     {
@@ -84,9 +84,6 @@ template <class shape> struct position {
         row = warp % shape::warps_m * shape::warp_m + lane % shape::lanes_m * 4;
         column = warp / shape::warps_m * shape::warp_n + lane / shape::lanes_m * 4;
         slice = thread / shape::slice_threads;
-        const int k = slice * shape::slice_k;
-        fragment_a = first_stage() + 4 * (k * shape::pitch_m + row);
-        fragment_b = first_stage() + 4 * (shape::offset_b + k * shape::pitch_n + column);
     }
     static __device__ constexpr int m(int i)
     {
@@ -103,52 +100,69 @@ template <class shape> struct sums {
     float at[shape::thread_m][shape::thread_n] = {};
 };
 
-template <int count, int apart>
-__device__ inline void read_fragment(float (&fragment)[count], unsigned address)
-{
-#pragma unroll
-    for (int i = 0; i < count; i += 4)
-        *reinterpret_cast<float4 *>(&fragment[i]) = load_shared(address + i * apart);
-}
+/* A thread's `count` elements of one operand along the outer dimension, in pieces of four that lie `lanes` * 4 apart, for the
+ * present step of k and the next: from a panel of columns a step at a time, from one of rows four. */
+template <class layout, int count, int lanes> struct fragment {
+    static constexpr bool by_rows = layout::by_rows;
+    static constexpr int steps = by_rows ? 4 : 1;
+    float value[2][count * steps];
+    unsigned address; /* shared address of the first element in the first stage */
 
-/* A thread's operands for one step of k. */
-template <class shape> struct fragments {
-    float a[shape::thread_m], b[shape::thread_n];
-
-    __device__ void read(unsigned stage, const position<shape> &at, int k)
+    /* of the thread's first element along the outer dimension, in the panel that begins at so many floats */
+    __device__ fragment(int panel, int slice, int outer)
+        : address(first_stage() + 4 * (panel + slice * layout::floats + layout::at(outer, 0)))
     {
-        read_fragment<shape::thread_m, shape::lanes_m * 4>(a, at.fragment_a + stage + 4 * k * shape::pitch_m);
-        read_fragment<shape::thread_n, shape::lanes_n * 4>(b, at.fragment_b + stage + 4 * k * shape::pitch_n);
+        keep(address);
     }
 
-    /* Back and forth along b, so that from one FMA to the next one operand stays the same and comes from the
-     * register file's reuse cache: it cannot deliver three new registers a cycle. */
-    __device__ void multiply(sums<shape> &sum) const
+    template <int k> __device__ float at(int i) const
     {
+        return value[k / steps % 2][by_rows ? i * 4 + k % 4 : i];
+    }
+
+    /* Before step k, if it needs that. */
+    template <int k> __device__ void read(unsigned stage)
+    {
+        if (k % steps == 0)
 #pragma unroll
-        for (int i = 0; i < shape::thread_m; i++)
-#pragma unroll
-            for (int step = 0; step < shape::thread_n; step++) {
-                const int j = i % 2 ? shape::thread_n - 1 - step : step;
-                sum.at[i][j] = fmaf(a[i], b[j], sum.at[i][j]);
-            }
+            for (int i = 0; i < count; i += by_rows ? 1 : 4)
+                *reinterpret_cast<float4 *>(&value[k / steps % 2][i * steps]) =
+                    load_shared(address + stage + 4 * layout::at(i / 4 * lanes * 4 + i % 4, k));
     }
 };
+
+/* The multiplications of step k. Back and forth along one operand, so that from one FMA to the next the
+ * other one stays the same and comes from the register file's reuse cache: it cannot deliver three new registers a cycle. What stays is the operand that is held by rows: its registers for one step are all even, or all odd, and so would meet C's in one bank. */
+template <class shape, int k, class fragment_a, class fragment_b>
+__device__ inline void multiply(sums<shape> &sum, const fragment_a &a, const fragment_b &b)
+{
+    constexpr bool a_stays = fragment_a::by_rows || !fragment_b::by_rows;
+    constexpr int count = a_stays ? shape::thread_m : shape::thread_n;
+    constexpr int along = a_stays ? shape::thread_n : shape::thread_m;
+#pragma unroll
+    for (int x = 0; x < count; x++)
+#pragma unroll
+        for (int step = 0; step < along; step++) {
+            const int y = x % 2 ? along - 1 - step : step;
+            const int i = a_stays ? x : y, j = a_stays ? y : x;
+            sum.at[i][j] = fmaf(a.template at<k>(i), b.template at<k>(j), sum.at[i][j]);
+        }
+}
 
 /* Does what is to be done for one operand beside step k of a stage's multiplications. A piece that waits in
  * registers is put into its stage just before the registers are needed for the next panel's: a whole stage
  * of multiplications hides the way from global memory. Asynchronous copies come a few at a time, since before each
  * that does not follow another one the assembler puts three instructions that do nothing. */
 template <int steps, int i = 0, class loader>
-__device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_before, int k, unsigned live)
+__device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_before, int k)
 {
     constexpr int at_a_time = loader::holds ? 1 : 4;
     if (i / at_a_time * at_a_time * steps / loader::count == k) {
         from.store(stage_before, i);
-        from.template fetch<i>(stage, live);
+        from.template fetch<i>(stage);
     }
     if constexpr (i + 1 < loader::count)
-        move_pieces<steps, i + 1>(from, stage, stage_before, k, live);
+        move_pieces<steps, i + 1>(from, stage, stage_before, k);
 }
 
 /* The part of a tile's steps that a block does without interruption. Step 0 is the last panel along k, which
@@ -184,8 +198,12 @@ template <class shape> __device__ inline void meet_in_slice(int slice)
 
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
-                                  int64_t steps, int64_t k, const position<shape> &at)
+                                  int64_t steps, int64_t k)
 {
+    const position<shape> at(threadIdx.x);
+    fragment<typename loader_a::layout, shape::thread_m, shape::lanes_m> fragment_a(0, at.slice, at.row);
+    fragment<typename loader_b::layout, shape::thread_n, shape::lanes_n> fragment_b(shape::offset_b, at.slice,
+                                                                                    at.column);
     constexpr unsigned stage_bytes = 4 * shape::stage_floats, offset_b = 4 * shape::offset_b;
     const int64_t last_panel = (steps - 1) * shape::tile_k;
     if (part.first == 0) {
@@ -236,20 +254,20 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
     wait_for_copies<shape::ahead - 1>();
     meet_in_slice<shape>(at.slice);
 
-    fragments<shape> fragment[2];
-    fragment[0].read(read, at, 0);
+    fragment_a.template read<0>(read);
+    fragment_b.template read<0>(read);
     for (int left = int(part.count); left > 0; left--) {
-        const bool more = left > shape::ahead;
-        const unsigned live_a = more ? a.mask : 0, live_b = more ? b.mask : 0;
-        a.fetch_ragged(write, live_a);
-        b.fetch_ragged(write + offset_b, live_b);
+        if (left <= shape::ahead) {
+            a.stop();
+            b.stop();
+        }
+        a.fetch_ragged(write);
+        b.fetch_ragged(write + offset_b);
         unroll<shape::slice_k>([&](auto step) {
             constexpr int k = decltype(step)::value;
-            move_pieces<shape::slice_k>(a, write, write_before, k, live_a);
-            move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k, live_b);
-            if constexpr (k + 1 < shape::slice_k) {
-                fragment[(k + 1) % 2].read(read, at, k + 1);
-            } else {
+            move_pieces<shape::slice_k>(a, write, write_before, k);
+            move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k);
+            if (k + 1 == shape::slice_k) {
                 /* The last fragments of this stage are in registers, so that it may be written again after
                  * the barrier; those of the next stage are read while the last are multiplied. */
                 commit_copies();
@@ -258,9 +276,11 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
                 advance(read);
                 write_before = write;
                 advance(write);
-                fragment[0].read(read, at, 0);
             }
-            fragment[k % 2].multiply(sum);
+            constexpr int next = (k + 1) % shape::slice_k;
+            fragment_a.template read<next>(read);
+            fragment_b.template read<next>(read);
+            multiply<shape, k>(sum, fragment_a, fragment_b);
         });
     }
 }
@@ -326,14 +346,14 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     {
         const tb_problem &problem = arguments.problem;
         const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
-        loader<transpose_a, vector, shape::tile_m, shape::tile_k, shape::slices, shape::slice_threads> a(
-            problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
-        loader<!transpose_b, vector, shape::tile_n, shape::tile_k, shape::slices, shape::slice_threads> b(
-            problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
-        position<shape> at(threadIdx.x);
-        keep(at.fragment_a);
-        keep(at.fragment_b);
-        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, at);
+        constexpr bool by_rows = shape::by_rows && vector;
+        loader<transpose_a, vector, by_rows && transpose_a, shape::tile_m, shape::tile_k, shape::slices,
+               shape::slice_threads>
+            a(problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
+        loader<!transpose_b, vector, by_rows && !transpose_b, shape::tile_n, shape::tile_k, shape::slices,
+               shape::slice_threads>
+            b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
+        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k);
     }
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());

@@ -25,6 +25,12 @@ typedef struct tb_simt_arguments {
     const uint32_t *only_if; /* in device memory; where it holds 0 the kernels do nothing. NULL: always do */
 } tb_simt_arguments;
 
+/* What a panel of tile_outer x tile_k takes in a stage: the padding is 4 floats for each step of k, or for each 4 of the
+ * outer dimension in each slice, as panel.cuh lays it out. */
+#define TB_SIMT_PANEL_FLOATS(tile_outer, tile_k, slices)                                                     \
+    ((tile_outer) * (tile_k) +                                                                               \
+     ((tile_outer) * (slices) > 4 * (tile_k) ? (tile_outer) * (slices) : 4 * (tile_k)))
+
 #ifdef __CUDACC__
 #define TB_SIMT_INLINE __host__ __device__ inline
 #else
