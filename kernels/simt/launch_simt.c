@@ -6,20 +6,20 @@
 
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
  * measured on an H200 by bench/kernels. */
-/* Starting a block, and the rates at which its stages fill and its tile is written (and read, if beta asks). */
-#define BLOCK_CLOCKS        3900.0
-#define STAGE_BYTES_A_CLOCK 36.0
-#define TILE_BYTES_A_CLOCK  20.0
+/* Starting a block; the rates at which its stages fill, 16 bytes at a time and word by word, and its tile is written, and
+ * also read if beta asks; what it waits for that reading. */
+#define BLOCK_CLOCKS         1920.0
+#define STAGE_BYTES_A_CLOCK  38.0
+#define STAGE_BYTES_BY_WORDS 22.0
+#define TILE_BYTES_A_CLOCK   23.0
+#define OLD_TILE_CLOCKS      2360.0
 /* The rate at which the second launch reads parts of tiles. */
 #define PARTS_BYTES_A_CLOCK 18.0
 /* With more than a warp for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
  * the multiplications of a thread are independent. */
-#define SATURATING_THREADS 143.0
-/* What an operand that is contiguous along k costs of the efficiency, as it is turned on its way; more where small tiles
- * turn it for fewer multiplications. */
-#define TURNED_SHARE       0.053
-#define TURNED_SHARE_SMALL 0.18
-#define SMALL_TILE         2048
+#define SATURATING_THREADS 136.0
+/* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
+#define WORDS_ALONG_K_SHARE 0.038
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 
@@ -46,9 +46,9 @@ static double tile_bytes(const tb_kernel *kernel)
 
 static double efficiency(const tb_kernel *kernel, const tb_problem *problem)
 {
-    int turned = (problem->transpose_a ? 1 : 0) + (problem->transpose_b ? 0 : 1);
-    bool small = kernel->tile_m * kernel->tile_n <= SMALL_TILE;
-    return kernel->efficiency * (1 - turned * (small ? TURNED_SHARE_SMALL : TURNED_SHARE));
+    int along_k = (problem->transpose_a ? 1 : 0) + (problem->transpose_b ? 0 : 1);
+    return kernel->efficiency *
+           (1 - along_k * (moves_vectors(problem, 0, 0) ? kernel->along_k_share : WORDS_ALONG_K_SHARE));
 }
 
 /* One step of every block on a multiprocessor where `resident` run at a time: with too few threads its
@@ -68,8 +68,11 @@ static double wave_clocks(const tb_kernel *kernel, const tb_problem *problem, in
         return 0;
     int64_t share = tb_pieces(blocks, multiprocessors);
     double resident = (double)smaller(share, kernel->blocks);
-    double tile = kernel->shared_bytes / STAGE_BYTES_A_CLOCK +
-                  (problem->beta != 0 ? 2 : 1) * tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    double tile =
+        kernel->shared_bytes / (moves_vectors(problem, 0, 0) ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
+        tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    if (problem->beta != 0)
+        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (double)share / resident *
            (BLOCK_CLOCKS + steps * step_clocks(kernel, problem, resident) + tiles_a_block * tile);
 }
@@ -105,9 +108,9 @@ static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem,
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Either every tile has a block of its own; or the tiles of less than two waves, or behind whole waves the last one to two waves
- * of tiles, are dealt evenly to as many blocks as run at a time; or, where there is less than a wave, every tile to the same
- * number of blocks, which then have a part of one tile each. */
+/* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly to
+ * as many blocks as run at a time; or each of the tiles behind the whole waves is cut into the same number of parts, so that no
+ * block has parts of two. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               int multiprocessors)
 {
@@ -121,12 +124,14 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks;
     if (tiles == 0 || tiles % at_a_time == 0)
         return best;
-    int64_t whole = tiles > at_a_time ? (tiles / at_a_time - 1) * at_a_time : 0;
+    int64_t whole = tiles / at_a_time * at_a_time, rest = tiles - whole;
     best = deal(kernel, problem, tiles, whole, at_a_time, multiprocessors, best);
-    if (tiles <= at_a_time / 2)
-        best = deal(kernel, problem, tiles, 0, at_a_time / tiles * tiles, multiprocessors, best);
-    if (tiles <= multiprocessors / 2 && kernel->blocks > 1)
-        best = deal(kernel, problem, tiles, 0, multiprocessors / tiles * tiles, multiprocessors, best);
+    if (whole > 0)
+        best = deal(kernel, problem, tiles, whole - at_a_time, at_a_time, multiprocessors, best);
+    if (rest <= at_a_time / 2)
+        best = deal(kernel, problem, tiles, whole, at_a_time / rest * rest, multiprocessors, best);
+    if (rest <= multiprocessors / 2 && kernel->blocks > 1)
+        best = deal(kernel, problem, tiles, whole, multiprocessors / rest * rest, multiprocessors, best);
     return best;
 }
 
