@@ -7,8 +7,9 @@
 
 /* Forecasts in clocks of a multiprocessor, fitted to an H200's figures by bench/kernels.
  *
- * A load's way from memory and back under load, 0.7 us at 1.76 GHz: what is in flight arrives once in so many. */
-#define LATENCY_CLOCKS 1200.0
+ * A load's way from memory and back under load: what is in flight arrives once in so many. Lines of one step of k each lie
+ * far apart, and take longer. */
+#define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1200.0 : 1800.0)
 /* Starting a block until its first loads are back, and its sums' way through shared memory. */
 #define BLOCK_CLOCKS 3000.0
 /* The second launch, beside the bytes that it moves: of few blocks, it is soon over. */
