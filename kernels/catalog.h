@@ -40,6 +40,9 @@ struct tb_launcher {
     /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */
     tb_status (*launch)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                         int shared_bytes, const void *argument);
+    /* The same in clusters of so many neighbouring blocks, on 9.0 and later. */
+    tb_status (*launch_clusters)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                                 int threads, int shared_bytes, const void *argument);
 };
 
 /* What a kernel promises of its results, the strictest first. */

@@ -10,3 +10,13 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
     return launcher->launch(launcher, &kernel->entries[tb_transposition(problem)], tiles_m * tiles_n,
                             kernel->threads, kernel->shared_bytes, problem);
 }
+
+/* A cluster lies within a group of multiprocessors. A device has one for every 16 or more; they come in pairs, so that a group
+ * may have room for an even number of blocks left over. */
+#define GROUP_MULTIPROCESSORS 16
+
+int64_t tb_blocks_in_clusters(int cluster, int blocks, int multiprocessors)
+{
+    int64_t left_over = multiprocessors / GROUP_MULTIPROCESSORS * ((cluster - 1) / 2 * 2);
+    return ((int64_t)multiprocessors * blocks - left_over) / cluster * cluster;
+}

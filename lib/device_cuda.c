@@ -400,14 +400,20 @@ static tb_status load(const tb_launcher *interface, tb_entry *entry)
     return find_entry(entry, ((const launcher *)interface)->stream->device);
 }
 
-static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
-                              int shared_bytes, const void *argument)
+static tb_status launch_clusters(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int cluster,
+                                 int threads, int shared_bytes, const void *argument)
 {
     const launcher *self = (const launcher *)interface;
     TB_TRY(find_entry(entry, self->stream->device));
     void *arguments[] = {(void *)(uintptr_t)argument};
-    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                               .value.programmaticStreamSerializationAllowed = 1};
+    CUlaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (entry->early && self->interface.architecture >= 90)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                                  .value.programmaticStreamSerializationAllowed = 1};
+    if (cluster > 1)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                                  .value.clusterDim = {(unsigned)cluster, 1, 1}};
     const CUlaunchConfig config = {.gridDimX = (unsigned)blocks,
                                    .gridDimY = 1,
                                    .gridDimZ = 1,
@@ -416,9 +422,15 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
                                    .blockDimZ = 1,
                                    .sharedMemBytes = (unsigned)shared_bytes,
                                    .hStream = self->stream->native,
-                                   .attrs = &early,
-                                   .numAttrs = entry->early && self->interface.architecture >= 90 ? 1 : 0};
+                                   .attrs = attributes,
+                                   .numAttrs = count};
     return TB_CU(cuLaunchKernelEx, &config, (CUfunction)entry->handle, arguments, NULL);
+}
+
+static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
+                              int shared_bytes, const void *argument)
+{
+    return launch_clusters(interface, entry, blocks, 1, threads, shared_bytes, argument);
 }
 
 static launcher launcher_on(tb_stream *stream)
@@ -426,7 +438,8 @@ static launcher launcher_on(tb_stream *stream)
     const tb_launcher interface = {.architecture = devices[stream->device].architecture,
                                    .multiprocessors = devices[stream->device].multiprocessors,
                                    .load = load,
-                                   .launch = launch_entry};
+                                   .launch = launch_entry,
+                                   .launch_clusters = launch_clusters};
     return (launcher){.interface = interface, .stream = stream};
 }
 

@@ -20,6 +20,9 @@
 #define SATURATING_THREADS 136.0
 /* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
 #define WORDS_ALONG_K_SHARE 0.038
+/* Blocks of a cluster wait for each other, and read each other's sums at this rate. */
+#define CLUSTER_CLOCKS        1500.0
+#define CLUSTER_BYTES_A_CLOCK 24.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 
@@ -88,34 +91,54 @@ static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, cons
     double pieces = (double)schedule->pieces;
     /* Where pieces do not end with tiles, all but a few have parts of two. */
     double parts = pieces + (schedule->pieces % dealt == 0 ? 0 : (double)dealt);
-    return clocks +
-           wave_clocks(kernel, problem, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
-                       parts / pieces, multiprocessors) +
-           TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
+    clocks += wave_clocks(kernel, problem, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+                          parts / pieces, multiprocessors);
+    if (schedule->cluster > 1)
+        return clocks + CLUSTER_CLOCKS + tile_bytes(kernel) / CLUSTER_BYTES_A_CLOCK;
+    return clocks + TB_SECOND_LAUNCH_CLOCKS +
+           2 * parts * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
 static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t whole,
-                             int64_t pieces, int multiprocessors, tb_simt_schedule other)
+                             int64_t pieces, int cluster, int multiprocessors, tb_simt_schedule other)
 {
     tb_simt_schedule dealt = other;
     int64_t pieces_most = (tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k);
     dealt.whole = whole;
-    dealt.pieces = smaller(pieces, pieces_most);
-    if (dealt.pieces == 0 || dealt.pieces == tiles - whole)
+    dealt.pieces = cluster > 1 ? pieces : smaller(pieces, pieces_most);
+    dealt.cluster = cluster;
+    if (dealt.pieces == 0 || dealt.pieces == tiles - whole || dealt.pieces > pieces_most)
         return other;
     dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly to
- * as many blocks as run at a time; or each of the tiles behind the whole waves is cut into the same number of parts, so that no
- * block has parts of two. */
+/* Each of the tiles behind the whole waves is cut into the same number of pieces, so that no block has parts of two. */
+static tb_simt_schedule deal_evenly(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles,
+                                    int64_t whole, int multiprocessors, tb_simt_schedule best)
+{
+    int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks, rest = tiles - whole;
+    if (rest <= at_a_time / 2)
+        best = deal(kernel, problem, tiles, whole, at_a_time / rest * rest, 1, multiprocessors, best);
+    if (rest <= multiprocessors / 2 && kernel->blocks > 1)
+        best = deal(kernel, problem, tiles, whole, multiprocessors / rest * rest, 1, multiprocessors, best);
+    /* Kernels for 9.0 alone know clusters. Whole waves fit in pairs. */
+    for (int cluster = 2; kernel->architecture >= 90 && cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++)
+        if (rest * cluster <= tb_blocks_in_clusters(cluster, kernel->blocks, multiprocessors) &&
+            (whole == 0 || (cluster == 2 && whole % 2 == 0)))
+            best = deal(kernel, problem, tiles, whole, rest * cluster, cluster, multiprocessors, best);
+    return best;
+}
+
+/* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
+ * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               int multiprocessors)
 {
     tb_simt_schedule best = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
-                             .tiles_n = tb_pieces(problem->n, kernel->tile_n)};
+                             .tiles_n = tb_pieces(problem->n, kernel->tile_n),
+                             .cluster = 1};
     int64_t tiles = best.tiles_m * best.tiles_n * batches;
     best.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
     best.whole = tiles;
@@ -124,15 +147,11 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks;
     if (tiles == 0 || tiles % at_a_time == 0)
         return best;
-    int64_t whole = tiles / at_a_time * at_a_time, rest = tiles - whole;
-    best = deal(kernel, problem, tiles, whole, at_a_time, multiprocessors, best);
+    int64_t whole = tiles / at_a_time * at_a_time;
+    best = deal(kernel, problem, tiles, whole, at_a_time, 1, multiprocessors, best);
     if (whole > 0)
-        best = deal(kernel, problem, tiles, whole - at_a_time, at_a_time, multiprocessors, best);
-    if (rest <= at_a_time / 2)
-        best = deal(kernel, problem, tiles, whole, at_a_time / rest * rest, multiprocessors, best);
-    if (rest <= multiprocessors / 2 && kernel->blocks > 1)
-        best = deal(kernel, problem, tiles, whole, multiprocessors / rest * rest, multiprocessors, best);
-    return best;
+        best = deal(kernel, problem, tiles, whole - at_a_time, at_a_time, 1, multiprocessors, best);
+    return deal_evenly(kernel, problem, tiles, whole, multiprocessors, best);
 }
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
@@ -144,7 +163,7 @@ size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *k
                                  const tb_problem *problem, int64_t batches)
 {
     tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
-    return 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
+    return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
 }
 
 size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
@@ -195,9 +214,13 @@ static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *
     arguments.steps = schedule.steps;
     arguments.dealt = (tiles - schedule.whole) * schedule.steps;
     arguments.pieces = schedule.pieces;
+    arguments.cluster = schedule.cluster;
     arguments.tile_m = kernel->tile_m;
     arguments.tile_n = kernel->tile_n;
     tb_entry *entry = choose_entry(kernel, problem, arguments.stride_a, arguments.stride_b);
+    if (schedule.cluster > 1)
+        return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
+                                         kernel->threads, shared_bytes(launcher, kernel), &arguments);
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
     if (schedule.pieces > 0)
         TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));

@@ -9,14 +9,16 @@
  *
  * A load's way from memory and back under load: what is in flight arrives once in so many. Lines of one step of k each lie
  * far apart, and take longer. */
-#define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1200.0 : 1800.0)
+#define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1200.0 : 2000.0)
 /* Starting a block until its first loads are back, and its sums' way through shared memory. */
-#define BLOCK_CLOCKS 3000.0
+#define BLOCK_CLOCKS 3500.0
 /* The second launch, beside the bytes that it moves: of few blocks, it is soon over. */
 #define SECOND_LAUNCH_CLOCKS 2500.0
-/* What L2 delivers to a multiprocessor when all of them ask, about 6 TB/s in all: the short operand comes from
+/* Two blocks that add their sums up as a cluster; where there are none, a second launch takes somewhat longer. */
+#define PAIR_CLOCKS 1000.0
+/* What L2 delivers to a multiprocessor when all of them ask, about 7 TB/s in all: the short operand comes from
  * there, once for each block. */
-#define L2_BYTES_A_CLOCK 27.0
+#define L2_BYTES_A_CLOCK 32.0
 /* Share of the FMA peak that is left beside loads from shared memory, one for 16 FMAs as in sgemm_simt; less where
  * lanes differ in k. */
 #define FMA_SHARE(k_contiguous) ((k_contiguous) ? 0.48 : 0.5)
@@ -104,6 +106,8 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
     double clocks = (double)share * (block + BLOCK_CLOCKS / resident);
     if (s->pieces == 1)
         return clocks;
+    if (s->pieces == 2)
+        return clocks + PAIR_CLOCKS;
     double partials = 8 * (double)s->pieces * (double)v->length * (double)v->shorts;
     return clocks + SECOND_LAUNCH_CLOCKS + partials / TB_BYTES_A_CLOCK / multiprocessors;
 }
@@ -150,11 +154,23 @@ double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int 
     return tb_skinny_plan(problem, multiprocessors).clocks;
 }
 
+/* Where there are clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a second launch. */
+static int cluster_of(const tb_launcher *launcher, const view *v, const tb_skinny_schedule *s)
+{
+    if (launcher->architecture < 90 || s->pieces != 2)
+        return 1;
+    int64_t blocks = s->tiles_short * s->tiles_long * s->pieces;
+    int64_t at_a_time = tb_blocks_in_clusters(2, TB_SKINNY_BLOCKS(v->extent), launcher->multiprocessors);
+    return blocks <= at_a_time ? 2 : 1;
+}
+
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
 {
     (void)kernel;
-    int64_t pieces = tb_skinny_plan(problem, launcher->multiprocessors).pieces;
-    return pieces > 1 ? (size_t)(pieces * problem->m * problem->n) * sizeof(float) : 0;
+    const view v = view_of(problem);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->multiprocessors);
+    bool added_later = s.pieces > 1 && cluster_of(launcher, &v, &s) == 1;
+    return added_later ? (size_t)(s.pieces * problem->m * problem->n) * sizeof(float) : 0;
 }
 
 /* Each group of lanes adds up a share of the pieces: the more pieces, the more groups and blocks. */
@@ -191,6 +207,7 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .rounds = s.rounds,
         .pieces = s.pieces,
         .partial = workspace,
+        .cluster = cluster_of(launcher, &v, &s),
         .tiles_short = (int32_t)s.tiles_short,
         .tiles_long = (int32_t)s.tiles_long,
         .round_k = s.round_k,
@@ -199,7 +216,10 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .alpha = problem->alpha,
         .beta = problem->beta,
     };
-    TB_TRY(launcher->launch(launcher, &kernel->entries[s.entry], s.tiles_short * s.tiles_long * s.pieces,
-                            32 * s.warps, 0, &arguments));
+    int64_t blocks = s.tiles_short * s.tiles_long * s.pieces;
+    if (arguments.cluster > 1)
+        return launcher->launch_clusters(launcher, &kernel->entries[s.entry], blocks, arguments.cluster,
+                                         32 * s.warps, 0, &arguments);
+    TB_TRY(launcher->launch(launcher, &kernel->entries[s.entry], blocks, 32 * s.warps, 0, &arguments));
     return s.pieces > 1 ? launch_reduce(launcher, &arguments) : TB_OK;
 }

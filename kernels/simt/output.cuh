@@ -72,6 +72,18 @@ __device__ inline output output_to_slot(const tb_simt_arguments &arguments, int6
     return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0};
 }
 
+/* Asks for the old elements of a tile of tile_m rows, so that they lie in L2 when they are wanted. */
+template <int tile_m, int tile_n, int threads> __device__ inline void ask_for_old(const output &out)
+{
+    constexpr int line = 32, lines = tile_m / line > 0 ? tile_m / line : 1; /* floats; in a column */
+#pragma unroll 1
+    for (int i = threadIdx.x; i < lines * tile_n; i += threads) {
+        const int row = i % lines * line, column = i / lines;
+        if (row < out.rows && column < out.columns)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(out.c + row + column * out.ldc));
+    }
+}
+
 /* Whether every column begins at a multiple of 16 bytes. */
 __device__ inline bool is_aligned(const output &out)
 {

@@ -25,6 +25,9 @@
 namespace simt
 {
 
+/* With a longer k, old elements of C asked for at the start would be gone from L2 when they are wanted. */
+static constexpr int ASK_FOR_OLD_K = 2048;
+
 template <int tile_m_, int tile_n_, int tile_k_, int thread_m_, int thread_n_, int lanes_m_, int slices_,
           int stages_, int blocks_>
 struct shape {
@@ -55,6 +58,8 @@ struct shape {
     static constexpr int stage_floats = offset_b + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices);
     /* What takes more than 99 KiB or 256 threads is for compute capability 9.0, whose assembler has the registers for it. */
     static constexpr bool large = threads > 256 || stages_ *stage_floats *int(sizeof(float)) > 99 * 1024;
+    /* Blocks of a cluster may share a tile: see tb_simt_plan. */
+    static constexpr bool clusters = large;
     /* What leaves few registers for anything else, for 8.0 to 11.x. */
     static constexpr bool broad = thread_m * thread_n > 64;
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
@@ -70,6 +75,7 @@ struct shape {
     static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
     static_assert(slice_k % 2 == 0, "fragments alternate");
+    static_assert(!clusters || tile_m * tile_n <= stages_ * stage_floats, "sums fit where the stages were");
     static_assert(slices / 2 * tile_m * tile_n <= stages_ * stage_floats,
                   "the slices' sums fit where the stages were");
 };
@@ -309,8 +315,31 @@ template <class shape> __device__ inline void add_slices(sums<shape> &sum, const
     }
 }
 
-/* Writes a thread's share of a tile, two columns at a time: the old elements of both are read before the first
- * is written, since no read can overtake a write to what might be the same address. */
+/* Writes a thread's elements of two neighbouring columns, value(i, e): the old elements of both are read before the first
+ * is written, since no read can overtake a write to what might be the same address. The first column lies at `column`,
+ * and so many exist from there on. */
+template <class shape, class function>
+__device__ inline void write_columns(const output &out, float *column, int columns, int rows, bool aligned,
+                                     function value)
+{
+    using place = position<shape>;
+    float4 old[2][shape::thread_m / 4];
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::thread_m; i += 4)
+            old[e][i / 4] = read_piece(out, column + e * out.ldc + place::m(i),
+                                       e < columns ? rows - place::m(i) : 0, aligned);
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::thread_m; i += 4)
+            write_piece(out, column + e * out.ldc + place::m(i),
+                        {value(i, e), value(i + 1, e), value(i + 2, e), value(i + 3, e)}, old[e][i / 4],
+                        e < columns ? rows - place::m(i) : 0, aligned);
+}
+
+/* Writes a thread's share of a tile. */
 template <class shape>
 __device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {
@@ -319,23 +348,46 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
     float *column = out.c + at.row + at.column * out.ldc;
 #pragma unroll
     for (int j = 0; j < shape::thread_n; j += 2) {
-        float4 old[2][shape::thread_m / 4];
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::thread_m; i += 4)
-                old[e][i / 4] = read_piece(out, column + e * out.ldc + at.m(i),
-                                           at.n(j + e) < columns ? rows - at.m(i) : 0, aligned);
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::thread_m; i += 4)
-                write_piece(
-                    out, column + e * out.ldc + at.m(i),
-                    {sum.at[i][j + e], sum.at[i + 1][j + e], sum.at[i + 2][j + e], sum.at[i + 3][j + e]},
-                    old[e][i / 4], at.n(j + e) < columns ? rows - at.m(i) : 0, aligned);
+        write_columns<shape>(out, column, columns - at.n(j), rows, aligned,
+                             [&](int i, int e) { return sum.at[i][j + e]; });
         column += (j % 4 == 2 ? 4 * shape::lanes_n - 2 : 2) * out.ldc;
     }
+}
+
+/* The blocks of a cluster have a part of this tile each. They leave their sums in shared memory, [row][column][thread], and
+ * each takes a share of the columns, two at a time, and adds up what all of them have, in their order. */
+template <class shape> __device__ inline void write_together(const output &out, sums<shape> &sum, int blocks)
+{
+    const position<shape> at(again::thread());
+    const int thread = again::thread() % shape::slice_threads;
+    __syncthreads(); /* nobody reads the slices' sums any more */
+    if (at.slice == 0)
+        visit<shape>(sum, [&](int i, float &value) {
+            store_shared<1>(first_stage() + 4 * (i * shape::slice_threads + thread), &value);
+        });
+    meet_in_cluster();
+    const bool aligned = is_aligned(out);
+    const int rows = out.rows - at.row, columns = out.columns - at.column;
+#pragma unroll 1
+    for (int pair = rank_in_cluster() * shape::slices + at.slice; pair < shape::thread_n / 2;
+         pair += blocks * shape::slices) {
+        float total[shape::thread_m][2] = {};
+        const unsigned first = first_stage() + 4 * (2 * pair * shape::slice_threads + thread);
+#pragma unroll 1
+        for (int block = 0; block < blocks; block++) {
+            const unsigned theirs = in_block_of_cluster(first, block);
+#pragma unroll
+            for (int i = 0; i < shape::thread_m; i++)
+#pragma unroll
+                for (int e = 0; e < 2; e++)
+                    total[i][e] +=
+                        load_cluster(theirs + 4 * (i * shape::thread_n + e) * shape::slice_threads);
+        }
+        const int n = at.n(2 * pair);
+        write_columns<shape>(out, out.c + at.row + (at.column + n) * out.ldc, columns - n, rows, aligned,
+                             [&](int i, int e) { return total[i][e]; });
+    }
+    meet_in_cluster(); /* nobody reads this block's shared memory any more */
 }
 
 /* Computes one segment, for C if it is all of its tile, else for the second pass. */
@@ -359,6 +411,12 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     const position<shape> at(again::thread());
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
+    if constexpr (shape::clusters)
+        if (arguments.cluster > 1 && part.count < arguments.steps) {
+            const tile tile = locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n);
+            write_together<shape>(output_to_c(arguments, tile), sum, arguments.cluster);
+            return;
+        }
     if (at.slice > 0)
         return;
     const output out =
@@ -376,6 +434,9 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
         return;
     /* A whole tile, or one of the pieces into which the steps of the other tiles are dealt. */
     const bool whole = blockIdx.x < arguments.whole;
+    if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)
+        ask_for_old<shape::tile_m, shape::tile_n, shape::threads>(
+            output_to_c(arguments, locate_tile_again(arguments, blockIdx.x, shape::tile_m, shape::tile_n)));
     const int64_t piece = blockIdx.x - arguments.whole;
     const int64_t first_tile = whole ? blockIdx.x : arguments.whole;
     int64_t step = whole ? 0 : tb_simt_first(piece, arguments.dealt, arguments.pieces);

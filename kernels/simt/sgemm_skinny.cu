@@ -250,9 +250,13 @@ struct place {
     {
         const unsigned tiles_short = unsigned(arguments.tiles_short),
                        tiles_long = unsigned(arguments.tiles_long);
-        column = int64_t(blockIdx.x % tiles_short) * extent;
-        row = int64_t(blockIdx.x / tiles_short % tiles_long) * block_rows;
-        piece = blockIdx.x / tiles_short / tiles_long;
+        /* The pieces of a cluster are neighbours. */
+        const bool clusters = arguments.cluster > 1;
+        const unsigned tiles = tiles_short * tiles_long, pieces = unsigned(arguments.pieces);
+        const unsigned tile = clusters ? blockIdx.x / pieces : blockIdx.x % tiles;
+        column = int64_t(tile % tiles_short) * extent;
+        row = int64_t(tile / tiles_short) * block_rows;
+        piece = clusters ? blockIdx.x % pieces : blockIdx.x / tiles;
         first_round = piece * arguments.rounds / arguments.pieces;
         rounds = int((piece + 1) * arguments.rounds / arguments.pieces - first_round);
     }
@@ -340,13 +344,27 @@ __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shar
     __syncthreads();
 }
 
-/* Writes the block's sums to C, or to its piece's part of the workspace. Four elements a thread at a time: all
- * are read before the first is written, since no read can overtake a write to what might be its address. */
+/* A sum of the block, or of all blocks of the cluster, in their order. */
+__device__ inline float total(const float *sum, int blocks)
+{
+    if (blocks == 1)
+        return *sum;
+    const unsigned shared = unsigned(__cvta_generic_to_shared(sum));
+    float total = 0;
+    for (int block = 0; block < blocks; block++)
+        total += simt::load_cluster(simt::in_block_of_cluster(shared, block));
+    return total;
+}
+
+/* Writes the block's sums to C, or to its piece's part of the workspace; or its share of the cluster's to C. Four elements a
+ * thread at a time: all are read before the first is written, since no read can overtake a write to what might be its
+ * address. */
 template <class sizes>
 __device__ inline void write(const tb_skinny_arguments &arguments, const place &at, const float *shared,
                              int block_rows)
 {
-    const bool whole = arguments.pieces == 1, tall = arguments.c_row == 1;
+    const int blocks = arguments.cluster;
+    const bool whole = arguments.pieces == blocks, tall = arguments.c_row == 1;
     const int64_t to_row = whole || tall ? arguments.c_row : arguments.shorts;
     const int64_t to_column = whole || !tall ? arguments.c_column : arguments.length;
     const float alpha = whole ? arguments.alpha : 1, beta = whole ? arguments.beta : 0;
@@ -355,16 +373,18 @@ __device__ inline void write(const tb_skinny_arguments &arguments, const place &
     const int rows = int(min(arguments.length - at.row, int64_t(block_rows)));
     const int columns = int(min(arguments.shorts - at.column, int64_t(sizes::extent)));
 
-    for (int begin = threadIdx.x; begin < block_rows * sizes::extent; begin += 4 * sizes::threads) {
+    const int first = (blocks > 1 ? int(at.piece) * sizes::threads : 0) + threadIdx.x,
+              threads = blocks * sizes::threads;
+    for (int begin = first; begin < block_rows * sizes::extent; begin += 4 * threads) {
         float value[4], *to[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const int index = begin + i * sizes::threads;
+            const int index = begin + i * threads;
             const int row = tall ? index % block_rows : index / sizes::extent;
             const int column = tall ? index / block_rows : index % sizes::extent;
             to[i] = row < rows && column < columns ? c + row * to_row + column * to_column : nullptr;
             if (to[i]) {
-                value[i] = alpha * shared[row * sizes::sum_pitch + column];
+                value[i] = alpha * total(shared + row * sizes::sum_pitch + column, blocks);
                 if (beta != 0)
                     value[i] = fmaf(beta, *to[i], value[i]);
             }
@@ -389,7 +409,11 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     sums<layout, sizes> sum = {};
     accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, warp_k);
     add_lanes_and_warps<layout, sizes>(sum, shared, warps_k, warp_row, warp_k);
+    if (arguments.cluster > 1)
+        simt::meet_in_cluster();
     write<sizes>(arguments, at, shared, block_rows);
+    if (arguments.cluster > 1)
+        simt::meet_in_cluster(); /* nobody reads this block's sums any more */
 }
 
 } // namespace

@@ -4,7 +4,8 @@
  * A step is tile_k of k for one tile of C, the unit of work. The first `whole` tiles have a block each. The
  * steps of the others are laid in one line, tile after tile, and dealt evenly to `pieces` further blocks, so
  * that the last wave of blocks ends together. A tile whose steps went to several blocks is put together by a
- * second launch, sgemm_simt_reduce, always in the same order.
+ * second launch, sgemm_simt_reduce; or by these blocks themselves, where they are a cluster: then every tile has the same
+ * number of pieces. Always in the same order.
  */
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
@@ -20,6 +21,7 @@ typedef struct tb_simt_arguments {
     int64_t dealt;                        /* steps of the tiles that are not whole */
     int64_t pieces;                       /* blocks to which those are dealt */
     float *partial;                       /* two tiles for each piece: see tb_simt_slot */
+    int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;    /* of sgemm_simt_reduce: see there */
     const uint32_t *only_if; /* in device memory; where it holds 0 the kernels do nothing. NULL: always do */

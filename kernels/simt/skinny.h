@@ -65,7 +65,8 @@ typedef struct tb_skinny_arguments {
         c_column;   /* in C, from row to row and from one of `shorts` to the next: one of them is 1 */
     int64_t rounds; /* all of k, the last one perhaps in part */
     int64_t pieces;
-    float *partial;      /* pieces x C, dense in the order of C; where there are at least two */
+    float *partial;  /* pieces x C, dense in the order of C; where there are at least two and no clusters */
+    int32_t cluster; /* 1, or the pieces, if the blocks of a cluster have them and add them up */
     int32_t tiles_short; /* blocks along `shorts`, and along `length` */
     int32_t tiles_long;
     int32_t round_k; /* of a round, and rounds in a chunk */

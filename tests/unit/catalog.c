@@ -28,6 +28,14 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     return TB_OK;
 }
 
+static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                               int threads, int shared_bytes, const void *argument)
+{
+    CHECK(blocks % cluster == 0, "%s: %lld blocks in clusters of %d", entry->symbol, (long long)blocks,
+          cluster);
+    return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+}
+
 static void a_row_is_complete(const tb_kernel *kernel)
 {
     CHECK(kernel->name[0] != '\0' && kernel->summary[0] != '\0', "a row has no name or summary");
@@ -68,7 +76,8 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
     tb_launcher launcher = {.architecture = kernel->architecture,
                             .multiprocessors = 132,
                             .load = note_nothing,
-                            .launch = note_launch};
+                            .launch = note_launch,
+                            .launch_clusters = note_clusters};
     for (int64_t m = kernel->tile_m - 1; m <= kernel->tile_m + 1; m++)
         for (int64_t k = 0; k <= 16; k += 16)
             for (int transposition = 0; transposition < 4; transposition++) {

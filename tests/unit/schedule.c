@@ -11,7 +11,7 @@
 
 enum { SHAPES = 300 };
 
-static const int multiprocessors[] = {132, 132, 1, 2, 20};
+static const int multiprocessors[] = {132, 132, 1, 2, 33};
 
 static tb_simt_arguments launched;
 static int64_t blocks_launched;
@@ -35,7 +35,16 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     return TB_OK;
 }
 
-static tb_launcher launcher = {.architecture = 90, .load = note_nothing, .launch = note_launch};
+static tb_status note_clusters(const tb_launcher *from, tb_entry *entry, int64_t blocks, int cluster,
+                               int threads, int shared_bytes, const void *argument)
+{
+    CHECK(blocks % cluster == 0, "%s: %lld blocks in clusters of %d", entry->symbol, (long long)blocks,
+          cluster);
+    return note_launch(from, entry, blocks, threads, shared_bytes, argument);
+}
+
+static tb_launcher launcher = {
+    .architecture = 90, .load = note_nothing, .launch = note_launch, .launch_clusters = note_clusters};
 
 /* Walks through the pieces as the kernel does. */
 static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
@@ -53,6 +62,9 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
                   (long long)piece);
             int64_t within = step % launched.steps, left = launched.steps - within;
             int64_t count = left < end - step ? left : end - step;
+            CHECK(launched.cluster == 1 ||
+                      (count == end - step && piece / launched.cluster == step / launched.steps),
+                  "%s: piece %lld of a cluster of %d", kernel->name, (long long)piece, launched.cluster);
             if (count < launched.steps) {
                 int64_t slot = tb_simt_slot(piece, within == 0);
                 CHECK(slots[slot] == 0, "%s: slot %lld is written twice", kernel->name, (long long)slot);
@@ -63,7 +75,8 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
         expected = end;
     }
     CHECK(expected == (launched.pieces > 0 ? launched.dealt : 0), "%s: steps are left over", kernel->name);
-    CHECK(workspace >= (size_t)used_slots * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(float),
+    CHECK(launched.cluster > 1 ||
+              workspace >= (size_t)used_slots * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(float),
           "%s: %zu bytes of workspace for %lld slots", kernel->name, workspace, (long long)used_slots);
     free(slots);
 }
@@ -81,7 +94,9 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
     CHECK(launched.pieces > 0 || launched.whole == tiles, "%s: tiles are left over", kernel->name);
     CHECK(launched.dealt == (tiles - launched.whole) * launched.steps, "%s: dealt steps", kernel->name);
     CHECK(blocks_launched == launched.whole + launched.pieces, "%s: blocks", kernel->name);
-    CHECK(launches == (launched.pieces > 0 ? 2 : 1), "%s: %d launches", kernel->name, launches);
+    CHECK(launches == (launched.pieces > 0 && launched.cluster == 1 ? 2 : 1), "%s: %d launches", kernel->name,
+          launches);
+    CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
 

@@ -38,6 +38,14 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     return TB_OK;
 }
 
+static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                               int threads, int shared_bytes, const void *argument)
+{
+    CHECK(launcher->architecture >= 90 && cluster > 1 && cluster <= 8 && blocks % cluster == 0,
+          "%lld blocks in clusters of %d", (long long)blocks, cluster);
+    return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+}
+
 static int64_t smallest_extent(int64_t shorts)
 {
     int64_t extent = 1;
@@ -80,22 +88,27 @@ static void everything_is_covered_once(const tb_problem *p)
     CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
     CHECK(blocks_launched == a->pieces * a->tiles_long * a->tiles_short, "%lld blocks",
           (long long)blocks_launched);
-    CHECK(launches == (a->pieces > 1 ? 2 : 1), "%d launches", launches);
+    CHECK(a->cluster == 1 || a->cluster == a->pieces, "clusters of %d, %lld pieces", a->cluster,
+          (long long)a->pieces);
+    CHECK(launches == (a->pieces > a->cluster ? 2 : 1), "%d launches", launches);
     CHECK(launches == 1 || reduced >= p->m * p->n, "the second pass leaves elements out");
 }
 
-static void a_product_is_dealt(const tb_problem *problem, int multiprocessors)
+static void a_product_is_dealt(const tb_problem *problem, int architecture, int multiprocessors)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
-    const tb_launcher launcher = {
-        .architecture = 90, .multiprocessors = multiprocessors, .load = note_nothing, .launch = note_launch};
+    const tb_launcher launcher = {.architecture = architecture,
+                                  .multiprocessors = multiprocessors,
+                                  .load = note_nothing,
+                                  .launch = note_launch,
+                                  .launch_clusters = note_clusters};
     launches = 0;
     CHECK(kernel->launch(&launcher, kernel, problem, NULL) == TB_OK, "not launched");
     the_kernel_fits_the_operands(problem);
     everything_is_covered_once(problem);
     size_t bytes = kernel->workspace(&launcher, kernel, problem);
     size_t needed = (size_t)(launched.pieces * problem->m * problem->n) * sizeof(float);
-    CHECK(bytes == (launched.pieces > 1 ? needed : 0), "%zu bytes of workspace", bytes);
+    CHECK(bytes == (launched.pieces > launched.cluster ? needed : 0), "%zu bytes of workspace", bytes);
     double clocks = kernel->clocks(kernel, problem, multiprocessors);
     double least = 4 * (double)launched.length * (double)problem->k / TB_BYTES_A_CLOCK / multiprocessors;
     CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
@@ -109,7 +122,7 @@ static int64_t draw(check_random *random, int64_t most)
 
 int main(void)
 {
-    static const int multiprocessors[] = {1, 14, 132};
+    static const int architectures[] = {75, 90}, multiprocessors[] = {1, 14, 132};
     static float memory[8] __attribute__((aligned(16)));
     const uint64_t seed = check_seed();
     check_random random = {.state = seed};
@@ -125,7 +138,8 @@ int main(void)
                               .transpose_a = (int32_t)check_between(&random, 0, 1),
                               .transpose_b = (int32_t)check_between(&random, 0, 1)};
         problem.lda = problem.ldb = problem.ldc = 3000000 + check_between(&random, 0, 4);
-        a_product_is_dealt(&problem, CHECK_PICK(&random, multiprocessors));
+        a_product_is_dealt(&problem, CHECK_PICK(&random, architectures),
+                           CHECK_PICK(&random, multiprocessors));
     }
     return check_result();
 }
