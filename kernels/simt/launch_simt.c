@@ -4,8 +4,15 @@
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 
+#include <math.h>
+
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
  * measured on an H200 by bench/kernels. */
+/* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. */
+#define START_CLOCKS 3000.0
+/* Share of the memory's rate at which operands arrive that are used hardly more than once. */
+#define MEMORY_SHARE       0.8
+#define MEMORY_SHARE_WORDS 0.5
 /* Starting a block; the rates at which its stages fill, 16 bytes at a time and word by word, and its tile is written, and
  * also read if beta asks; what it waits for that reading. */
 #define BLOCK_CLOCKS         1920.0
@@ -156,7 +163,10 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
 {
-    return tb_simt_plan(kernel, problem, 1, multiprocessors).clocks;
+    double bytes = 4 * (double)problem->k * (double)(problem->m + problem->n);
+    double share = moves_vectors(problem, 0, 0) ? MEMORY_SHARE : MEMORY_SHARE_WORDS;
+    return START_CLOCKS + fmax(tb_simt_plan(kernel, problem, 1, multiprocessors).clocks,
+                               bytes / (TB_BYTES_A_CLOCK * share * multiprocessors));
 }
 
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,

@@ -1,0 +1,221 @@
+/* The SIMT families on a device, row by row, in every way in which they deal work to blocks: tiles of their own, parts of
+ * tiles that a second launch adds up, parts that a cluster adds up, whole waves before those; several products in one
+ * launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
+ */
+#include "dispatch/plan.h"
+#include "kernels/simt/launch_simt.h"
+#include "kernels/simt/launch_skinny.h"
+#include "lib/device.h"
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+#include "tests/matrix.h"
+
+#include <string.h>
+
+enum { PRODUCTS = 40, BATCHES_MAXIMUM = 5 };
+
+typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, WAYS } way;
+static const char *const way_names[] = {"tiles of their own", "parts added later", "clusters",
+                                        "parts behind whole waves"};
+
+/* Products in one launch, whose operands lie so many floats apart. */
+static int batches;
+static int64_t stride_a, stride_b, stride_c;
+
+static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
+                                const tb_problem *problem)
+{
+    return tb_simt_workspace_batched(launcher, kernel, problem, batches);
+}
+
+static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel,
+                                const tb_problem *problem, void *workspace)
+{
+    return tb_launch_simt_batched(launcher, kernel, problem, batches, stride_a, stride_b, stride_c,
+                                  workspace);
+}
+
+static int64_t draw(check_random *random, int64_t most)
+{
+    int64_t bound = most >> check_between(random, 0, 4);
+    return check_between(random, 1, bound > 0 ? bound : 1);
+}
+
+static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, bool aligned, check_random *random)
+{
+    int64_t length = transposed ? columns : rows, lines = transposed ? rows : columns;
+    int64_t ld = aligned ? (length + 3) / 4 * 4 : length + check_between(random, 0, 3);
+    matrix drawn = matrix_make(length, lines, ld, aligned ? 0 : check_between(random, 0, 3));
+    matrix_fill(&drawn, MATRIX_UNIFORM, random);
+    return drawn;
+}
+
+static product draw_product(bool skinny, bool aligned, check_random *random)
+{
+    static const float scalars[] = {0, 1, -0.75f};
+    int64_t sides[] = {draw(random, skinny ? 16 : 900), draw(random, skinny ? 9000 : 900)};
+    int tall = (int)check_between(random, 0, 1);
+    product p = {.transpose_a = check_between(random, 0, 1),
+                 .transpose_b = check_between(random, 0, 1),
+                 .m = sides[tall],
+                 .n = sides[!tall],
+                 .k = check_between(random, 0, 19) ? draw(random, 5000) : 0,
+                 .alpha = scalars[check_between(random, 1, 2)],
+                 .beta = scalars[check_between(random, 0, 2)]};
+    p.a = draw_matrix(p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
+    p.b = draw_matrix(p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);
+    p.c = draw_matrix(p.m, p.n, false, aligned, random);
+    return p;
+}
+
+/* The batches' blocks, one behind the other, on the device. A block of all matrices of a kind has the same size. */
+static float *on_device(const matrix *first, int64_t stride, size_t apart)
+{
+    float *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)(batches * stride) * sizeof *blocks);
+    for (int i = 0; i < batches; i++) {
+        const matrix *each = (const matrix *)((const char *)first + (size_t)i * apart);
+        arena_copy(blocks + i * stride, each->block, each->floats * sizeof *blocks);
+    }
+    return blocks;
+}
+
+static int64_t stride_of(const matrix *matrix)
+{
+    return ((int64_t)matrix->floats + 3) / 4 * 4;
+}
+
+static void run(tb_stream *stream, const tb_kernel *row, const product *products, matrix *results)
+{
+    const product *p = &products[0];
+    stride_a = stride_of(&p->a), stride_b = stride_of(&p->b), stride_c = stride_of(&p->c);
+    float *a = on_device(&p->a, stride_a, sizeof *p), *b = on_device(&p->b, stride_b, sizeof *p);
+    float *c = on_device(&p->c, stride_c, sizeof *p);
+    const tb_problem problem = {.m = p->m,
+                                .n = p->n,
+                                .k = p->k,
+                                .a = a + p->a.first,
+                                .b = b + p->b.first,
+                                .c = c + p->c.first,
+                                .lda = p->a.ld,
+                                .ldb = p->b.ld,
+                                .ldc = p->c.ld,
+                                .alpha = p->alpha,
+                                .beta = p->beta,
+                                .transpose_a = p->transpose_a,
+                                .transpose_b = p->transpose_b};
+    size_t bytes = tb_device.workspace(stream, row, &problem);
+    float *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
+    tb_status status = tb_device.launch(stream, row, &problem, workspace);
+    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
+    for (int i = 0; i < batches; i++)
+        arena_copy(results[i].block, c + i * stride_c, results[i].floats * sizeof *c);
+    float *all[] = {a, b, c, workspace};
+    for (int i = 0; i < 4; i++)
+        if (all[i])
+            arena_release(TB_MEMORY_DEVICE, all[i]);
+}
+
+static way way_of(const tb_simt_schedule *schedule)
+{
+    return schedule->pieces == 0   ? WHOLE
+           : schedule->whole > 0   ? BEHIND_WAVES
+           : schedule->cluster > 1 ? CLUSTERS
+                                   : ADDED_LATER;
+}
+
+/* Batches differ in their elements, not in anything else. */
+static void make_batches(product *products, check_random *random)
+{
+    for (int i = 1; i < batches; i++) {
+        products[i] = products[0];
+        matrix *copies[] = {&products[i].a, &products[i].b, &products[i].c};
+        for (int j = 0; j < 3; j++) {
+            *copies[j] = matrix_clone(copies[j]);
+            matrix_fill(copies[j], MATRIX_UNIFORM, random);
+        }
+    }
+}
+
+static void check_product(tb_stream *stream, const tb_kernel *row, bool skinny, const product *products)
+{
+    matrix results[BATCHES_MAXIMUM];
+    for (int i = 0; i < batches; i++)
+        results[i] = matrix_clone(&products[i].c);
+    run(stream, row, products, results);
+    for (int i = 0; i < batches; i++) {
+        const product *p = &products[i];
+        char message[256];
+        CHECK(product_holds(p, &results[i], message, sizeof message),
+              "%s, %lld x %lld x %lld %c%c, beta %g, batch %d of %d%s: %s", row->name, (long long)p->m,
+              (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
+              p->beta, i, batches, skinny ? " (skinny)" : "", message);
+        matrix_free(&results[i]);
+    }
+}
+
+static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiprocessors, int *reached,
+                      check_random *random)
+{
+    const bool skinny = kernel->launch == tb_launch_skinny;
+    tb_kernel row = *kernel;
+    if (!skinny) {
+        row.launch = launch_batched;
+        row.workspace = batched_workspace;
+    }
+    for (int i = 0; i < PRODUCTS; i++) {
+        product products[BATCHES_MAXIMUM] = {draw_product(skinny, i % 3 != 0, random)};
+        batches = skinny || i % 4 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
+        make_batches(products, random);
+        const tb_problem shape = {.m = products[0].m,
+                                  .n = products[0].n,
+                                  .k = products[0].k,
+                                  .lda = products[0].a.ld,
+                                  .ldb = products[0].b.ld,
+                                  .beta = products[0].beta,
+                                  .transpose_a = products[0].transpose_a,
+                                  .transpose_b = products[0].transpose_b};
+        if (!skinny) {
+            const tb_simt_schedule schedule = tb_simt_plan(&row, &shape, batches, multiprocessors);
+            reached[way_of(&schedule)]++;
+        }
+        check_product(stream, &row, skinny, products);
+        for (int b = 0; b < batches; b++) {
+            matrix_free(&products[b].a);
+            matrix_free(&products[b].b);
+            matrix_free(&products[b].c);
+        }
+    }
+}
+
+int main(void)
+{
+    if (!arena_has_device())
+        SKIP("no device");
+    tb_device_description description;
+    tb_stream *stream;
+    int devices = 0;
+    if (tb_device.open(&devices) != TB_OK || devices == 0)
+        SKIP("no device");
+    if (tb_device.describe(0, &description) != TB_OK || tb_device.open_device(0) != TB_OK ||
+        tb_device.create_stream(0, &stream) != TB_OK) {
+        fprintf(stderr, "the device does not come up\n");
+        return EXIT_FAILURE;
+    }
+    const tb_chip chip = {.architecture = description.architecture,
+                          .multiprocessors = description.multiprocessors};
+    int reached[WAYS] = {0};
+    check_random random = {.state = check_seed()};
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        const tb_problem any = {.m = 1, .n = 1, .k = 1};
+        if ((kernel->launch == tb_launch_simt || kernel->launch == tb_launch_skinny) &&
+            tb_kernel_serves(kernel, &any, &chip, true))
+            check_row(stream, kernel, chip.multiprocessors, reached, &random);
+    }
+    for (int i = 0; i < WAYS; i++) {
+        printf("%s: %d\n", way_names[i], reached[i]);
+        CHECK(reached[i] > 0 || (i == CLUSTERS && chip.architecture != 90), "%s: not reached", way_names[i]);
+    }
+    tb_device.destroy_stream(stream);
+    return check_result();
+}
