@@ -42,8 +42,7 @@ function(tileblas_architecture_flags architectures result)
     set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# Whether code for a compute capability from `least` on, and before `end`, is built: 1 or 0. What a chip runs may be PTX
-# of an older one.
+# Whether code for a compute capability from `least` on, and before `end`, is built: 1 or 0.
 function(tileblas_builds_for least end result)
     set(built 0)
     foreach(architecture IN LISTS TILEBLAS_ARCHITECTURES)
@@ -52,6 +51,22 @@ function(tileblas_builds_for least end result)
             set(built 1)
         endif()
     endforeach()
+    set(${result} ${built} PARENT_SCOPE)
+endfunction()
+
+# Whether, too, no chip of that kind runs PTX from before `least`: chips without code of their own run that of the newest
+# plain architecture.
+function(tileblas_all_run_code_from least end result)
+    tileblas_builds_for(${least} ${end} built)
+    set(newest "")
+    foreach(architecture IN LISTS TILEBLAS_ARCHITECTURES)
+        if(architecture MATCHES "^[0-9]+$" AND (newest STREQUAL "" OR architecture GREATER newest))
+            set(newest ${architecture})
+        endif()
+    endforeach()
+    if(newest AND newest LESS least)
+        set(built 0)
+    endif()
     set(${result} ${built} PARENT_SCOPE)
 endfunction()
 

@@ -121,7 +121,7 @@ static bool is_worth_it(double device, double host)
     return device < (1 - SHARE_SAVED) * host;
 }
 
-/* Operands that both sides can reach, and no route forced: whichever is faster. */
+/* Operands that both sides can reach, and no route forced: the device where it saves enough. */
 static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
 {
     if (problem->k == 0)

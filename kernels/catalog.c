@@ -48,23 +48,23 @@ TB_KERNEL_FILE(tiled, 0)
  * multiprocessor, share of the FMA peak, what an operand along k costs of it.
  */
 /* clang-format off */
-#define TB_SIMT_FAMILY(X)                                                                                     \
-    X(16x128_2,  16, 128, 32, 2, 128, 4, 2, 0.640, 0.014)                                                 \
-    X(128x16_2, 128,  16, 32, 2, 128, 4, 2, 0.620, 0.001)                                                 \
-    X(32x32_4,   32,  32, 64, 4, 128, 3, 3, 0.650, 0.035)                                                 \
-    X(64x32_8,   64,  32, 64, 8, 256, 3, 1, 0.757, 0.118)                                                 \
-    X(64x64_2,   64,  64, 16, 2, 128, 3, 2, 0.818, 0.064)                                                 \
-    X(128x64_2, 128,  64, 32, 2, 256, 3, 1, 0.900, 0.079)                                                 \
-    X(128x64,   128,  64, 16, 1, 128, 4, 3, 0.914, 0.090)                                                 \
+#define TB_SIMT_FAMILY(X)                                                                                    \
+    X(16x128_2,  16, 128, 32, 2, 128, 4, 2, 0.640, 0.014)                                                    \
+    X(128x16_2, 128,  16, 32, 2, 128, 4, 2, 0.620, 0.001)                                                    \
+    X(32x32_4,   32,  32, 64, 4, 128, 3, 3, 0.650, 0.035)                                                    \
+    X(64x32_8,   64,  32, 64, 8, 256, 3, 1, 0.757, 0.118)                                                    \
+    X(64x64_2,   64,  64, 16, 2, 128, 3, 2, 0.818, 0.064)                                                    \
+    X(128x64_2, 128,  64, 32, 2, 256, 3, 1, 0.900, 0.079)                                                    \
+    X(128x64,   128,  64, 16, 1, 128, 4, 3, 0.914, 0.090)                                                    \
     X(128x128,  128, 128, 16, 1, 256, 3, 2, 0.954, 0.038)
 /* 16 x 8 of C a thread leave few registers for anything else: not enough for panels on their way, as before 8.0, nor for
  * what 12.0's assembler takes. */
-#define TB_SIMT_BROAD(X)                                                                                      \
+#define TB_SIMT_BROAD(X)                                                                                     \
     X(128x256,  128, 256, 16, 1, 256, 3, 1, 0.980, 0.040)
 /* Stages of more shared memory, or blocks of more threads, than suit other chips than 9.0. */
-#define TB_SIMT_LARGE(X)                                                                                      \
-    X(64x64_4,   64,  64, 64, 4, 256, 3, 1, 0.877, 0.078)                                                 \
-    X(128x64_4, 128,  64, 64, 4, 512, 3, 1, 0.930, 0.084)                                                 \
+#define TB_SIMT_LARGE(X)                                                                                     \
+    X(64x64_4,   64,  64, 64, 4, 256, 3, 1, 0.877, 0.078)                                                    \
+    X(128x64_4, 128,  64, 64, 4, 512, 3, 1, 0.930, 0.084)                                                    \
     X(128x128_2,128, 128, 32, 2, 512, 3, 1, 0.966, 0.028)
 /* clang-format on */
 
@@ -131,7 +131,7 @@ tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_re
         {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, TB_EARLY},                \
         {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, TB_EARLY},                \
     {                                                                                                        \
-        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, true                      \
+        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, TB_EARLY                  \
     }
 static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
                                           TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),

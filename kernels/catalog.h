@@ -65,12 +65,11 @@ struct tb_kernel {
     int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
     double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
                           H200 by bench/kernels */
-    double
-        along_k_share; /* what each 16-byte aligned operand that is contiguous along k takes away of it, as a share */
-    int blocks;       /* that fit a multiprocessor at a time */
-    bool pads;        /* operands that miss the alignment are copied into pitched memory first */
-    bool forced_only; /* never chosen, only forced: the ladder, and what has not been measured */
-    int64_t k_limit;  /* largest k served, 0 when there is none */
+    double along_k_share; /* share of it that an aligned operand along k costs */
+    int blocks;           /* that fit a multiprocessor at a time */
+    bool pads;            /* operands that miss the alignment are copied into pitched memory first */
+    bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
+    int64_t k_limit;      /* largest k served, 0 when there is none */
     tb_accuracy accuracy;
     int64_t
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */

@@ -11,12 +11,16 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
                             kernel->threads, kernel->shared_bytes, problem);
 }
 
-/* A cluster lies within a group of multiprocessors. A device has one for every 16 or more; they come in pairs, so that a group
- * may have room for an even number of blocks left over. */
+/* A cluster lies within a group of multiprocessors. Large devices have eight groups, small ones at most one for every 16;
+ * multiprocessors come in pairs, so that a group may have room for an even number of blocks left over. */
+#define GROUPS_MAXIMUM        8
 #define GROUP_MULTIPROCESSORS 16
+#define SMALL_DEVICE          60
 
 int64_t tb_blocks_in_clusters(int cluster, int blocks, int multiprocessors)
 {
-    int64_t left_over = multiprocessors / GROUP_MULTIPROCESSORS * ((cluster - 1) / 2 * 2);
-    return ((int64_t)multiprocessors * blocks - left_over) / cluster * cluster;
+    bool small = multiprocessors <= SMALL_DEVICE;
+    int64_t groups = small ? tb_pieces(multiprocessors, GROUP_MULTIPROCESSORS) : GROUPS_MAXIMUM;
+    int64_t room = (int64_t)multiprocessors * blocks - groups * ((cluster - 1) / 2 * 2);
+    return room > 0 ? room / cluster * cluster : 0;
 }

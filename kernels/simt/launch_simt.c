@@ -121,7 +121,8 @@ static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem,
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Each of the tiles behind the whole waves is cut into the same number of pieces, so that no block has parts of two. */
+/* Each of the tiles behind the whole waves is cut into the same number of pieces, so that no block has parts of two; fewer
+ * pieces where k is short. */
 static tb_simt_schedule deal_evenly(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles,
                                     int64_t whole, int multiprocessors, tb_simt_schedule best)
 {

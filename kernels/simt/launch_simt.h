@@ -37,7 +37,7 @@ tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel
 tb_status tb_prepare_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 
 /* batches products of the same shape whose operands lie the strides apart, in floats; one launch, and a
- * second where the schedule splits tiles. */
+ * second where the schedule splits tiles and there are no clusters. */
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
                                  const tb_problem *problem, int64_t batches);
 tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,

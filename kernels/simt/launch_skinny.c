@@ -154,22 +154,22 @@ double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int 
     return tb_skinny_plan(problem, multiprocessors).clocks;
 }
 
-/* Where there are clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a second launch. */
-static int cluster_of(const tb_launcher *launcher, const view *v, const tb_skinny_schedule *s)
+/* Where the build's code has clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a
+ * second launch. */
+static int cluster_of(const tb_launcher *launcher, const tb_kernel *kernel, const view *v,
+                      const tb_skinny_schedule *s)
 {
-    if (launcher->architecture < 90 || s->pieces != 2)
+    if (launcher->architecture < 90 || !kernel->entries[s->entry].early || s->pieces != 2)
         return 1;
     int64_t blocks = s->tiles_short * s->tiles_long * s->pieces;
-    int64_t at_a_time = tb_blocks_in_clusters(2, TB_SKINNY_BLOCKS(v->extent), launcher->multiprocessors);
-    return blocks <= at_a_time ? 2 : 1;
+    return blocks <= tb_blocks_in_clusters(2, TB_SKINNY_BLOCKS(v->extent), launcher->multiprocessors) ? 2 : 1;
 }
 
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
 {
-    (void)kernel;
     const view v = view_of(problem);
     const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->multiprocessors);
-    bool added_later = s.pieces > 1 && cluster_of(launcher, &v, &s) == 1;
+    bool added_later = s.pieces > 1 && cluster_of(launcher, kernel, &v, &s) == 1;
     return added_later ? (size_t)(s.pieces * problem->m * problem->n) * sizeof(float) : 0;
 }
 
@@ -207,7 +207,7 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .rounds = s.rounds,
         .pieces = s.pieces,
         .partial = workspace,
-        .cluster = cluster_of(launcher, &v, &s),
+        .cluster = cluster_of(launcher, kernel, &v, &s),
         .tiles_short = (int32_t)s.tiles_short,
         .tiles_long = (int32_t)s.tiles_long,
         .round_k = s.round_k,

@@ -182,7 +182,7 @@ struct loader {
         }
     }
 
-    /* The same, straight into the stage, also what else waits in registers on its way: element by element. From sm_80 on. */
+    /* The same, past the registers: what has to be turned goes element by element. From sm_80 on. */
     __device__ void fetch_guarded_directly(unsigned stage, int k_left)
     {
         if constexpr (turns) {

@@ -69,12 +69,12 @@ struct shape {
 #else
     static constexpr bool runs = true;
 #endif
-    /* Whether aligned operands that are contiguous along k are kept by rows, or turned. That takes registers: with fewer, the assembler's order of
-     * FMAs suffers, and they run at 85%. */
+    /* Whether aligned operands that are contiguous along k are kept by rows, or turned. That takes registers: with fewer, the
+     * assembler mixes the steps' FMAs, and they run at 85%. */
     static constexpr bool by_rows = 65536 / (threads * blocks_) >= 4 * thread_m * thread_n;
     static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
-    static_assert(slice_k % 2 == 0, "fragments alternate");
+    static_assert(slice_k % (by_rows ? 8 : 2) == 0, "fragments alternate");
     static_assert(!clusters || tile_m * tile_n <= stages_ * stage_floats, "sums fit where the stages were");
     static_assert(slices / 2 * tile_m * tile_n <= stages_ * stage_floats,
                   "the slices' sums fit where the stages were");
@@ -137,8 +137,9 @@ template <class layout, int count, int lanes> struct fragment {
     }
 };
 
-/* The multiplications of step k. Back and forth along one operand, so that from one FMA to the next the
- * other one stays the same and comes from the register file's reuse cache: it cannot deliver three new registers a cycle. What stays is the operand that is held by rows: its registers for one step are all even, or all odd, and so would meet C's in one bank. */
+/* The multiplications of step k. Back and forth along one operand, so that from one FMA to the next the other one stays the
+ * same and comes from the register file's reuse cache: it cannot deliver three new registers a cycle. What stays is the
+ * operand that is held by rows: its registers for one step are all even, or all odd, and so would meet C's in one bank. */
 template <class shape, int k, class fragment_a, class fragment_b>
 __device__ inline void multiply(sums<shape> &sum, const fragment_a &a, const fragment_b &b)
 {
@@ -390,7 +391,7 @@ template <class shape> __device__ inline void write_together(const output &out, 
     meet_in_cluster(); /* nobody reads this block's shared memory any more */
 }
 
-/* Computes one segment, for C if it is all of its tile, else for the second pass. */
+/* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
 {

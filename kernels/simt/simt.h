@@ -20,7 +20,7 @@ typedef struct tb_simt_arguments {
     int64_t steps;                        /* of a tile, at least 1 */
     int64_t dealt;                        /* steps of the tiles that are not whole */
     int64_t pieces;                       /* blocks to which those are dealt */
-    float *partial;                       /* two tiles for each piece: see tb_simt_slot */
+    float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;    /* of sgemm_simt_reduce: see there */

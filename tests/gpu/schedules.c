@@ -18,6 +18,16 @@ typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, WAYS } way;
 static const char *const way_names[] = {"tiles of their own", "parts added later", "clusters",
                                         "parts behind whole waves"};
 
+static int reached[WAYS];
+
+static way way_of(const tb_simt_schedule *schedule)
+{
+    return schedule->pieces == 0   ? WHOLE
+           : schedule->whole > 0   ? BEHIND_WAVES
+           : schedule->cluster > 1 ? CLUSTERS
+                                   : ADDED_LATER;
+}
+
 /* Products in one launch, whose operands lie so many floats apart. */
 static int batches;
 static int64_t stride_a, stride_b, stride_c;
@@ -31,6 +41,8 @@ static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *ke
 static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel,
                                 const tb_problem *problem, void *workspace)
 {
+    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    reached[way_of(&schedule)]++;
     return tb_launch_simt_batched(launcher, kernel, problem, batches, stride_a, stride_b, stride_c,
                                   workspace);
 }
@@ -50,18 +62,32 @@ static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, bool a
     return drawn;
 }
 
-static product draw_product(bool skinny, bool aligned, check_random *random)
+/* A short side and a long one for the skinny row; for the others anything, or a wave of tiles and five or so more. */
+static void draw_sides(const tb_kernel *row, bool wave, int multiprocessors, check_random *random, product *p)
 {
-    static const float scalars[] = {0, 1, -0.75f};
+    if (wave) {
+        p->m = row->tile_m * ((multiprocessors * row->blocks + 5) / 4 + 1) - 3;
+        p->n = row->tile_n * 4 - 1;
+        p->k = 700;
+        return;
+    }
+    const bool skinny = row->launch == tb_launch_skinny;
     int64_t sides[] = {draw(random, skinny ? 16 : 900), draw(random, skinny ? 9000 : 900)};
     int tall = (int)check_between(random, 0, 1);
+    p->m = sides[tall];
+    p->n = sides[!tall];
+    p->k = check_between(random, 0, 19) ? draw(random, 5000) : 0;
+}
+
+static product draw_product(const tb_kernel *row, int number, int multiprocessors, check_random *random)
+{
+    static const float scalars[] = {0, 1, -0.75f};
     product p = {.transpose_a = check_between(random, 0, 1),
                  .transpose_b = check_between(random, 0, 1),
-                 .m = sides[tall],
-                 .n = sides[!tall],
-                 .k = check_between(random, 0, 19) ? draw(random, 5000) : 0,
                  .alpha = scalars[check_between(random, 1, 2)],
                  .beta = scalars[check_between(random, 0, 2)]};
+    const bool wave = number == 0 && row->launch != tb_launch_skinny, aligned = number % 3 != 0;
+    draw_sides(row, wave, multiprocessors, random, &p);
     p.a = draw_matrix(p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
     p.b = draw_matrix(p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);
     p.c = draw_matrix(p.m, p.n, false, aligned, random);
@@ -115,14 +141,6 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
             arena_release(TB_MEMORY_DEVICE, all[i]);
 }
 
-static way way_of(const tb_simt_schedule *schedule)
-{
-    return schedule->pieces == 0   ? WHOLE
-           : schedule->whole > 0   ? BEHIND_WAVES
-           : schedule->cluster > 1 ? CLUSTERS
-                                   : ADDED_LATER;
-}
-
 /* Batches differ in their elements, not in anything else. */
 static void make_batches(product *products, check_random *random)
 {
@@ -136,7 +154,7 @@ static void make_batches(product *products, check_random *random)
     }
 }
 
-static void check_product(tb_stream *stream, const tb_kernel *row, bool skinny, const product *products)
+static void check_product(tb_stream *stream, const tb_kernel *row, const product *products)
 {
     matrix results[BATCHES_MAXIMUM];
     for (int i = 0; i < batches; i++)
@@ -146,39 +164,26 @@ static void check_product(tb_stream *stream, const tb_kernel *row, bool skinny, 
         const product *p = &products[i];
         char message[256];
         CHECK(product_holds(p, &results[i], message, sizeof message),
-              "%s, %lld x %lld x %lld %c%c, beta %g, batch %d of %d%s: %s", row->name, (long long)p->m,
+              "%s, %lld x %lld x %lld %c%c, beta %g, batch %d of %d: %s", row->name, (long long)p->m,
               (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-              p->beta, i, batches, skinny ? " (skinny)" : "", message);
+              p->beta, i, batches, message);
         matrix_free(&results[i]);
     }
 }
 
-static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiprocessors, int *reached,
-                      check_random *random)
+static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiprocessors, check_random *random)
 {
     const bool skinny = kernel->launch == tb_launch_skinny;
-    tb_kernel row = *kernel;
-    if (!skinny) {
-        row.launch = launch_batched;
-        row.workspace = batched_workspace;
-    }
     for (int i = 0; i < PRODUCTS; i++) {
-        product products[BATCHES_MAXIMUM] = {draw_product(skinny, i % 3 != 0, random)};
-        batches = skinny || i % 4 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
+        product products[BATCHES_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
+        batches = skinny || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
         make_batches(products, random);
-        const tb_problem shape = {.m = products[0].m,
-                                  .n = products[0].n,
-                                  .k = products[0].k,
-                                  .lda = products[0].a.ld,
-                                  .ldb = products[0].b.ld,
-                                  .beta = products[0].beta,
-                                  .transpose_a = products[0].transpose_a,
-                                  .transpose_b = products[0].transpose_b};
+        tb_kernel row = *kernel;
         if (!skinny) {
-            const tb_simt_schedule schedule = tb_simt_plan(&row, &shape, batches, multiprocessors);
-            reached[way_of(&schedule)]++;
+            row.launch = launch_batched;
+            row.workspace = batched_workspace;
         }
-        check_product(stream, &row, skinny, products);
+        check_product(stream, &row, products);
         for (int b = 0; b < batches; b++) {
             matrix_free(&products[b].a);
             matrix_free(&products[b].b);
@@ -203,14 +208,13 @@ int main(void)
     }
     const tb_chip chip = {.architecture = description.architecture,
                           .multiprocessors = description.multiprocessors};
-    int reached[WAYS] = {0};
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
         const tb_problem any = {.m = 1, .n = 1, .k = 1};
         if ((kernel->launch == tb_launch_simt || kernel->launch == tb_launch_skinny) &&
             tb_kernel_serves(kernel, &any, &chip, true))
-            check_row(stream, kernel, chip.multiprocessors, reached, &random);
+            check_row(stream, kernel, chip.multiprocessors, &random);
     }
     for (int i = 0; i < WAYS; i++) {
         printf("%s: %d\n", way_names[i], reached[i]);

@@ -252,6 +252,36 @@ static void forecasts_grow_with_the_problem(void)
     }
 }
 
+/* What would save less than 15% stays on the host; what saves more leaves it, but not to wait for a busy device. */
+static void a_call_leaves_the_host_for_a_saving(void)
+{
+    const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    tb_plan plan = tb_decide(&problem, &facts);
+    CHECK(plan.route == TB_ROUTE_STREAMED, "a large product stays");
+    const double ratio = facts.machine.streamed_ratio > 0 ? facts.machine.streamed_ratio : 1;
+    const double alike = ratio * plan.host_seconds / plan.device_seconds; /* either takes as long */
+    static const struct {
+        double share, backlog;
+        tb_route route;
+        tb_reason reason;
+    } cases[] = {
+        {1.1, 0, TB_ROUTE_HOST, TB_REASON_TOO_SMALL},
+        {0.9, 0, TB_ROUTE_HOST, TB_REASON_TOO_SMALL},
+        {0.8, 0, TB_ROUTE_STREAMED, TB_REASON_FASTER_ON_DEVICE},
+        {0.8, 1, TB_ROUTE_HOST, TB_REASON_DEVICE_BUSY},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        facts.machine.streamed_ratio = cases[i].share * alike;
+        facts.machine.backlog = cases[i].backlog * plan.host_seconds;
+        tb_plan other = tb_decide(&problem, &facts);
+        CHECK(other.route == cases[i].route && other.reason == cases[i].reason,
+              "%g of the host's time: %s, %s", cases[i].share, tb_route_text(other.route),
+              tb_reason_text(other.reason));
+    }
+}
+
 static void a_plan_is_printed_within_its_space(void)
 {
     const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -322,6 +352,7 @@ int main(void)
     a_row_may_run_where_it_gains_nothing();
     chosen_kernels_promise_what_is_demanded();
     forecasts_grow_with_the_problem();
+    a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();
     return check_result();
 }

@@ -3,6 +3,7 @@
  */
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
+#include "kernels/simt/skinny.h"
 #include "tests/check.h"
 
 #include <string.h>
@@ -22,9 +23,18 @@ static void a_row_suits(const tb_kernel *kernel)
         CHECK(!kernel->entries[entry].early, "%s is launched early", kernel->entries[entry].symbol);
 }
 
+/* Whose kernels add nothing up between blocks where the code is older than clusters. */
+static void the_skinny_row_is_never_early(void)
+{
+    const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
+    for (int entry = 0; entry < 4 * TB_SKINNY_EXTENTS; entry++)
+        CHECK(!kernel->entries[entry].early, "%s is launched early", kernel->entries[entry].symbol);
+}
+
 int main(void)
 {
     int rows = 0;
+    the_skinny_row_is_never_early();
     for (size_t row = 0; row < tb_catalog_size; row++)
         if (tb_catalog[row].launch == tb_launch_simt) {
             a_row_suits(&tb_catalog[row]);

@@ -15,7 +15,8 @@ static const int multiprocessors[] = {132, 132, 1, 2, 33};
 
 static tb_simt_arguments launched;
 static int64_t blocks_launched;
-static int launches;
+static int launches, cluster_launched;
+static int clusters; /* launched in all */
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 {
@@ -31,6 +32,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     if (launches++ == 0) {
         memcpy(&launched, argument, sizeof launched);
         blocks_launched = blocks;
+        cluster_launched = 1;
     }
     return TB_OK;
 }
@@ -40,7 +42,10 @@ static tb_status note_clusters(const tb_launcher *from, tb_entry *entry, int64_t
 {
     CHECK(blocks % cluster == 0, "%s: %lld blocks in clusters of %d", entry->symbol, (long long)blocks,
           cluster);
-    return note_launch(from, entry, blocks, threads, shared_bytes, argument);
+    tb_status status = note_launch(from, entry, blocks, threads, shared_bytes, argument);
+    cluster_launched = cluster;
+    clusters++;
+    return status;
 }
 
 static tb_launcher launcher = {
@@ -96,6 +101,8 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
     CHECK(blocks_launched == launched.whole + launched.pieces, "%s: blocks", kernel->name);
     CHECK(launches == (launched.pieces > 0 && launched.cluster == 1 ? 2 : 1), "%s: %d launches", kernel->name,
           launches);
+    CHECK(cluster_launched == launched.cluster, "%s: launched in clusters of %d, not %d", kernel->name,
+          cluster_launched, launched.cluster);
     CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
@@ -112,11 +119,18 @@ int main(void)
         if (tb_catalog[row].launch != tb_launch_simt)
             continue;
         for (int i = 0; i < SHAPES; i++) {
-            tb_problem problem = {
-                .m = draw(8192), .n = draw(8192), .k = i % 7 ? draw(100000) : draw(100) - 1, .alpha = 1};
+            tb_problem problem = {.m = draw(8192),
+                                  .n = draw(8192),
+                                  .k = i % 7 ? draw(100000) : draw(100) - 1,
+                                  .alpha = 1,
+                                  .beta = (float)(i % 2),
+                                  .transpose_a = i / 2 % 2,
+                                  .transpose_b = i / 4 % 2};
+            problem.lda = problem.ldb = 4 + i / 8 % 2; /* aligned or not */
             launcher.multiprocessors = multiprocessors[i % 5];
             a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
         }
     }
+    CHECK(clusters > 0, "no clusters");
     return check_result();
 }

@@ -15,6 +15,7 @@ static tb_skinny_arguments launched;
 static const char *symbol;
 static int64_t blocks_launched, reduced;
 static int threads_launched, launches;
+static int cluster_launched;
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 {
@@ -29,6 +30,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     (void)launcher, (void)shared_bytes;
     memcpy(&launched, argument, sizeof launched);
     if (launches++ == 0) {
+        cluster_launched = 1;
         symbol = entry->symbol;
         blocks_launched = blocks;
         threads_launched = threads;
@@ -43,7 +45,9 @@ static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int
 {
     CHECK(launcher->architecture >= 90 && cluster > 1 && cluster <= 8 && blocks % cluster == 0,
           "%lld blocks in clusters of %d", (long long)blocks, cluster);
-    return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+    tb_status status = note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+    cluster_launched = cluster;
+    return status;
 }
 
 static int64_t smallest_extent(int64_t shorts)
@@ -88,6 +92,7 @@ static void everything_is_covered_once(const tb_problem *p)
     CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
     CHECK(blocks_launched == a->pieces * a->tiles_long * a->tiles_short, "%lld blocks",
           (long long)blocks_launched);
+    CHECK(a->cluster == cluster_launched, "clusters of %d launched as %d", a->cluster, cluster_launched);
     CHECK(a->cluster == 1 || a->cluster == a->pieces, "clusters of %d, %lld pieces", a->cluster,
           (long long)a->pieces);
     CHECK(launches == (a->pieces > a->cluster ? 2 : 1), "%d launches", launches);
