@@ -13,7 +13,8 @@
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
-#   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS
+#   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS; about
+#              150 s for each of STREAMED_MEMORY (default "pageable pinned")
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -75,7 +76,7 @@ for part in "${parts[@]}"; do
         "$build/bench/precision" "$out/precision.json" >"$out/precision.txt" || status=1
         ;;
     streamed)
-        for memory in pageable pinned; do
+        for memory in ${STREAMED_MEMORY:-pageable pinned}; do
             "$build/bench/streamed" "$out/streamed-$memory.json" "$memory" | tee "$out/streamed-$memory.txt" || status=1
         done
         ;;
