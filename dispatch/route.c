@@ -112,13 +112,16 @@ static bool can_start(tb_readiness readiness)
     return readiness == TB_UNTRIED || readiness == TB_STARTING;
 }
 
-/* Both forecasts may be off, and what the program has just used lies in the host's caches: a call leaves the host where that
- * saves so much at least, since being slower than the program's own BLAS is worse than gaining little. */
-#define SHARE_SAVED 0.15
+/* Both forecasts may be off, and what the program has just used lies in the host's caches, where a short call takes down to half of
+ * its forecast: a call leaves the host where that saves so much at least, since being slower than the program's own BLAS
+ * is worse than gaining little. */
+#define SHARE_SAVED       0.15
+#define SHARE_SAVED_SHORT 0.4
+#define SHORT_SECONDS     0.5e-3
 
 static bool is_worth_it(double device, double host)
 {
-    return device < (1 - SHARE_SAVED) * host;
+    return device < (1 - (host < SHORT_SECONDS ? SHARE_SAVED_SHORT : SHARE_SAVED)) * host;
 }
 
 /* Operands that both sides can reach, and no route forced: the device where it saves enough. */
