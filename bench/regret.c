@@ -164,12 +164,13 @@ static void rest(void)
  * second, behind a call like themselves. */
 #define SHORT_SECONDS 2e-3
 
-/* A plan that does not name the forced kernel shows that it could not serve. Calls that are left alone and too small to
- * gain leave no plan. */
-static void time_choices(const product *p, choice *choices, int count, char *chosen, size_t size)
+/* Returns how many of the turns left alone were not computed by the host. A plan that does not name the forced kernel
+ * shows that it could not serve. Calls that are left alone and too small to gain leave no plan. */
+static int time_choices(const product *p, choice *choices, int count, char *chosen, size_t size)
 {
     static double times[CHOICES_MAXIMUM][TURNS];
     char text[256];
+    int left_host = 0;
     int turns = (double)p->m * p->n * p->k > 1e11 ? 3 : TURNS;
     for (int turn = -1; turn < turns; turn++)
         for (int i = 0; i < count; i++) {
@@ -182,6 +183,7 @@ static void time_choices(const product *p, choice *choices, int count, char *cho
                 snprintf(chosen, size, "%s", strstr(text, "forced") ? "host: too small to gain" : text);
             if (strncmp(text, "host", 4) == 0)
                 rest();
+            left_host += i == 0 && turn >= 0 && strncmp(chosen, "host", 4) != 0;
             bool refused = strcmp(choices[i].kernel, "auto") != 0 && !strstr(text, choices[i].kernel);
             if (turn >= 0)
                 times[i][turn] = refused ? (double)INFINITY : seconds;
@@ -189,6 +191,7 @@ static void time_choices(const product *p, choice *choices, int count, char *cho
     for (int i = 0; i < count; i++) {
         choices[i].seconds = bench_median(times[i], (size_t)turns);
     }
+    return left_host;
 }
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
@@ -198,7 +201,7 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     choice choices[CHOICES_MAXIMUM];
     char chosen[256] = "";
     int count = list_choices(memory, p, choices);
-    time_choices(p, choices, count, chosen, sizeof chosen);
+    int left_host = time_choices(p, choices, count, chosen, sizeof chosen);
     const choice *best = &choices[0];
     for (int i = 1; i < count; i++)
         if (choices[i].seconds < best->seconds)
@@ -218,8 +221,10 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     bench_json_text(json, "best_kernel", best->kernel);
     bench_json_number(json, "seconds", choices[0].seconds);
     bench_json_number(json, "best_seconds", best->seconds);
-    if (memory != DEVICE)
+    if (memory != DEVICE) {
         bench_json_number(json, "host_seconds", choices[1].seconds);
+        bench_json_integer(json, "turns_left_host", left_host);
+    }
     bench_json_number(json, "regret", regret);
     bench_json_end(json, '}');
     if (regret > 1.3)
