@@ -1,11 +1,12 @@
 #include "lib/copy_threads.h"
 
+#include "lib/clock.h"
 #include "lib/options.h"
 #include "lib/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,14 +26,23 @@
 /* On a host of sixteen cores, twelve are faster than all of them: who waits for a copy waits for its last piece. */
 #define CORES_FEW 8
 
-/* About 50 microseconds of pauses. */
-#define LOOKS 1500
+/* How long a helper looks for work before it sleeps, and while somebody has called for helpers. Waking takes up to a
+ * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
+#define LOOK_SECONDS        50e-6
+#define LOOK_SECONDS_CALLED 2e-3
+/* Looks between two looks at the clock. */
+#define LOOKS 16
+
+/* How long the thread that ends a job waits awake for helpers that are at their last piece. */
+#define LAST_PIECE_SECONDS 100e-6
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
+static sem_t
+    wakings; /* of helpers that are no longer counted as asleep; without the lock, for which all would queue */
 static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
 static tb_copy_job *jobs;      /* with pieces left to take, the oldest first */
 static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
+static atomic_int callers;     /* for helpers to be at hand */
 static int helpers_started, helpers_asleep;
 
 #if defined(__SSE2__)
@@ -107,13 +117,19 @@ static void leave_list(tb_copy_job *done)
         }
 }
 
+/* Under the lock. */
+static void wake(int most)
+{
+    for (int i = 0; i < most && helpers_asleep > 0; i++, helpers_asleep--)
+        sem_post(&wakings);
+}
+
 /* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
  * the thread that ends the job takes pieces too. */
 static void wake_two(const tb_copy_job *job)
 {
     size_t pieces = (job->rows - job->next_row) / job->rows_a_piece;
-    for (int i = 0; i < 2 && i < helpers_asleep && (size_t)i < pieces; i++)
-        pthread_cond_signal(&work_came);
+    wake(pieces < 2 ? (int)pieces : 2);
 }
 
 /* Copies pieces of the job until none is left. The lock is held on entry and on return, not while copying. */
@@ -131,15 +147,47 @@ static void work_on(tb_copy_job *job)
     }
 }
 
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+static int look_at(atomic_int *value)
+{
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
 /* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
 static void linger(void)
 {
-    for (int look = 0; look < LOOKS && atomic_load_explicit(&jobs_listed, memory_order_relaxed) == 0; look++)
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#else
-        atomic_thread_fence(memory_order_seq_cst);
-#endif
+    const double start = tb_seconds();
+    while (look_at(&jobs_listed) == 0 &&
+           tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
+        for (int look = 0; look < LOOKS && look_at(&jobs_listed) == 0; look++)
+            pause_briefly();
+}
+
+static void help_with(tb_copy_job *job)
+{
+    job->helpers++;
+    wake_two(job);
+    work_on(job);
+    if (--job->helpers == 0)
+        pthread_cond_broadcast(&helper_left);
+}
+
+/* The lock is held on entry and on return. */
+static void sleep_until_woken(void)
+{
+    helpers_asleep++;
+    pthread_mutex_unlock(&lock);
+    while (sem_wait(&wakings) != 0)
+        continue;
+    pthread_mutex_lock(&lock);
 }
 
 static void *help(void *unused)
@@ -147,17 +195,10 @@ static void *help(void *unused)
     for (;;) {
         linger();
         pthread_mutex_lock(&lock);
-        while (!jobs) {
-            helpers_asleep++;
-            pthread_cond_wait(&work_came, &lock);
-            helpers_asleep--;
-        }
-        tb_copy_job *job = jobs;
-        job->helpers++;
-        wake_two(job);
-        work_on(job);
-        if (--job->helpers == 0)
-            pthread_cond_broadcast(&helper_left);
+        if (jobs)
+            help_with(jobs);
+        else
+            sleep_until_woken();
         pthread_mutex_unlock(&lock);
     }
     return unused;
@@ -173,6 +214,15 @@ static int helpers_wanted(void)
             threads = CORES_FEW + (threads - CORES_FEW) / 2;
     }
     return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
+}
+
+/* Under the lock. */
+static void start_helpers(void)
+{
+    if (helpers_started == 0)
+        sem_init(&wakings, 0, 0);
+    for (int wanted = helpers_wanted(); helpers_started < wanted && tb_start_thread(NULL, help, NULL);)
+        helpers_started++;
 }
 
 static void enter_list(tb_copy_job *job)
@@ -202,10 +252,8 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
         job->next_row = rows;
         return;
     }
-    int wanted = helpers_wanted();
     pthread_mutex_lock(&lock);
-    while (helpers_started < wanted && tb_start_thread(NULL, help, NULL))
-        helpers_started++;
+    start_helpers();
     enter_list(job);
     wake_two(job);
     pthread_mutex_unlock(&lock);
@@ -215,7 +263,27 @@ void tb_copy_end(tb_copy_job *job)
 {
     pthread_mutex_lock(&lock);
     work_on(job);
+    pthread_mutex_unlock(&lock);
+    const double start = tb_seconds();
+    while (look_at(&job->helpers) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS)
+        pause_briefly();
+    pthread_mutex_lock(&lock);
     while (job->helpers > 0)
         pthread_cond_wait(&helper_left, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+void tb_copy_call_helpers(size_t bytes)
+{
+    const size_t pieces = bytes / PIECE_BYTES;
+    pthread_mutex_lock(&lock);
+    start_helpers();
+    atomic_fetch_add(&callers, 1);
+    wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
+    pthread_mutex_unlock(&lock);
+}
+
+void tb_copy_dismiss_helpers(void)
+{
+    atomic_fetch_sub(&callers, 1);
 }

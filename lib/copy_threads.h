@@ -3,6 +3,7 @@
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,8 +15,8 @@ struct tb_copy_job {
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
     bool past_caches;
-    size_t next_row; /* under the lock, as is what follows */
-    int helpers;     /* at work on it */
+    size_t next_row;    /* under the lock */
+    atomic_int helpers; /* at work on it; changed under the lock */
 };
 
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
@@ -25,5 +26,10 @@ struct tb_copy_job {
 void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
                    size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
 void tb_copy_end(tb_copy_job *job);
+
+/* Jobs of so many bytes in all will follow: helpers are woken, and look for work instead of sleeping until they are
+ * dismissed, or there has been none for two milliseconds. */
+void tb_copy_call_helpers(size_t bytes);
+void tb_copy_dismiss_helpers(void);
 
 #endif

@@ -292,16 +292,38 @@ static tb_status stream_all(tb_stream_run *run)
                                           : tb_return_columns(run, run->problem->n);
 }
 
+/* Bytes that go through slots. */
+static size_t slot_traffic(const tb_stream_run *run)
+{
+    const tb_plan *plan = run->plan;
+    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
+    size_t floats = 0;
+    if (plan->a.memory == TB_MEMORY_HOST)
+        floats += m * k;
+    if (plan->b.memory == TB_MEMORY_HOST)
+        floats += k * n;
+    if (plan->c.memory == TB_MEMORY_HOST)
+        floats += (run->problem->beta != 0 ? 2 : 1) * m * n;
+    else if (plan->c.memory == TB_MEMORY_PINNED && !tb_skips_slots(run))
+        floats += m * n;
+    return floats * sizeof(float);
+}
+
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                             const tb_kernel *kernel, const tb_tiling *tiling, int64_t *columns_done)
 {
     tb_stream_run run = {
         .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+    const size_t bytes = slot_traffic(&run);
+    if (bytes > 0)
+        tb_copy_call_helpers(bytes);
     tb_status status = stream_all(&run);
     if (run.filling)
         tb_copy_end(&run.filling->job);
     while (run.emptying > 0)
         tb_finish_emptying(&run);
+    if (bytes > 0)
+        tb_copy_dismiss_helpers();
     /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
     tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
     for (int i = 0; i < 3; i++) {

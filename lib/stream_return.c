@@ -1,4 +1,6 @@
-/* C's way back: computed columns go through the slots on the way out into the program's memory. */
+/* C's way back: computed columns go through the slots on the way out into the program's memory. Pinned memory is written
+ * by the link itself where beta is 0, and a slot stands for columns on their way; otherwise a copy that fails half way
+ * would lose what the host has to begin with. */
 #include "lib/copy_threads.h"
 #include "lib/operand.h"
 #include "lib/stream_run.h"
@@ -11,22 +13,35 @@ static tb_event **panel_event(const tb_stream_run *run, int panel)
     return &run->pipeline->finished[panel];
 }
 
+static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
+{
+    const tb_problem *problem = run->problem;
+    tb_stream *unload = run->pipeline->unload;
+    tb_matrix columns = {tb_device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
+    if (tb_skips_slots(run)) {
+        TB_TRY(tb_need_event(run->pipeline, &slot->done));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, problem->c + run->sent * problem->ldc,
+                              problem->ldc));
+    } else {
+        TB_TRY(tb_need_slot(run->pipeline, slot));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
+    }
+    return tb_device.record(slot->done, unload);
+}
+
 /* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
 static tb_status send_computed(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
-    const tb_problem *problem = run->problem;
-    const int64_t most = (int64_t)(pipeline->slot_bytes / ((size_t)problem->m * sizeof(float)));
+    const int64_t most = tb_skips_slots(run)
+                             ? run->problem->n
+                             : (int64_t)(pipeline->slot_bytes / ((size_t)run->problem->m * sizeof(float)));
     while (run->sent < run->computed && run->out_count < TB_SLOTS) {
         tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
-        TB_TRY(tb_need_slot(pipeline, slot));
         const int64_t end = run->panel_ends[run->first_panel];
         slot->columns = most < end - run->sent ? most : end - run->sent;
         TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->first_panel)));
-        tb_matrix columns = {tb_device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
-        TB_TRY(
-            tb_copy_matrix(pipeline->unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
-        TB_TRY(tb_device.record(slot->done, pipeline->unload));
+        TB_TRY(send_columns(run, slot));
         run->sent += slot->columns;
         run->out_count++;
         if (run->sent == end) {
@@ -40,7 +55,8 @@ static tb_status send_computed(tb_stream_run *run)
 void tb_finish_emptying(tb_stream_run *run)
 {
     tb_slot *slot = &run->pipeline->out[run->first_out];
-    tb_copy_end(&slot->job);
+    if (!tb_skips_slots(run))
+        tb_copy_end(&slot->job);
     run->returned += slot->columns;
     run->first_out = (run->first_out + 1) % TB_SLOTS;
     run->out_count--;
@@ -56,13 +72,17 @@ static tb_slot *next_out(const tb_stream_run *run)
 /* While one slot is emptied the next is waited for. */
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
-    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
-    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
-    tb_copy_begin(&slot->job, run->problem->c + run->handed * run->problem->ldc,
-                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
     run->handed += slot->columns;
     run->emptying++;
+    if (tb_skips_slots(run)) {
+        tb_finish_emptying(run);
+        return;
+    }
+    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
+    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
+    tb_copy_begin(&slot->job, run->problem->c + (run->handed - slot->columns) * run->problem->ldc,
+                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
     if (run->emptying > 1)
         tb_finish_emptying(run);
 }

@@ -40,6 +40,12 @@ static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
     return (float *)run->c.memory + column * run->ld_c;
 }
 
+/* Whether the link writes into C itself. */
+static inline bool tb_skips_slots(const tb_stream_run *run)
+{
+    return run->plan->c.memory == TB_MEMORY_PINNED && run->problem->beta == 0;
+}
+
 /* The next columns of C are computed when the compute stream has come here. Waits where too many panels are on their
  * way already. */
 tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
