@@ -258,15 +258,9 @@ const char *const bench_contenders[] = {"link_in",    "link_out",      "kernel",
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 
-static float *make_host(size_t floats)
+/* A cheap generator: the largest matrices have a quarter of a billion elements. */
+static void fill(float *matrix, size_t floats)
 {
-    float *matrix;
-    if (now_served.pinned)
-        cuda(cudaMallocHost((void **)&matrix, floats * sizeof *matrix));
-    else
-        matrix = malloc(floats * sizeof *matrix);
-    require(matrix, "out of memory");
-    /* A cheap generator: the largest matrices have a quarter of a billion elements. */
     uint64_t state = 88172645463325252u;
     for (size_t i = 0; i < floats; i++) {
         state ^= state << 13;
@@ -274,14 +268,27 @@ static float *make_host(size_t floats)
         state ^= state << 17;
         matrix[i] = (float)(int32_t)state * 0x1p-31f;
     }
+}
+
+static float *make_host(size_t floats, bool pinned)
+{
+    float *matrix;
+    if (pinned)
+        cuda(cudaMallocHost((void **)&matrix, floats * sizeof *matrix));
+    else
+        matrix = malloc(floats * sizeof *matrix);
+    require(matrix, "out of memory");
+    fill(matrix, floats);
     return matrix;
 }
 
+/* As random as in host memory: what a kernel takes depends on it, by way of the power that it needs. */
 static float *make_device(size_t floats)
 {
-    float *matrix;
+    float *matrix, *host = make_host(floats, false);
     cuda(cudaMalloc((void **)&matrix, floats * sizeof *matrix));
-    cuda(cudaMemset(matrix, 0x3c, floats * sizeof *matrix));
+    cuda(cudaMemcpy(matrix, host, floats * sizeof *matrix, cudaMemcpyHostToDevice));
+    free(host);
     return matrix;
 }
 
@@ -290,9 +297,9 @@ static void prepare(const struct side *side)
     const size_t a = floats_of(now_served.m, now_served.k), b = floats_of(now_served.k, now_served.n),
                  c = floats_of(now_served.m, now_served.n);
     if (side->wants_host) {
-        now_served.a = make_host(a);
-        now_served.b = make_host(b);
-        now_served.c = make_host(c);
+        now_served.a = make_host(a, now_served.pinned);
+        now_served.b = make_host(b, now_served.pinned);
+        now_served.c = make_host(c, now_served.pinned);
     }
     if (side->wants_device) {
         now_served.device_a = make_device(a);

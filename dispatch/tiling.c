@@ -18,10 +18,23 @@
 /* Multiply-adds of a panel: 60 to 160 microseconds on an H200. */
 #define PANEL_VOLUME_LEAST INT64_C(4000000000)
 
-/* From so many multiply-adds on, what remains to be done when all has been loaded shows. */
-#define NARROW_BLOCKS_VOLUME 2e10
-#define FIRST_BLOCK_SHARE    0.6
-#define NARROW_BLOCKS        2
+/* With everything on the device. There is a second block from so many slots of operands on, if C is not so much less than
+ * A and B that its way back hardly shows. The first one's share of the columns: a wider one leaves the way back idle
+ * for longer, a narrower one the device. */
+#define SECOND_BLOCK_SLOTS 1.5
+#define SHORT_WAY_BACK     8
+#define FIRST_BLOCK_SHARE  0.35
+/* Pieces of A that the first block waits for; smaller ones than half a slot cost more than they bring forward, larger
+ * ones than these are long to wait for. */
+#define PIECES           8
+#define PIECE_SLOTS_MOST 16
+/* What is loaded and returned for one of the panels after the first block, if its product is not less. */
+#define PANEL_SLOTS 1
+/* Multiply-adds for each float of a column of B and of C: from here on the device is busy for a quarter of the link's
+ * time, on an H200. */
+#define FILLED_INTENSITY 1400.0
+/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. */
+#define SLOT_ROWS 1024
 
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
@@ -63,9 +76,33 @@ static double slab_bytes(int64_t outer, int64_t k)
     return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
 }
 
+int64_t tb_whole_a_floats(const tb_problem *problem)
+{
+    const int64_t k = larger(problem->k, 1);
+    return problem->transpose_a ? tb_pitched(k) * problem->m : tb_pitched(problem->m) * k;
+}
+
+int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t column)
+{
+    if (column == 0)
+        return 0;
+    const int64_t slabs = tiling->b_by_slabs ? tiling->slabs : 1, k = larger(problem->k, 1);
+    return slabs * tb_slab_floats(tiling->block_n, slabs > 1 ? tiling->slab_k : k) +
+           pieces(column - tiling->block_n, tiling->next_n) * tb_slab_floats(tiling->next_n, k);
+}
+
+static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
+{
+    return (double)sizeof(float) *
+           ((double)tb_whole_a_floats(problem) + (double)tb_whole_b_floats(problem, tiling, problem->n) +
+            (double)tb_pitched(problem->m) * (double)problem->n);
+}
+
 double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
-    int64_t columns = tiling->ring_c > 0 ? tiling->ring_c * tiling->block_n : problem->n;
+    if (tiling->whole)
+        return whole_bytes(problem, tiling);
+    int64_t columns = tiling->ring_c * tiling->block_n;
     return (double)tiling->ring_a * slab_bytes(tiling->block_m, tiling->slab_k) +
            (double)tiling->ring_b * slab_bytes(tiling->block_n, tiling->slab_k) +
            (double)sizeof(float) * (double)tb_pitched(tiling->block_m) * (double)columns;
@@ -101,40 +138,88 @@ static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, in
 /* What a tiling has to fit into. */
 typedef struct budget {
     double bytes;
+    int64_t slot_bytes;
     const tb_kernel *kernel;
     int multiprocessors;
 } budget;
 
-int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
+typedef struct size_list {
+    tb_part_size *sizes;
+    int count;
+    float beta;
+} size_list;
+
+static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
 {
-    const int64_t first = smaller(tiling->block_n, problem->n),
-                  next = smaller(tiling->next_n, problem->n - first);
-    const int64_t last = next > 0 ? (problem->n - first) % next : 0, panel = smaller(tiling->panel_n, first);
-    const int64_t widths[] = {first, next, last, panel, first % panel, next % panel, last % panel};
-    const int64_t lengths[] = {smaller(tiling->slab_k, problem->k), problem->k % tiling->slab_k};
-    int count = 0;
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-        for (size_t j = 0; j < sizeof lengths / sizeof lengths[0]; j++)
-            if (widths[i] > 0 && (lengths[j] > 0 || j == 0)) {
-                sizes[count++] = (tb_part_size){widths[i], lengths[j], problem->beta};
-                if (tiling->slabs > 1)
-                    sizes[count++] = (tb_part_size){widths[i], lengths[j], 1};
-            }
-    return count;
+    if (rows > 0 && columns > 0)
+        list->sizes[list->count++] = (tb_part_size){rows, columns, k, added ? 1 : list->beta};
 }
 
-/* What the kernel needs beside its operands for a product of these rows. */
-static double workspace_of_rows(const budget *budget, const tb_problem *problem, const tb_tiling *tiling,
-                                int64_t rows)
+static void note_panels(size_list *list, int64_t rows, int64_t columns, int64_t panel, int64_t k, bool added)
 {
+    if (columns >= panel)
+        note_size(list, rows, panel, k, added);
+    note_size(list, rows, columns % panel, k, added);
+}
+
+/* A block whose product is summed up over k, the last slab panel by panel. */
+static void note_block(size_list *list, const tb_problem *problem, const tb_tiling *tiling, int64_t rows,
+                       int64_t columns)
+{
+    const int64_t last = problem->k - (tiling->slabs - 1) * tiling->slab_k;
+    if (tiling->slabs > 1)
+        note_size(list, rows, columns, tiling->slab_k, false);
+    if (tiling->slabs > 2)
+        note_size(list, rows, columns, tiling->slab_k, true);
+    note_panels(list, rows, columns, tiling->panel_n, last, tiling->slabs > 1);
+}
+
+static void note_whole(size_list *list, const tb_problem *problem, const tb_tiling *tiling)
+{
+    const int64_t m = problem->m, k = problem->k, next = problem->n - tiling->block_n;
+    if (tiling->piece_m < m) {
+        note_size(list, tiling->piece_m, tiling->block_n, k, false);
+        note_size(list, m % tiling->piece_m, tiling->block_n, k, false);
+    } else {
+        note_block(list, problem, tiling, m, tiling->block_n);
+    }
+    if (next >= tiling->next_n)
+        note_panels(list, m, tiling->next_n, tiling->next_panel_n, k, false);
+    note_panels(list, m, next % tiling->next_n, tiling->next_panel_n, k, false);
+}
+
+int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
+{
+    size_list list = {.sizes = sizes, .beta = problem->beta};
+    if (tiling->whole) {
+        note_whole(&list, problem, tiling);
+        return list.count;
+    }
+    const int64_t columns = smaller(tiling->block_n, problem->n);
+    const int64_t rows[] = {smaller(tiling->block_m, problem->m), problem->m % tiling->block_m};
+    for (int i = 0; i < 2; i++) {
+        note_block(&list, problem, tiling, rows[i], columns);
+        note_block(&list, problem, tiling, rows[i], problem->n % columns);
+    }
+    return list.count;
+}
+
+/* What the kernel needs beside its operands, for any product that the tiling makes it multiply: smaller ones may need
+ * more, where they are shared out. */
+static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+{
+    if (!budget->kernel->workspace)
+        return 0;
     const tb_launcher launcher = {.architecture = budget->kernel->architecture,
                                   .multiprocessors = budget->multiprocessors};
+    tb_tiling complete = *tiling;
+    complete.panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
     tb_part_size sizes[TB_PART_SIZES];
-    const int count = tb_tiling_sizes(problem, tiling, sizes);
+    const int count = tb_tiling_sizes(problem, &complete, sizes);
     double most = 0;
     for (int i = 0; i < count; i++) {
         tb_problem part = *problem;
-        part.m = rows;
+        part.m = sizes[i].rows;
         part.n = sizes[i].columns;
         part.k = sizes[i].k;
         part.beta = sizes[i].beta;
@@ -144,19 +229,6 @@ static double workspace_of_rows(const budget *budget, const tb_problem *problem,
         most = bytes > most ? bytes : most;
     }
     return most;
-}
-
-/* The same for all products that the tiling makes it multiply: smaller ones may need more, where they are shared out. */
-static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
-{
-    if (!budget->kernel->workspace)
-        return 0;
-    tb_tiling complete = *tiling;
-    complete.panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
-    double whole = workspace_of_rows(budget, problem, &complete, tiling->block_m);
-    const int64_t rest = problem->m % tiling->block_m;
-    double last = rest > 0 ? workspace_of_rows(budget, problem, &complete, rest) : 0;
-    return last > whole ? last : whole;
 }
 
 static bool fits(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
@@ -209,24 +281,93 @@ static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t bl
     return keeps || reloads;
 }
 
-/* With room for everything: while the blocks to the right of the first are computed it travels back, and little is left
- * of the last. The widths suit a kernel that takes about as long as the link. */
-static void narrow_blocks(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+/* ---- Everything on the device ----------------------------------------------------------------------------- */
+
+/* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
+ * rounds of the multiprocessors. count is that of tiles the other way. */
+static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t count,
+                           int64_t most, const budget *budget)
 {
-    const int64_t tile_n = budget->kernel->tile_n;
-    tb_tiling narrow = *tiling;
-    narrow.block_n = round_up((int64_t)((double)problem->n * FIRST_BLOCK_SHARE), tile_n);
-    if (narrow.block_n >= problem->n)
-        return;
-    narrow.next_n = round_up(pieces(problem->n - narrow.block_n, NARROW_BLOCKS), tile_n);
-    narrow.ring_c = 0;
-    if (fits(budget, problem, &narrow))
-        *tiling = narrow;
+    const double m = (double)problem->m, k = (double)problem->k;
+    const int64_t at_a_time = (int64_t)budget->multiprocessors * larger(budget->kernel->blocks, 1);
+    const int64_t first = larger(pieces(least, tile), 1);
+    int64_t best = first;
+    double best_share = 0;
+    if (m * k < FILLED_INTENSITY * (m + k))
+        return smaller(first * tile, most);
+    for (int64_t tiles = first; best_share < 0.9 && tiles <= 2 * first + at_a_time / count; tiles++) {
+        const double rounds = (double)pieces(tiles * count, at_a_time);
+        const double share = (double)(tiles * count) / (rounds * (double)at_a_time);
+        if (share > 1.05 * best_share) {
+            best = tiles;
+            best_share = share;
+        }
+    }
+    return smaller(best * tile, most);
 }
 
-bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
-                      int64_t rows_most, tb_tiling *tiling)
+/* After the first block: a panel of 60 to 160 microseconds on an H200, or of so many bytes, whichever is less. */
+static int64_t choose_next_panel(const tb_problem *problem, const budget *budget)
 {
+    const int64_t m = problem->m, k = larger(problem->k, 1);
+    const int64_t by_work = PANEL_VOLUME_LEAST / m / k;
+    const int64_t by_bytes = PANEL_SLOTS * budget->slot_bytes / ((int64_t)sizeof(float) * (m + k));
+    const int64_t least = larger(smaller(by_work, by_bytes), pieces(problem->n, TB_PANELS_MAXIMUM));
+    return fill_rounds(problem, least, budget->kernel->tile_n, pieces(m, budget->kernel->tile_m), problem->n,
+                       budget);
+}
+
+/* Pieces of A, and how B's first columns come with them. */
+static void cut_a(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, k = problem->k, bytes = (int64_t)sizeof(float) * m * k;
+    const int64_t slot = budget->slot_bytes;
+    const int64_t piece = smaller(larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
+    const int64_t count = larger(bytes / piece, 1);
+    tiling->piece_m = m;
+    tiling->slab_k = larger(k, 1);
+    if (count > 1 && problem->transpose_a)
+        tiling->piece_m = fill_rounds(problem, pieces(m, count), budget->kernel->tile_m,
+                                      pieces(tiling->block_n, budget->kernel->tile_n), m, budget);
+    else if (count > 1)
+        tiling->slab_k = smaller(round_up(pieces(k, count), SLAB_K_MULTIPLE), k);
+    tiling->slabs = pieces(larger(k, 1), tiling->slab_k);
+    const int64_t row = problem->transpose_b ? tiling->block_n : tiling->slab_k;
+    tiling->b_by_slabs = tiling->slabs > 1 && (int64_t)sizeof(float) * row >= slot / SLOT_ROWS;
+}
+
+static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, n = problem->n, k = problem->k, slot = budget->slot_bytes;
+    const int64_t rows_most = slot / (int64_t)sizeof(float);
+    if (m > rows_most || n > rows_most || k > rows_most)
+        return false;
+    *tiling = (tb_tiling){.whole = true, .block_m = m, .block_n = n};
+    tiling->next_panel_n = choose_next_panel(problem, budget);
+    const double in = (double)k * (double)(m + n), out = (double)m * (double)n;
+    const int64_t panels =
+        larger((int64_t)(FIRST_BLOCK_SHARE * (double)n / (double)tiling->next_panel_n + 0.5), 1);
+    if (sizeof(float) * (in + out) >= SECOND_BLOCK_SLOTS * (double)slot && SHORT_WAY_BACK * out >= in)
+        tiling->block_n = smaller(panels * tiling->next_panel_n, n);
+    tiling->next_n = tiling->next_panel_n;
+    if (problem->transpose_b)
+        tiling->next_n =
+            round_up(larger(tiling->next_n, slot / SLOT_ROWS / (int64_t)sizeof(float)), tiling->next_panel_n);
+    tiling->next_n = smaller(tiling->next_n, larger(n - tiling->block_n, 1));
+    cut_a(problem, budget, tiling);
+    tiling->panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
+    return fits(budget, problem, tiling);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------------------- */
+
+bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
+                      int64_t slot_bytes, tb_tiling *tiling)
+{
+    const budget budget = {bytes, slot_bytes, kernel, multiprocessors};
+    const int64_t rows_most = slot_bytes / (int64_t)sizeof(float);
+    if (tile_whole(problem, &budget, tiling))
+        return true;
     *tiling = (tb_tiling){.slab_k = choose_slab(problem)};
     double volume = (double)problem->m * (double)problem->n * (double)problem->k;
     int64_t blocks = volume < TWO_BLOCKS_VOLUME ? 1 : 2;
@@ -234,15 +375,12 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int mu
     int64_t block_n = smaller(round_up(pieces(problem->n, blocks), kernel->tile_n), problem->n);
     block_n = smaller(block_n, rows_most);
 
-    const budget budget = {bytes, kernel, multiprocessors};
     set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
     bool found = fits(&budget, problem, tiling);
-    if (found && volume > NARROW_BLOCKS_VOLUME && block_m == problem->m && problem->n <= rows_most)
-        narrow_blocks(problem, &budget, tiling);
     for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
         if ((found = choose_blocks(problem, block_m, block_n, &budget, tiling)))
             break;
     if (found)
-        tiling->panel_n = choose_panel(tiling, kernel, multiprocessors);
+        tiling->panel_n = tiling->next_panel_n = choose_panel(tiling, kernel, multiprocessors);
     return found;
 }

@@ -108,8 +108,8 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     TB_TRY(find_budget(pipeline->device, &budget));
     for (; budget >= BUDGET_LEAST; budget /= 2) {
         tb_tiling tiling;
-        int64_t rows_most = (int64_t)(pipeline->slot_bytes / sizeof(float));
-        if (!tb_choose_tiling(problem, kernel, device->multiprocessors, budget, rows_most, &tiling))
+        if (!tb_choose_tiling(problem, kernel, device->multiprocessors, budget, (int64_t)pipeline->slot_bytes,
+                              &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
         if (status != TB_OUT_OF_MEMORY || done->rows > 0 || done->columns > 0)

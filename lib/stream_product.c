@@ -1,6 +1,6 @@
-/* The order of work: for every block of C, slab after slab is loaded and multiplied; the last slab is multiplied
- * panel by panel, and panels go back while the next are computed and the next block is loaded. The calling
- * thread keeps all of it going: it fills slots on the way in, and empties those on the way out in between.
+/* The order of work, as the tiling has it. Panels of C go back while the next are computed and what those need is loaded.
+ * The calling thread keeps all of it going: it fills slots on the way in, and empties those on the way out in
+ * between.
  */
 #include "lib/stream_product.h"
 
@@ -12,117 +12,6 @@
 static int64_t smaller(int64_t x, int64_t y)
 {
     return x < y ? x : y;
-}
-
-/* ---- Loading ------------------------------------------------------------------------------------------ */
-
-/* What has been filled goes to the device. */
-static tb_status send_filled(tb_stream_run *run)
-{
-    tb_slot *slot = run->filling;
-    if (!slot)
-        return TB_OK;
-    run->filling = NULL;
-    tb_copy_end(&slot->job);
-    TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
-    TB_TRY(tb_device.record(slot->done, run->pipeline->load));
-    slot->busy = true;
-    return TB_OK;
-}
-
-/* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
- * the link moves one piece. While one slot is filled the one before is sent; the last of them stays to be sent. */
-static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix, float *target,
-                                    int64_t target_ld)
-{
-    tb_pipeline *pipeline = run->pipeline;
-    const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
-    const int64_t most = (int64_t)(pipeline->slot_bytes / pitch);
-    for (int64_t column = 0; column < matrix->columns; column += most) {
-        const size_t columns = (size_t)smaller(most, matrix->columns - column);
-        tb_slot *slot = &pipeline->in[run->next_in];
-        run->next_in = (run->next_in + 1) % TB_SLOTS;
-        TB_TRY(tb_need_slot(pipeline, slot));
-        if (slot->busy && !tb_device.event_passed(slot->done) && !tb_is_on_device(&run->plan->c))
-            TB_TRY(tb_return_ready(run));
-        if (slot->busy)
-            TB_TRY(tb_device.event_wait(slot->done));
-        slot->busy = false;
-        slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
-                                 .target = target + column * target_ld,
-                                 .source = slot->pinned.memory,
-                                 .row_bytes = (columns - 1) * pitch + row_bytes,
-                                 .rows = 1};
-        tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
-                      (size_t)matrix->ld * sizeof(float), row_bytes, columns, false);
-        tb_status status = send_filled(run);
-        run->filling = slot;
-        TB_TRY(status);
-    }
-    return TB_OK;
-}
-
-static tb_status load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
-                      int64_t target_ld)
-{
-    if (matrix->rows == 0 || matrix->columns == 0)
-        return TB_OK;
-    switch (place->memory) {
-    case TB_MEMORY_HOST:
-        return load_through_slots(run, matrix, target, target_ld);
-    case TB_MEMORY_PINNED:
-        return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
-    case TB_MEMORY_MANAGED:
-    case TB_MEMORY_DEVICE:
-        break;
-    }
-    return tb_copy_matrix(run->pipeline->load, TB_DEVICE_TO_DEVICE, matrix, target, target_ld);
-}
-
-/* Lets the matrix describe where the kernel will find it: where it lies, or in a slab of the ring. */
-static tb_status bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *slab,
-                       bool already)
-{
-    if (tb_is_on_device(place) && !pad)
-        return TB_OK;
-    int64_t ld = tb_pitched(matrix->rows);
-    if (!already)
-        TB_TRY(load(run, place, matrix, slab, ld));
-    matrix->data = slab;
-    matrix->ld = ld;
-    return TB_OK;
-}
-
-/* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
-static float *slab_of_a(const tb_stream_run *run, int64_t index)
-{
-    const tb_tiling *tiling = run->tiling;
-    int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
-    return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
-}
-
-static float *slab_of_b(const tb_stream_run *run)
-{
-    const tb_tiling *tiling = run->tiling;
-    return (float *)run->b.memory +
-           run->slabs_multiplied % tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k);
-}
-
-/* The slab's operands, on the device or on their way there. */
-static tb_status bring_slab(tb_stream_run *run, tb_problem *slab, int64_t index)
-{
-    tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
-    const tb_tiling *tiling = run->tiling;
-    if (run->slabs_multiplied >= tiling->ring_b)
-        TB_TRY(tb_device.stream_wait(run->pipeline->load,
-                                     run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]));
-    TB_TRY(bring(run, &run->plan->a, run->plan->pad_a, &a, slab_of_a(run, index), run->a_loaded));
-    TB_TRY(bring(run, &run->plan->b, run->plan->pad_b, &b, slab_of_b(run), false));
-    slab->a = a.data;
-    slab->lda = a.ld;
-    slab->b = b.data;
-    slab->ldb = b.ld;
-    return TB_OK;
 }
 
 /* ---- Computing ---------------------------------------------------------------------------------------- */
@@ -144,6 +33,7 @@ static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
 static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
 {
     tb_problem part = *run->problem;
+    part.m = size->rows;
     part.n = size->columns;
     part.k = size->k;
     part.beta = size->beta;
@@ -177,7 +67,7 @@ static tb_status multiply(tb_stream_run *run, const tb_problem *part)
     return tb_device.launch(pipeline->compute, run->kernel, part, run->workspace.memory);
 }
 
-/* ---- The order of it all ------------------------------------------------------------------------------ */
+/* ---- Parts ------------------------------------------------------------------------------------------- */
 
 /* The columns of a block's product with one slab of k; loaded operands are filled in later. */
 static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
@@ -195,11 +85,12 @@ static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t colu
     return part;
 }
 
-static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab)
+/* What completes C: panel by panel, each on its way as soon as it is there. */
+static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int64_t panel_n)
 {
-    for (int64_t column = 0; column < slab->n; column += run->tiling->panel_n) {
+    for (int64_t column = 0; column < slab->n; column += panel_n) {
         tb_problem panel = *slab;
-        panel.n = smaller(run->tiling->panel_n, slab->n - column);
+        panel.n = smaller(panel_n, slab->n - column);
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
         TB_TRY(multiply(run, &panel));
@@ -209,40 +100,189 @@ static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab)
     return TB_OK;
 }
 
+/* Work that follows finds loaded what has been loaded so far. */
+static tb_status follow_loading(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(tb_send_filled(run));
+    TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
+    return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
+}
+
+static tb_status load_old_columns(tb_stream_run *run, int64_t column, int64_t columns)
+{
+    const tb_problem *problem = run->problem;
+    if (problem->beta == 0)
+        return TB_OK;
+    tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
+    return tb_load(run, &run->plan->c, &c, tb_device_column(run, column), run->ld_c);
+}
+
+static tb_status return_ready(tb_stream_run *run)
+{
+    return tb_is_on_device(&run->plan->c) ? TB_OK : tb_return_ready(run);
+}
+
+/* ---- Rings of slabs ----------------------------------------------------------------------------------- */
+
+/* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
+static float *slab_of_a(const tb_stream_run *run, int64_t index)
+{
+    const tb_tiling *tiling = run->tiling;
+    int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
+    return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
+}
+
+static float *slab_of_b(const tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    return (float *)run->b.memory +
+           run->slabs_multiplied % tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k);
+}
+
+/* The slab's operands, on the device or on their way there. */
+static tb_status bring_slab(tb_stream_run *run, tb_problem *slab, int64_t index)
+{
+    tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
+    const tb_tiling *tiling = run->tiling;
+    if (run->slabs_multiplied >= tiling->ring_b)
+        TB_TRY(tb_device.stream_wait(run->pipeline->load,
+                                     run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]));
+    TB_TRY(tb_bring(run, &run->plan->a, run->plan->pad_a, &a, slab_of_a(run, index), run->a_loaded));
+    TB_TRY(tb_bring(run, &run->plan->b, run->plan->pad_b, &b, slab_of_b(run), false));
+    slab->a = a.data;
+    slab->lda = a.ld;
+    slab->b = b.data;
+    slab->ldb = b.ld;
+    return TB_OK;
+}
+
 static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t columns)
 {
     tb_pipeline *pipeline = run->pipeline;
     const tb_problem *problem = run->problem;
     const tb_tiling *tiling = run->tiling;
-    const bool on_device = tb_is_on_device(&run->plan->c);
 
     /* This block takes the place of the one before the last. */
     if (!run->whole_c && column >= 2 * tiling->block_n)
         TB_TRY(tb_return_columns(run, column - tiling->block_n));
-    if (problem->beta != 0) {
-        tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
-        TB_TRY(load(run, &run->plan->c, &c, tb_device_column(run, column), run->ld_c));
-    }
+    TB_TRY(load_old_columns(run, column, columns));
     for (int64_t index = 0; index < tiling->slabs; index++) {
         const int64_t first_k = index * tiling->slab_k;
         tb_problem slab =
             part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
-        TB_TRY(send_filled(run));
-        TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
-        TB_TRY(tb_device.stream_wait(pipeline->compute, pipeline->loaded));
+        TB_TRY(follow_loading(run));
         if (index + 1 < tiling->slabs)
             TB_TRY(multiply(run, &slab));
         else
-            TB_TRY(multiply_panels(run, &slab));
+            TB_TRY(multiply_panels(run, &slab, tiling->panel_n));
         TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
         run->slabs_multiplied++;
-        if (!on_device)
-            TB_TRY(tb_return_ready(run));
+        TB_TRY(return_ready(run));
     }
     run->a_loaded = tiling->ring_a == tiling->slabs;
     return TB_OK;
 }
+
+static tb_status stream_blocks(tb_stream_run *run)
+{
+    const int64_t n = run->problem->n, most = run->tiling->block_n;
+    for (int64_t column = 0; column < n; column += most)
+        TB_TRY(stream_block(run, column, smaller(most, n - column)));
+    return TB_OK;
+}
+
+/* ---- Everything on the device ------------------------------------------------------------------------- */
+
+static tb_status bring_a(tb_stream_run *run, tb_problem *part, int64_t first_float, bool already)
+{
+    tb_matrix a = tb_matrix_a(part);
+    TB_TRY(tb_bring(run, &run->plan->a, run->plan->pad_a, &a, (float *)run->a.memory + first_float, already));
+    part->a = a.data;
+    part->lda = a.ld;
+    return TB_OK;
+}
+
+static tb_status bring_b(tb_stream_run *run, tb_problem *part, int64_t first_float, bool already)
+{
+    tb_matrix b = tb_matrix_b(part);
+    TB_TRY(tb_bring(run, &run->plan->b, run->plan->pad_b, &b, (float *)run->b.memory + first_float, already));
+    part->b = b.data;
+    part->ldb = b.ld;
+    return TB_OK;
+}
+
+/* The rows of C that a piece of A is all that is missing for. */
+static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
+{
+    const tb_tiling *tiling = run->tiling;
+    const int64_t m = run->problem->m, k = run->problem->k;
+    for (int64_t row = 0, rows; row < m; row += rows) {
+        rows = smaller(tiling->piece_m, m - row);
+        tb_problem part = part_of(run, 0, columns, 0, k);
+        part.m = rows;
+        part.a += row * part.lda; /* which is transposed */
+        part.c += row;
+        TB_TRY(bring_b(run, &part, 0, row > 0));
+        TB_TRY(bring_a(run, &part, row * tb_pitched(k), false));
+        TB_TRY(follow_loading(run));
+        TB_TRY(multiply(run, &part));
+        TB_TRY(return_ready(run));
+    }
+    return tb_is_on_device(&run->plan->c) ? TB_OK : tb_note_panel(run, columns);
+}
+
+static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
+{
+    const tb_tiling *tiling = run->tiling;
+    const int64_t k = run->problem->k;
+    tb_problem all = part_of(run, 0, columns, 0, k);
+    if (!tiling->b_by_slabs)
+        TB_TRY(bring_b(run, &all, 0, false));
+    for (int64_t index = 0; index < tiling->slabs; index++) {
+        const int64_t first_k = index * tiling->slab_k;
+        tb_problem slab = part_of(run, 0, columns, first_k, smaller(tiling->slab_k, k - first_k));
+        if (tiling->b_by_slabs) {
+            TB_TRY(bring_b(run, &slab, index * tb_slab_floats(columns, tiling->slab_k), false));
+        } else {
+            slab.b = all.b + (slab.transpose_b ? first_k * all.ldb : first_k);
+            slab.ldb = all.ldb;
+        }
+        TB_TRY(bring_a(run, &slab, first_k * tb_pitched(slab.m), false));
+        TB_TRY(follow_loading(run));
+        if (index + 1 < tiling->slabs)
+            TB_TRY(multiply(run, &slab));
+        else
+            TB_TRY(multiply_panels(run, &slab, tiling->panel_n));
+        TB_TRY(return_ready(run));
+    }
+    return TB_OK;
+}
+
+static tb_status stream_whole(tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    const tb_problem *problem = run->problem;
+    TB_TRY(load_old_columns(run, 0, tiling->block_n));
+    if (tiling->piece_m < problem->m)
+        TB_TRY(multiply_rows(run, tiling->block_n));
+    else
+        TB_TRY(multiply_slabs(run, tiling->block_n));
+    for (int64_t column = tiling->block_n, columns; column < problem->n; column += columns) {
+        columns = smaller(tiling->next_n, problem->n - column);
+        tb_problem part = part_of(run, column, columns, 0, problem->k);
+        TB_TRY(load_old_columns(run, column, columns));
+        TB_TRY(bring_a(run, &part, 0, true));
+        TB_TRY(bring_b(run, &part, tb_whole_b_floats(problem, tiling, column), false));
+        TB_TRY(follow_loading(run));
+        TB_TRY(multiply_panels(run, &part, tiling->next_panel_n));
+        TB_TRY(return_ready(run));
+    }
+    return TB_OK;
+}
+
+/* ---- The call ----------------------------------------------------------------------------------------- */
 
 static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
 {
@@ -254,10 +294,13 @@ static tb_status take_buffers(tb_stream_run *run)
     const tb_tiling *tiling = run->tiling;
     run->ld_c = tb_pitched(run->problem->m);
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->whole_c =
-        tb_is_on_device(&run->plan->c) || tiling->ring_c == 0 || tiling->block_n >= run->problem->n;
+    run->whole_c = tiling->whole || tb_is_on_device(&run->plan->c) || tiling->block_n >= run->problem->n;
     int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
     TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
+    if (tiling->whole) {
+        TB_TRY(take_floats(run, tb_whole_a_floats(run->problem), &run->a));
+        return take_floats(run, tb_whole_b_floats(run->problem, tiling, run->problem->n), &run->b);
+    }
     TB_TRY(take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
     return take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
 }
@@ -283,11 +326,7 @@ static tb_status stream_all(tb_stream_run *run)
     TB_TRY(take_buffers(run));
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
-    const int64_t n = run->problem->n;
-    for (int64_t column = 0, columns; column < n; column += columns) {
-        columns = smaller(column == 0 ? run->tiling->block_n : run->tiling->next_n, n - column);
-        TB_TRY(stream_block(run, column, columns));
-    }
+    TB_TRY(run->tiling->whole ? stream_whole(run) : stream_blocks(run));
     return tb_is_on_device(&run->plan->c) ? tb_return_on_device(run)
                                           : tb_return_columns(run, run->problem->n);
 }

@@ -3,6 +3,7 @@
 #define TB_STREAM_RUN_H
 
 #include "dispatch/plan.h"
+#include "lib/operand.h"
 #include "lib/pipeline.h"
 
 /* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
@@ -45,6 +46,19 @@ static inline bool tb_skips_slots(const tb_stream_run *run)
 {
     return run->plan->c.memory == TB_MEMORY_PINNED && run->problem->beta == 0;
 }
+
+/* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.
+ */
+tb_status tb_send_filled(tb_stream_run *run);
+
+/* A matrix into device memory, by the load stream. */
+tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+                  int64_t target_ld);
+
+/* Lets the matrix describe where the kernel will find it: where it lies, or at target, its columns tb_pitched(rows) floats
+ * apart, where it is loaded unless it is there already. */
+tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *target,
+                   bool already);
 
 /* The next columns of C are computed when the compute stream has come here. Waits where too many panels are on their
  * way already. */

@@ -36,6 +36,7 @@ typedef struct scenario {
     const char *devices;       /* that share the product; NULL: one */
     bool measured;             /* when they come up */
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
+    const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
 } scenario;
 
@@ -130,7 +131,8 @@ static void run_process(const scenario *scenario, const char *script, report *re
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     tileblas_set_option("KEEP_SECONDS", "3600");
-    tileblas_set_option("PINNED_MEMORY", PINNED_MIB);
+    tileblas_set_option("PINNED_MEMORY",
+                        scenario->pinned_memory != NULL ? scenario->pinned_memory : PINNED_MIB);
     sim_set("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
     tileblas_set_option("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
     if (scenario->measured) {
@@ -233,6 +235,23 @@ static void fail_in_a_crowd(const char *failure)
     }
 }
 
+/* Room for everything: pieces of A, with B's first columns before them or piece by piece, and blocks to the right. Pinned
+ * operands: the link writes into C itself, unless beta has to be applied to what lies there. */
+static void fail_in_pieces(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.m = 1100, .n = 60, .k = 250, .beta = -2},
+        {.m = 600, .n = 150, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
+        {.m = 130, .n = 200, .k = 260, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
+        {.m = 130, .n = 200, .k = 260, .beta = -2, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.threads = 1;
+        fail_everywhere(&scenario, "any", failure);
+    }
+}
+
 /* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
 static void run_in_parts(void)
 {
@@ -281,6 +300,7 @@ int main(int count, char **arguments)
     /* Too large for the device: blocks of C, slabs of k, rings that turn. */
     const scenario cut = {.m = 200, .n = 330, .k = 400, .beta = -2, .threads = 1, .device_memory = "1"};
     fail_everywhere(&cut, "any", failure);
+    fail_in_pieces(failure);
     /* Where one device fails, the others' parts stay. */
     const scenario shared_by_three = {.m = 60, .n = 130, .k = 40, .beta = -2, .threads = 1, .devices = "3"};
     fail_everywhere(&shared_by_three, "any", failure);

@@ -1,0 +1,84 @@
+/* Operands' way in: parts of them go through the slots to the device, or straight from where the link can read them. */
+#include "lib/copy_threads.h"
+#include "lib/operand.h"
+#include "lib/stream_run.h"
+
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+tb_status tb_send_filled(tb_stream_run *run)
+{
+    tb_slot *slot = run->filling;
+    if (!slot)
+        return TB_OK;
+    run->filling = NULL;
+    tb_copy_end(&slot->job);
+    TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
+    TB_TRY(tb_device.record(slot->done, run->pipeline->load));
+    slot->busy = true;
+    return TB_OK;
+}
+
+/* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
+ * the link moves one piece. While one slot is filled the one before is sent; the last of them stays to be sent. */
+static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix, float *target,
+                                    int64_t target_ld)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
+    const int64_t most = (int64_t)(pipeline->slot_bytes / pitch);
+    for (int64_t column = 0; column < matrix->columns; column += most) {
+        const size_t columns = (size_t)smaller(most, matrix->columns - column);
+        tb_slot *slot = &pipeline->in[run->next_in];
+        run->next_in = (run->next_in + 1) % TB_SLOTS;
+        TB_TRY(tb_need_slot(pipeline, slot));
+        if (slot->busy && !tb_device.event_passed(slot->done) && !tb_is_on_device(&run->plan->c))
+            TB_TRY(tb_return_ready(run));
+        if (slot->busy)
+            TB_TRY(tb_device.event_wait(slot->done));
+        slot->busy = false;
+        slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
+                                 .target = target + column * target_ld,
+                                 .source = slot->pinned.memory,
+                                 .row_bytes = (columns - 1) * pitch + row_bytes,
+                                 .rows = 1};
+        tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
+                      (size_t)matrix->ld * sizeof(float), row_bytes, columns, false);
+        tb_status status = tb_send_filled(run);
+        run->filling = slot;
+        TB_TRY(status);
+    }
+    return TB_OK;
+}
+
+tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+                  int64_t target_ld)
+{
+    if (matrix->rows == 0 || matrix->columns == 0)
+        return TB_OK;
+    switch (place->memory) {
+    case TB_MEMORY_HOST:
+        return load_through_slots(run, matrix, target, target_ld);
+    case TB_MEMORY_PINNED:
+        return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
+    case TB_MEMORY_MANAGED:
+    case TB_MEMORY_DEVICE:
+        break;
+    }
+    return tb_copy_matrix(run->pipeline->load, TB_DEVICE_TO_DEVICE, matrix, target, target_ld);
+}
+
+tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *target,
+                   bool already)
+{
+    if (tb_is_on_device(place) && !pad)
+        return TB_OK;
+    int64_t ld = tb_pitched(matrix->rows);
+    if (!already)
+        TB_TRY(tb_load(run, place, matrix, target, ld));
+    matrix->data = target;
+    matrix->ld = ld;
+    return TB_OK;
+}
