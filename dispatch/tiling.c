@@ -19,11 +19,11 @@
 #define PANEL_VOLUME_LEAST INT64_C(4000000000)
 
 /* With everything on the device. There is a second block from so many slots of operands on, if C is not so much less than
- * A and B that its way back hardly shows. The first one's share of the columns: a wider one leaves the way back idle
- * for longer, a narrower one the device. */
+ * A and B that its way back hardly shows. */
 #define SECOND_BLOCK_SLOTS 1.5
 #define SHORT_WAY_BACK     8
-#define FIRST_BLOCK_SHARE  0.35
+/* Multiply-adds that an H200 does while the link moves a float. */
+#define WORK_A_FLOAT 4800.0
 /* Pieces of A that the first block waits for; smaller ones than half a slot cost more than they bring forward, larger
  * ones than these are long to wait for. */
 #define PIECES           8
@@ -295,7 +295,8 @@ static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t til
     double best_share = 0;
     if (m * k < FILLED_INTENSITY * (m + k))
         return smaller(first * tile, most);
-    for (int64_t tiles = first; best_share < 0.9 && tiles <= 2 * first + at_a_time / count; tiles++) {
+    for (int64_t tiles = first;
+         best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
         const double rounds = (double)pieces(tiles * count, at_a_time);
         const double share = (double)(tiles * count) / (rounds * (double)at_a_time);
         if (share > 1.05 * best_share) {
@@ -328,12 +329,22 @@ static void cut_a(const tb_problem *problem, const budget *budget, tb_tiling *ti
     tiling->slab_k = larger(k, 1);
     if (count > 1 && problem->transpose_a)
         tiling->piece_m = fill_rounds(problem, pieces(m, count), budget->kernel->tile_m,
-                                      pieces(tiling->block_n, budget->kernel->tile_n), m, budget);
+                                      pieces(tiling->block_n, budget->kernel->tile_n),
+                                      smaller(2 * pieces(m, count), m), budget);
     else if (count > 1)
         tiling->slab_k = smaller(round_up(pieces(k, count), SLAB_K_MULTIPLE), k);
     tiling->slabs = pieces(larger(k, 1), tiling->slab_k);
     const int64_t row = problem->transpose_b ? tiling->block_n : tiling->slab_k;
     tiling->b_by_slabs = tiling->slabs > 1 && (int64_t)sizeof(float) * row >= slot / SLOT_ROWS;
+}
+
+/* C travels back once the first block is there, and the rest is computed meanwhile: with this share of the columns in the
+ * first block either takes as long, and the first block itself no longer than A takes to arrive. */
+static double first_share(const tb_problem *problem)
+{
+    const double returning = 1 - WORK_A_FLOAT / (double)larger(problem->k, 1),
+                 loading = WORK_A_FLOAT / (double)problem->n;
+    return returning < loading ? returning : loading;
 }
 
 static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
@@ -346,7 +357,7 @@ static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tilin
     tiling->next_panel_n = choose_next_panel(problem, budget);
     const double in = (double)k * (double)(m + n), out = (double)m * (double)n;
     const int64_t panels =
-        larger((int64_t)(FIRST_BLOCK_SHARE * (double)n / (double)tiling->next_panel_n + 0.5), 1);
+        larger((int64_t)(first_share(problem) * (double)n / (double)tiling->next_panel_n + 0.5), 1);
     if (sizeof(float) * (in + out) >= SECOND_BLOCK_SLOTS * (double)slot && SHORT_WAY_BACK * out >= in)
         tiling->block_n = smaller(panels * tiling->next_panel_n, n);
     tiling->next_n = tiling->next_panel_n;

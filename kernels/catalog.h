@@ -35,6 +35,8 @@ typedef struct tb_launcher tb_launcher;
 struct tb_launcher {
     int architecture; /* 90 for compute capability 9.0 */
     int multiprocessors;
+    /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
+    bool same_a;
     /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
     tb_status (*load)(const tb_launcher *launcher, tb_entry *entry);
     /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */

@@ -88,6 +88,10 @@ typedef struct tb_device_operations {
     /* The problem's operands are reachable by the device; workspace holds kernel->workspace bytes. */
     tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);
+    /* The same right after a launch of the same kernel with the same workspace and A, whose elements have not changed:
+     * what was made of A serves again. */
+    tb_status (*launch_again)(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                              void *workspace);
     /* Bytes of workspace that launch will need on this stream's device. */
     size_t (*workspace)(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem);
 } tb_device_operations;

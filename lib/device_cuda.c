@@ -451,6 +451,15 @@ static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const t
     return TB_OK;
 }
 
+static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                                   void *workspace)
+{
+    launcher launcher = launcher_on(stream);
+    launcher.interface.same_a = true;
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
+    return TB_OK;
+}
+
 static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
     const launcher launcher = launcher_on(stream);
@@ -482,5 +491,6 @@ const tb_device_operations tb_device = {
     .event_passed = cuda_event_passed,
     .copy = cuda_copy,
     .launch = cuda_launch,
+    .launch_again = cuda_launch_again,
     .workspace = cuda_workspace,
 };

@@ -76,6 +76,8 @@ tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matri
     if (tb_is_on_device(place) && !pad)
         return TB_OK;
     int64_t ld = tb_pitched(matrix->rows);
+    if (!already && place == &run->plan->a)
+        run->multiplied.a = NULL;
     if (!already)
         TB_TRY(tb_load(run, place, matrix, target, ld));
     matrix->data = target;

@@ -26,6 +26,7 @@ static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
     if (run->workspace.memory)
         TB_TRY(tb_device.synchronize(pipeline->compute));
     tb_give_buffer(&run->workspace);
+    run->multiplied.a = NULL;
     return tb_take_buffer(pipeline->device, bytes, &run->workspace);
 }
 
@@ -64,7 +65,12 @@ static tb_status multiply(tb_stream_run *run, const tb_problem *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(need_workspace(run, part));
-    return tb_device.launch(pipeline->compute, run->kernel, part, run->workspace.memory);
+    const tb_problem *last = &run->multiplied;
+    const bool same_a =
+        last->a == part->a && last->lda == part->lda && last->m == part->m && last->k == part->k;
+    run->multiplied = *part;
+    return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
+                                                                run->workspace.memory);
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------------- */

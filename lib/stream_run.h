@@ -23,6 +23,7 @@ typedef struct tb_stream_run {
     int64_t panel_ends[TB_PANELS_IN_FLIGHT];  /* of panels that are computed but not all sent */
     int first_panel, panel_count;
     int64_t slabs_multiplied;
+    tb_problem multiplied; /* by the latest launch, if A has not changed since; a is NULL when it has */
     bool a_loaded; /* and kept, all of it */
 } tb_stream_run;
 

@@ -51,8 +51,9 @@ typedef struct schedule {
 typedef struct layout {
     schedule schedule;
     int64_t stages, panels_a, panels_b, blocks;
-    size_t offset_largest, offset_used, offset_a, offset_b, offset_segments, offset_shares,
-        offset_fallback; /* within the workspace */
+    /* Within the workspace. What is A's comes first: it stays where it is for another B. */
+    size_t offset_largest_a, offset_used_a, offset_a, offset_largest_b, offset_used_b, offset_b,
+        offset_segments, offset_shares, offset_fallback;
 } layout;
 
 static int64_t even(int64_t panels)
@@ -120,10 +121,10 @@ static double clocks(const family *family, const tb_problem *problem, int multip
            schedule_of(family, problem, multiprocessors).clocks;
 }
 
-/* All of A's panels, then all of B's. */
-static int64_t outer_indices(const layout *l)
+/* Of the largest magnitudes of so many outer indices. */
+static size_t largest_bytes(const family *family, int64_t indices)
 {
-    return l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->schedule.tile_n;
+    return family->scales ? (size_t)indices * sizeof(uint32_t) : 0;
 }
 
 static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
@@ -133,13 +134,14 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.schedule.tile_n);
-    l.offset_largest = tb_split_align(sizeof(tb_split_findings));
-    l.offset_used = l.offset_largest;
-    if (family->scales)
-        l.offset_used += (size_t)outer_indices(&l) * sizeof(uint32_t);
-    l.offset_a = tb_split_align(l.offset_used + (size_t)(outer_indices(&l) / TB_SPLIT_BLOCK_ROWS * l.stages));
-    l.offset_b =
+    const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
+    l.offset_largest_a = tb_split_align(sizeof(tb_split_findings));
+    l.offset_used_a = l.offset_largest_a + largest_bytes(family, rows_a);
+    l.offset_a = tb_split_align(l.offset_used_a + (size_t)(rows_a / TB_SPLIT_BLOCK_ROWS * l.stages));
+    l.offset_largest_b =
         l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
+    l.offset_used_b = l.offset_largest_b + largest_bytes(family, rows_b);
+    l.offset_b = tb_split_align(l.offset_used_b + (size_t)(rows_b / TB_SPLIT_BLOCK_ROWS * l.stages));
     l.offset_segments =
         l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.schedule.tile_n));
     l.blocks = whole_clusters(launcher->multiprocessors);
@@ -171,7 +173,7 @@ tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries, const 
 {
     int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
     int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
-    int64_t blocks = tb_split_blocks(rows_a + rows_b, arguments->stages);
+    int64_t blocks = tb_split_blocks(rows_a + rows_b, arguments->stages) - arguments->first_split_block;
     const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     if (!fallback)
         return TB_UNSUPPORTED;
@@ -224,18 +226,18 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     char *memory = workspace;
     if (l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
         l.panels_b * l.schedule.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
-        tb_split_blocks(outer_indices(&l), l.stages) > TB_BLOCKS_MAXIMUM)
+        tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M + l.panels_b * l.schedule.tile_n, l.stages) >
+            TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
-    uint32_t *largest = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest) : NULL;
-    uint8_t *used = (uint8_t *)memory + l.offset_used;
+    const int64_t split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages);
     const tb_split_arguments arguments = {
         .problem = *problem,
         .parts_a = memory + l.offset_a,
         .parts_b = memory + l.offset_b,
-        .used_a = used,
-        .used_b = used + l.panels_a * (TB_SPLIT_TILE_M / TB_SPLIT_BLOCK_ROWS) * l.stages,
-        .largest_a = largest,
-        .largest_b = largest ? largest + l.panels_a * TB_SPLIT_TILE_M : NULL,
+        .used_a = (uint8_t *)memory + l.offset_used_a,
+        .used_b = (uint8_t *)memory + l.offset_used_b,
+        .largest_a = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest_a) : NULL,
+        .largest_b = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest_b) : NULL,
         .segments = (float *)(void *)(memory + l.offset_segments),
         .shares = (float *)(void *)(memory + l.offset_shares),
         .findings = workspace,
@@ -243,7 +245,8 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .share_stages = l.schedule.share_stages,
         .shares_of_k = (int32_t)l.schedule.shares,
         .last_order = family->last_order,
-        .split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages),
+        .split_blocks_a = split_blocks_a,
+        .first_split_block = launcher->same_a ? split_blocks_a : 0,
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l.schedule.tile_n,
         .panels_a = (int32_t)l.panels_a,

@@ -27,6 +27,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cstddef>
+
 namespace split
 {
 
@@ -292,20 +294,25 @@ template <class format> __device__ inline void split_block(const operand &x, int
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-/* Nothing is known yet. Any number of threads. */
+/* Nothing is known yet, or nothing of B. Any number of threads. */
 __device__ inline void begin(const tb_split_arguments &arguments)
 {
     const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x,
                   all = int64_t(gridDim.x) * blockDim.x;
-    if (thread < sizeof(tb_split_findings) / sizeof(uint32_t))
+    const bool keeps_a = arguments.first_split_block > 0;
+    static_assert(offsetof(tb_split_findings, a) == 0, "A's findings come first");
+    constexpr int words = sizeof(tb_split_findings) / sizeof(uint32_t),
+                  words_a = sizeof(tb_split_range) / sizeof(uint32_t);
+    if (thread < words && (thread >= words_a || !keeps_a))
         reinterpret_cast<uint32_t *>(arguments.findings)[thread] = 0;
     if (!arguments.largest_a)
         return;
-    /* B's follow upon A's. */
-    const int64_t count =
-        int64_t(arguments.panels_a) * arguments.panel_a + int64_t(arguments.panels_b) * arguments.panel_b;
-    for (int64_t i = thread; i < count; i += all)
+    const int64_t rows_a = int64_t(arguments.panels_a) * arguments.panel_a,
+                  rows_b = int64_t(arguments.panels_b) * arguments.panel_b;
+    for (int64_t i = thread; i < rows_a && !keeps_a; i += all)
         arguments.largest_a[i] = 0;
+    for (int64_t i = thread; i < rows_b; i += all)
+        arguments.largest_b[i] = 0;
 }
 
 } // namespace split
@@ -316,10 +323,11 @@ __device__ inline void begin(const tb_split_arguments &arguments)
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
         turn::take_together();                                                                               \
-        if (blockIdx.x < arguments.split_blocks_a)                                                           \
-            body(split::operand_a(arguments), arguments.stages, blockIdx.x);                                 \
+        const int64_t block = arguments.first_split_block + blockIdx.x;                                      \
+        if (block < arguments.split_blocks_a)                                                                \
+            body(split::operand_a(arguments), arguments.stages, block);                                      \
         else                                                                                                 \
-            body(split::operand_b(arguments), arguments.stages, blockIdx.x - arguments.split_blocks_a);      \
+            body(split::operand_b(arguments), arguments.stages, block - arguments.split_blocks_a);           \
     }
 
 #define TB_SPLIT_STAMP_BEGIN(symbol)                                                                         \

@@ -71,7 +71,7 @@ typedef struct tb_split_range {
 /* Where more than one piece in so many lacks a part, products with empty parts are left out. */
 #define TB_SPLIT_LACKING_SHARE 16
 
-/* In device memory, set to zero before the pre-pass. */
+/* In device memory, set to zero before the pre-pass, but for a where A's parts are there already. */
 typedef struct tb_split_findings {
     tb_split_range a, b;
     uint32_t declined; /* 1 once the tensor kernel has left C to the SIMT kernel that follows */
@@ -93,6 +93,7 @@ typedef struct tb_split_arguments {
     int32_t shares_of_k;        /* tiles of each are computed apart, then added up */
     int32_t last_order;         /* products of part i and part j are computed where i + j is at most this */
     int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
+    int64_t first_split_block;  /* that runs: 0, or B's first one where A's parts are there already */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
 } tb_split_arguments;

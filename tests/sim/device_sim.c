@@ -130,8 +130,16 @@ static void *reach_operand(const void *address, int64_t rows, int64_t columns, i
     return sim_reach(address, floats * sizeof(float), device, what);
 }
 
+static bool is_same_a(const sim_launch *last, const sim_launch *now)
+{
+    const tb_problem *x = &last->problem, *y = &now->problem;
+    return last->kernel == now->kernel && last->workspace == now->workspace && x->a == y->a &&
+           x->lda == y->lda && x->m == y->m && x->k == y->k && x->transpose_a == y->transpose_a;
+}
+
 static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem, void *scratch)
 {
+    *sim_stream_launch(stream) = (sim_launch){kernel, *problem, scratch};
     const tb_problem *p = problem;
     int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
@@ -155,6 +163,15 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     sim_post(sim_stream_queue(stream),
              &(sim_work){.kind = SIM_WORK_LAUNCH, .problem = inside, .fault = fault});
     return TB_OK;
+}
+
+static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                              void *scratch)
+{
+    const sim_launch now = {kernel, *problem, scratch};
+    if (!is_same_a(sim_stream_launch(stream), &now))
+        sim_abort("launched again with another A, kernel or workspace");
+    return launch(stream, kernel, problem, scratch);
 }
 
 const tb_device_operations tb_device = {
@@ -182,6 +199,7 @@ const tb_device_operations tb_device = {
     .event_passed = sim_event_passed,
     .copy = copy,
     .launch = launch,
+    .launch_again = launch_again,
     .workspace = workspace,
 };
 

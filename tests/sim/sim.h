@@ -114,6 +114,14 @@ void sim_stream_destroy(tb_stream *stream);
 tb_status sim_stream_synchronize(tb_stream *stream);
 sim_queue *sim_stream_queue(const tb_stream *stream);
 
+/* The latest launch in a stream. */
+typedef struct sim_launch {
+    const tb_kernel *kernel;
+    tb_problem problem;
+    const void *workspace;
+} sim_launch;
+sim_launch *sim_stream_launch(tb_stream *stream);
+
 tb_status sim_event_create(int device, tb_event **event);
 void sim_event_destroy(tb_event *event);
 tb_status sim_event_record(tb_event *event, tb_stream *stream);

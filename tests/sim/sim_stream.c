@@ -7,6 +7,7 @@
 struct tb_stream {
     sim_queue *queue;
     bool adopted;
+    sim_launch last;
 };
 
 struct tb_event {
@@ -56,6 +57,11 @@ tb_status sim_stream_adopt(const tb_place *place, void *native, tb_stream **stre
     *stream = make_stream(queue, true);
     atomic_fetch_add(&live_streams, 1);
     return TB_OK;
+}
+
+sim_launch *sim_stream_launch(tb_stream *stream)
+{
+    return &stream->last;
 }
 
 void sim_stream_destroy(tb_stream *stream)

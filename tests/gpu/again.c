@@ -1,0 +1,159 @@
+/* What a kernel has made of A serves the next launches, with B of other widths: each result against the oracle
+ * of tests/matrix.h. Numbers that a family leaves to FP32 arithmetic lie in A, in one of the B, in both or in neither.
+ */
+#include "kernels/catalog.h"
+#include "lib/device.h"
+#include "dispatch/plan.h"
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+#include "tests/matrix.h"
+
+#include <math.h>
+
+enum { ROUNDS = 12, LAUNCHES = 4 };
+
+/* docs/precision.md: what a family of less accuracy than FP32's may lose. */
+#define FAST_ROUNDINGS 8
+
+static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, check_random *random)
+{
+    const int64_t length = transposed ? columns : rows, lines = transposed ? rows : columns;
+    matrix drawn = matrix_make(length, lines, (length + 3) / 4 * 4, 0);
+    matrix_fill(&drawn, MATRIX_UNIFORM, random);
+    return drawn;
+}
+
+/* An infinity, or a number whose parts would be subnormal. */
+static void spoil(matrix *matrix, check_random *random)
+{
+    matrix_elements(matrix)[check_between(random, 0, matrix->lines - 1) * matrix->ld] =
+        check_between(random, 0, 1) ? INFINITY : 0x1p-126f;
+}
+
+static float *on_device(const matrix *matrix)
+{
+    float *block = arena_allocate(TB_MEMORY_DEVICE, matrix->floats * sizeof *block);
+    arena_copy(block, matrix->block, matrix->floats * sizeof *block);
+    return block;
+}
+
+/* Products of one A with several B, and their operands on the device. */
+typedef struct series {
+    product products[LAUNCHES];
+    tb_problem problems[LAUNCHES];
+    float *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
+} series;
+
+static series make_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
+{
+    static const float scalars[] = {0, 1, -0.75f};
+    series s = {.workspace = NULL};
+    const product first = {.transpose_a = check_between(random, 0, 1),
+                           .m = check_between(random, 1, 700),
+                           .k = check_between(random, 1, 1500),
+                           .more_roundings = kernel->accuracy == TB_ACCURACY_FAST ? FAST_ROUNDINGS : 0};
+    matrix a = draw_matrix(first.m, first.k, first.transpose_a, random);
+    if (check_between(random, 0, 3) == 0)
+        spoil(&a, random);
+    s.a = on_device(&a);
+    size_t bytes = 0;
+    for (int i = 0; i < LAUNCHES; i++) {
+        product *p = &s.products[i];
+        *p = first;
+        p->transpose_b = check_between(random, 0, 1);
+        p->n = check_between(random, 1, 900);
+        p->alpha = scalars[check_between(random, 1, 2)];
+        p->beta = scalars[check_between(random, 0, 2)];
+        p->a = a;
+        p->b = draw_matrix(p->k, p->n, p->transpose_b, random);
+        p->c = draw_matrix(p->m, p->n, false, random);
+        if (check_between(random, 0, 3) == 0)
+            spoil(&p->b, random);
+        s.b[i] = on_device(&p->b);
+        s.c[i] = on_device(&p->c);
+        s.problems[i] = (tb_problem){.m = p->m,
+                                     .n = p->n,
+                                     .k = p->k,
+                                     .a = s.a + a.first,
+                                     .b = s.b[i] + p->b.first,
+                                     .c = s.c[i] + p->c.first,
+                                     .lda = a.ld,
+                                     .ldb = p->b.ld,
+                                     .ldc = p->c.ld,
+                                     .alpha = p->alpha,
+                                     .beta = p->beta,
+                                     .transpose_a = p->transpose_a,
+                                     .transpose_b = p->transpose_b};
+        const size_t needed = tb_device.workspace(stream, kernel, &s.problems[i]);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    s.workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
+    return s;
+}
+
+static void release_series(series *s)
+{
+    arena_release(TB_MEMORY_DEVICE, s->a);
+    if (s->workspace)
+        arena_release(TB_MEMORY_DEVICE, s->workspace);
+    matrix_free(&s->products[0].a);
+    for (int i = 0; i < LAUNCHES; i++) {
+        arena_release(TB_MEMORY_DEVICE, s->b[i]);
+        arena_release(TB_MEMORY_DEVICE, s->c[i]);
+        matrix_free(&s->products[i].b);
+        matrix_free(&s->products[i].c);
+    }
+}
+
+static void check_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
+{
+    series s = make_series(stream, kernel, random);
+    for (int i = 0; i < LAUNCHES; i++) {
+        const tb_status status =
+            (i > 0 ? tb_device.launch_again : tb_device.launch)(stream, kernel, &s.problems[i], s.workspace);
+        CHECK(status == TB_OK, "%s: launch %d: status %d", kernel->name, i, status);
+    }
+    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: not finished", kernel->name);
+    for (int i = 0; i < LAUNCHES; i++) {
+        const product *p = &s.products[i];
+        matrix result = matrix_clone(&p->c);
+        char message[256];
+        arena_copy(result.block, s.c[i], result.floats * sizeof(float));
+        CHECK(product_holds(p, &result, message, sizeof message),
+              "%s, launch %d: %lld x %lld x %lld %c%c, beta %g: %s", kernel->name, i, (long long)p->m,
+              (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
+              (double)p->beta, message);
+        matrix_free(&result);
+    }
+    release_series(&s);
+}
+
+int main(void)
+{
+    if (!arena_has_device())
+        SKIP("no device");
+    tb_device_description description;
+    tb_stream *stream;
+    int devices = 0;
+    if (tb_device.open(&devices) != TB_OK || devices == 0)
+        SKIP("no device");
+    if (tb_device.describe(0, &description) != TB_OK || tb_device.open_device(0) != TB_OK ||
+        tb_device.create_stream(0, &stream) != TB_OK) {
+        fprintf(stderr, "the device does not come up\n");
+        return EXIT_FAILURE;
+    }
+    check_random random = {.state = check_seed()};
+    int kernels = 0;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->k_limit > 0 ||
+            kernel->short_side > 0)
+            continue;
+        kernels++;
+        for (int round = 0; round < ROUNDS; round++)
+            check_series(stream, kernel, &random);
+    }
+    CHECK(kernels > 0, "no kernel ran");
+    tb_device.destroy_stream(stream);
+    return check_result();
+}
