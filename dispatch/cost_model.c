@@ -43,9 +43,9 @@ static const tb_chip presumed_chip = {.architecture = 80,
                                       .link_out = 20e9};
 #define PRESUMED_EFFICIENCY 0.6
 
-/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, and no more than 48 in all. */
+/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, and no more than 56 in all. */
 #define COPY_RATE_A_CORE   8e9
-#define COPY_CORES_AT_MOST 6
+#define COPY_CORES_AT_MOST 7
 
 static double flop(const tb_problem *problem)
 {
@@ -84,11 +84,13 @@ static double pageable(const tb_place *place, double amount)
     return place->memory == TB_MEMORY_HOST ? amount : 0;
 }
 
-/* Bytes that the host's threads copy into pinned memory and out of it. */
+/* Bytes that the host's threads copy into pinned memory and out of it; also into C in pinned memory, where what lies
+ * there must not be lost. */
 static double host_copies(const tb_problem *problem, const tb_facts *facts)
 {
     double c = bytes(problem->m, problem->n);
-    return pageable(&facts->a, bytes(problem->m, problem->k)) +
+    double returned = facts->c.memory == TB_MEMORY_PINNED && problem->beta != 0 ? c : 0;
+    return returned + pageable(&facts->a, bytes(problem->m, problem->k)) +
            pageable(&facts->b, bytes(problem->k, problem->n)) +
            pageable(&facts->c, problem->beta != 0 ? 2 * c : c);
 }
