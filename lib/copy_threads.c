@@ -23,6 +23,10 @@
 
 #define HELPERS_MAXIMUM 15
 
+/* On a host of sixteen cores, twelve: who waits for a copy waits for its last piece, and where something else wants a core
+ * all sixteen were up to sixty times slower. */
+#define CORES_FEW 8
+
 /* How long a helper looks for work before it sleeps, and while somebody has called for helpers. Waking takes up to a
  * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
 #define LOOK_SECONDS        50e-6
@@ -207,6 +211,8 @@ static int helpers_wanted(void)
     if (threads == 0) {
         cpu_set_t allowed;
         threads = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+        if (threads > CORES_FEW)
+            threads = CORES_FEW + (threads - CORES_FEW) / 2;
     }
     return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
