@@ -31,8 +31,9 @@
  * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
 #define LOOK_SECONDS        50e-6
 #define LOOK_SECONDS_CALLED 2e-3
-/* Looks between two looks at the clock. */
-#define LOOKS 16
+/* Looks between two at the clock. In between, the core is offered to others: the thread that has the work to hand out may
+ * be waiting for it, where another library's threads look for work too. */
+#define LOOKS 32
 
 /* How long the thread that ends a job waits awake for helpers that are at their last piece. */
 #define LAST_PIECE_SECONDS 100e-6
@@ -162,14 +163,22 @@ static int look_at(atomic_int *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
+/* Until the value is no longer that. */
+static void look_for_a_while(atomic_int *value, int that)
+{
+    for (int look = 0; look < LOOKS && look_at(value) == that; look++)
+        pause_briefly();
+    if (look_at(value) == that)
+        sched_yield();
+}
+
 /* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
 static void linger(void)
 {
     const double start = tb_seconds();
     while (look_at(&jobs_listed) == 0 &&
            tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
-        for (int look = 0; look < LOOKS && look_at(&jobs_listed) == 0; look++)
-            pause_briefly();
+        look_for_a_while(&jobs_listed, 0);
 }
 
 static void help_with(tb_copy_job *job)
@@ -266,8 +275,8 @@ void tb_copy_end(tb_copy_job *job)
     work_on(job);
     pthread_mutex_unlock(&lock);
     const double start = tb_seconds();
-    while (look_at(&job->helpers) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS)
-        pause_briefly();
+    for (int left; (left = look_at(&job->helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
+        look_for_a_while(&job->helpers, left);
     pthread_mutex_lock(&lock);
     while (job->helpers > 0)
         pthread_cond_wait(&helper_left, &lock);
