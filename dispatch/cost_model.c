@@ -10,8 +10,10 @@
 #define HOST_BYTES_PER_SECOND_PER_CORE 20e9
 #define HOST_CALL_SECONDS              1e-6
 
-/* What a streamed call costs before its first byte moves and after its last. */
-#define STREAMED_CALL_SECONDS 120e-6
+/* What a streamed call costs before its first byte moves and after its last; more where the host's threads copy, as they have
+ * to be woken. */
+#define STREAMED_CALL_SECONDS 45e-6
+#define COPIED_CALL_SECONDS   110e-6
 /* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last panels' way
  * out, the last slab's arithmetic. */
 #define UNCOVERED_IN   (1.0 / 8)
@@ -105,8 +107,9 @@ static double copy_rate(const tb_machine *machine)
  * the devices share. */
 static double overlapped(double in, double out, double work, double copying)
 {
-    return STREAMED_CALL_SECONDS + fmax(fmax(in, out), fmax(work, copying)) + UNCOVERED_IN * in +
-           UNCOVERED_OUT * out + UNCOVERED_WORK * work;
+    return STREAMED_CALL_SECONDS + (copying > 0 ? COPIED_CALL_SECONDS : 0) +
+           fmax(fmax(in, out), fmax(work, copying)) + UNCOVERED_IN * in + UNCOVERED_OUT * out +
+           UNCOVERED_WORK * work;
 }
 
 /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
