@@ -1,6 +1,6 @@
 /* C's way back: computed columns go through the slots on the way out into the program's memory. Pinned memory is written
- * by the link itself where beta is 0, and a slot stands for columns on their way; otherwise a copy that fails half way
- * would lose what the host has to begin with. */
+ * by the link itself where beta is 0, once the status of the work that made the columns is known, and a slot stands for
+ * columns on their way; otherwise a copy that fails half way would lose what the host has to begin with. */
 #include "lib/copy_threads.h"
 #include "lib/operand.h"
 #include "lib/stream_run.h"
@@ -29,18 +29,34 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
     return tb_device.record(slot->done, unload);
 }
 
-/* Sends computed columns on their way while there are free slots. A slot holds columns of one panel. */
-static tb_status send_computed(tb_stream_run *run)
+/* The unload stream finds the oldest panel computed; what goes straight into C is waited for. */
+static tb_status follow_computing(tb_stream_run *run)
+{
+    tb_event *computed = *panel_event(run, run->first_panel);
+    return tb_skips_slots(run) ? tb_device.event_wait(computed)
+                               : tb_device.stream_wait(run->pipeline->unload, computed);
+}
+
+/* Whether columns that go straight into C would have to be waited for, while others are on their way already. */
+static bool is_early(const tb_stream_run *run, bool may_wait)
+{
+    return tb_skips_slots(run) && !(may_wait && run->out_count == 0) &&
+           !tb_device.event_passed(*panel_event(run, run->first_panel));
+}
+
+/* Sends computed columns on their way while there are free slots; may wait for the first where none are on their way. A
+ * slot holds columns of one panel. */
+static tb_status send_computed(tb_stream_run *run, bool may_wait)
 {
     tb_pipeline *pipeline = run->pipeline;
     const int64_t most = tb_skips_slots(run)
                              ? run->problem->n
                              : (int64_t)(pipeline->slot_bytes / ((size_t)run->problem->m * sizeof(float)));
-    while (run->sent < run->computed && run->out_count < TB_SLOTS) {
+    while (run->sent < run->computed && run->out_count < TB_SLOTS && !is_early(run, may_wait)) {
         tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
         const int64_t end = run->panel_ends[run->first_panel];
         slot->columns = most < end - run->sent ? most : end - run->sent;
-        TB_TRY(tb_device.stream_wait(pipeline->unload, *panel_event(run, run->first_panel)));
+        TB_TRY(follow_computing(run));
         TB_TRY(send_columns(run, slot));
         run->sent += slot->columns;
         run->out_count++;
@@ -90,12 +106,12 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
 {
     while (run->handed < columns) {
-        TB_TRY(send_computed(run));
+        TB_TRY(send_computed(run, true));
         tb_slot *slot = next_out(run);
         TB_TRY(tb_device.event_wait(slot->done));
         hand_over(run, slot);
     }
-    return send_computed(run);
+    return send_computed(run, false);
 }
 
 tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
@@ -112,11 +128,11 @@ tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
 
 tb_status tb_return_ready(tb_stream_run *run)
 {
-    TB_TRY(send_computed(run));
+    TB_TRY(send_computed(run, false));
     while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
         TB_TRY(tb_device.event_wait(next_out(run)->done));
         hand_over(run, next_out(run));
-        TB_TRY(send_computed(run));
+        TB_TRY(send_computed(run, false));
     }
     return TB_OK;
 }
