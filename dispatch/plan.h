@@ -69,10 +69,17 @@ typedef struct tb_choice_memory {
     const tb_kernel *kernel;
 } tb_choice_memory;
 
+/* What is known of calls of this very product, its way not forced. */
+typedef struct tb_repeated {
+    int calls;
+    bool host_known, streamed_known; /* how long it took that way; with both, the machine's ratios say it */
+} tb_repeated;
+
 /* What decide() may know besides the problem. */
 typedef struct tb_facts {
     tb_place a, b, c;
     tb_machine machine;
+    tb_repeated repeated;
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;
     tb_accuracy accuracy; /* the least that chosen kernels must promise; a forced one is taken at its word */
@@ -90,6 +97,7 @@ typedef enum tb_reason {
     TB_REASON_DEVICE_STARTING,
     TB_REASON_DEVICE_BUSY, /* the host is done before the device has worked off what waits for it */
     TB_REASON_DEVICE_LOST,
+    TB_REASON_COMPARING, /* called again and again, and the other way may be faster */
     TB_REASON_FORCED,
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this problem */
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this problem */

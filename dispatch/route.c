@@ -119,9 +119,46 @@ static bool can_start(tb_readiness readiness)
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-static bool is_worth_it(double device, double host)
+/* Of a product whose time either way is known, from calls of its own. */
+#define SHARE_SAVED_KNOWN 0.1
+
+static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 {
-    return device < (1 - (host < SHORT_SECONDS ? SHARE_SAVED_SHORT : SHARE_SAVED)) * host;
+    const bool known = repeated->host_known && repeated->streamed_known;
+    const double share = known ? SHARE_SAVED_KNOWN : host < SHORT_SECONDS ? SHARE_SAVED_SHORT : SHARE_SAVED;
+    return device < (1 - share) * host;
+}
+
+/* A product that is called a third time will be called again: the way that is not chosen is tried, if it is forecast not to
+ * take much longer; and once in a while again. */
+#define CALLS_ALIKE  2
+#define CALLS_BEFORE 64
+#define NOT_SO_LONG  1.5
+
+static bool should_compare(double other, double chosen, bool other_known, const tb_repeated *repeated)
+{
+    const bool due =
+        other_known ? repeated->calls % CALLS_BEFORE == CALLS_BEFORE - 1 : repeated->calls >= CALLS_ALIKE;
+    return due && other < NOT_SO_LONG * chosen;
+}
+
+/* A streamed plan has been made; who gets the call? */
+static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
+{
+    const tb_repeated *repeated = &facts->repeated;
+    const double device = plan.device_seconds;
+    const bool is_free = facts->machine.backlog <= 0;
+    if (is_worth_it(device, host, repeated)) {
+        if (host <= device + facts->machine.backlog)
+            return on_host(TB_REASON_DEVICE_BUSY, plan.start);
+        return should_compare(host, device, repeated->host_known, repeated)
+                   ? on_host(TB_REASON_COMPARING, plan.start)
+                   : plan;
+    }
+    if (!is_free || !should_compare(device, host, repeated->streamed_known, repeated))
+        return on_host(TB_REASON_TOO_SMALL, plan.start);
+    plan.reason = TB_REASON_COMPARING;
+    return plan;
 }
 
 /* Operands that both sides can reach, and no route forced: the device where it saves enough. */
@@ -136,15 +173,15 @@ static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
     double host = tb_host_seconds(problem, &facts->machine);
     double device = tb_streamed_seconds_least(problem, facts);
     tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
-    if (is_worth_it(device, host) && readiness != TB_READY) {
+    bool worth_it = is_worth_it(device, host, &facts->repeated);
+    if (worth_it && readiness != TB_READY) {
         plan = on_host(why_not_ready(readiness), can_start(readiness) ? TB_START_FOR_LATER : TB_START_NOT);
-    } else if (is_worth_it(device, host)) {
+    } else if (readiness == TB_READY &&
+               (worth_it || should_compare(device, host, facts->repeated.streamed_known, &facts->repeated))) {
         plan = with_device(problem, facts, TB_REASON_FASTER_ON_DEVICE);
         device = plan.device_seconds;
-        if (plan.route == TB_ROUTE_STREAMED && !is_worth_it(device, host))
-            plan = on_host(TB_REASON_TOO_SMALL, plan.start);
-        else if (plan.route == TB_ROUTE_STREAMED && host <= device + facts->machine.backlog)
-            plan = on_host(TB_REASON_DEVICE_BUSY, plan.start);
+        if (plan.route == TB_ROUTE_STREAMED)
+            plan = stream_or_not(facts, plan, host);
     }
     plan.host_seconds = host;
     plan.device_seconds = device;

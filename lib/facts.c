@@ -5,6 +5,7 @@
 #include "lib/options.h"
 #include "lib/pipeline.h"
 #include "lib/precision.h"
+#include "lib/repeated.h"
 #include "lib/residency.h"
 
 #include <string.h>
@@ -54,4 +55,5 @@ void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
     facts->machine = tb_machine_facts();
     facts->machine.backlog = least_backlog(&facts->machine);
     tb_recall(problem, facts);
+    tb_recall_product(problem, facts);
 }

@@ -110,9 +110,9 @@ void tb_recall(const tb_problem *problem, tb_facts *facts)
 
 void tb_learn_host(const tb_problem *problem, const tb_facts *facts, double seconds)
 {
-    double ratio = facts->machine.host_ratio;
-    learn(class_of(&learned[TB_LEARNED_HOST], problem), (float)ratio,
-          ratio * seconds / tb_host_seconds(problem, &facts->machine));
+    ratios *host = &learned[TB_LEARNED_HOST];
+    learn(class_of(host, problem), (float)recall(host, problem),
+          facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine));
     _Atomic(float) *slow = class_of(streamed(facts), problem);
     if (load(slow) > 1)
         atomic_store_explicit(slow, load(slow) + FADING * (1 - load(slow)), memory_order_relaxed);
@@ -120,6 +120,6 @@ void tb_learn_host(const tb_problem *problem, const tb_facts *facts, double seco
 
 void tb_learn_streamed(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    double ratio = facts->machine.streamed_ratio;
-    learn(class_of(streamed(facts), problem), (float)ratio, ratio * seconds / plan->device_seconds);
+    learn(class_of(streamed(facts), problem), (float)recall(streamed(facts), problem),
+          facts->machine.streamed_ratio * seconds / plan->device_seconds);
 }

@@ -8,6 +8,7 @@
 #include "lib/log.h"
 #include "lib/machine.h"
 #include "lib/options.h"
+#include "lib/repeated.h"
 #include "lib/run.h"
 #include "lib/stats.h"
 
@@ -38,6 +39,7 @@ static void learn(const tb_problem *problem, const tb_facts *facts, const tb_pla
         tb_learn_host(problem, facts, seconds);
     else if (plan->route == TB_ROUTE_STREAMED)
         tb_learn_streamed(problem, facts, plan, seconds);
+    tb_learn_product(problem, facts, plan, seconds);
 }
 
 void tb_sgemm(const tb_problem *given, const tb_host *host)

@@ -1,0 +1,126 @@
+/* A product that is called again and again: both ways are tried where they are forecast alike, what they took decides, and
+ * what is known of one product is known of no other.
+ */
+#include "lib/repeated.h"
+#include "tests/check.h"
+
+enum { CALLS = 40 };
+
+static const tb_chip chip = {.open = true,
+                             .architecture = 90,
+                             .multiprocessors = 132,
+                             .clock = 1.76e9,
+                             .memory_rate = 4e12,
+                             .link_in = 54e9,
+                             .link_out = 54e9};
+
+/* What has been learned of the host's classes. */
+static double host_ratio = 1;
+
+static tb_facts facts_of(const tb_problem *problem)
+{
+    tb_facts facts = {.a = {.memory = TB_MEMORY_PINNED},
+                      .b = {.memory = TB_MEMORY_PINNED},
+                      .c = {.memory = TB_MEMORY_PINNED},
+                      .kernels = tb_catalog,
+                      .kernel_count = tb_catalog_size,
+                      .accuracy = TB_ACCURACY_FP32};
+    facts.machine = (tb_machine){.readiness = TB_READY, .host_cores = 16, .chips = &chip, .chip_count = 1};
+    facts.machine.host_ratio = host_ratio;
+    facts.machine.streamed_ratio = 1;
+    tb_recall_product(problem, &facts);
+    return facts;
+}
+
+/* What ways really take, in seconds; how many calls each got. */
+typedef struct course {
+    double host, streamed;
+    int on_host, on_device, compared, last_on_host;
+} course;
+
+/* A program that calls it again and again; the first call of either way takes three times as long. */
+static void call_again_and_again(const tb_problem *problem, course *course)
+{
+    for (int call = 0; call < CALLS; call++) {
+        tb_facts facts = facts_of(problem);
+        tb_plan plan = tb_decide(problem, &facts);
+        const bool at_home = plan.route == TB_ROUTE_HOST;
+        int *calls = at_home ? &course->on_host : &course->on_device;
+        const double seconds = (at_home ? course->host : course->streamed) * (*calls == 0 ? 3 : 1);
+        (*calls)++;
+        course->compared += plan.reason == TB_REASON_COMPARING;
+        course->last_on_host = at_home;
+        tb_learn_product(problem, &facts, &plan, seconds);
+    }
+}
+
+/* Another product each time, of which the host is forecast to take so many times what the device does, and what it gets. */
+static tb_problem product_of(double times, tb_plan *plan)
+{
+    static int64_t n = 2000;
+    n += 16;
+    const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1, .lda = n, .ldb = n, .ldc = n};
+    host_ratio = 1;
+    tb_facts facts = facts_of(&problem);
+    facts.route_forced = true;
+    facts.forced_route = TB_ROUTE_STREAMED;
+    const double device = tb_decide(&problem, &facts).device_seconds;
+    host_ratio = times * device / tb_host_seconds(&problem, &facts.machine);
+    facts = facts_of(&problem);
+    *plan = tb_decide(&problem, &facts);
+    return problem;
+}
+
+int main(void)
+{
+    tb_plan plan;
+    tb_problem problem = product_of(1.1, &plan);
+    CHECK(plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_TOO_SMALL, "alike: route %d", plan.route);
+    course faster_away = {.host = plan.host_seconds, .streamed = 0.5 * plan.host_seconds};
+    call_again_and_again(&problem, &faster_away);
+    CHECK(!faster_away.last_on_host && faster_away.on_host == 2 && faster_away.compared == 2,
+          "faster on the device: %d calls of the host, %d compared", faster_away.on_host,
+          faster_away.compared);
+
+    problem = product_of(1.1, &plan);
+    course faster_at_home = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
+    call_again_and_again(&problem, &faster_at_home);
+    CHECK(faster_at_home.last_on_host && faster_at_home.on_device == 2 && faster_at_home.compared == 2,
+          "faster on the host: %d calls of the device, %d compared", faster_at_home.on_device,
+          faster_at_home.compared);
+
+    problem = product_of(1.4, &plan);
+    CHECK(plan.route == TB_ROUTE_STREAMED, "well worth it: route %d", plan.route);
+    course too_hopeful = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
+    call_again_and_again(&problem, &too_hopeful);
+    CHECK(too_hopeful.last_on_host && too_hopeful.on_device == 2 && too_hopeful.compared == 2,
+          "the host is faster than forecast: %d calls of the device, %d compared", too_hopeful.on_device,
+          too_hopeful.compared);
+
+    /* Far from alike: nothing is tried. */
+    problem = product_of(3, &plan);
+    course clear = {.host = plan.host_seconds, .streamed = plan.device_seconds};
+    call_again_and_again(&problem, &clear);
+    CHECK(clear.on_host == 0 && clear.compared == 0, "three times as fast: %d calls of the host",
+          clear.on_host);
+
+    /* Once in a while the other way is tried again. */
+    problem = product_of(1.1, &plan);
+    course changing = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
+    call_again_and_again(&problem, &changing);
+    changing.streamed = 0.3 * plan.host_seconds;
+    for (int i = 0; i < 10; i++)
+        call_again_and_again(&problem, &changing);
+    CHECK(!changing.last_on_host, "the device has become faster: %d of its calls", changing.on_device);
+
+    /* Forced calls teach nothing. */
+    problem = product_of(1.1, &plan);
+    for (int call = 0; call < CALLS; call++) {
+        tb_facts facts = facts_of(&problem);
+        facts.route_forced = true;
+        tb_learn_product(&problem, &facts, &plan, 1);
+    }
+    tb_facts facts = facts_of(&problem);
+    CHECK(facts.repeated.calls == 0 && !facts.repeated.host_known, "%d calls", facts.repeated.calls);
+    return check_result();
+}
