@@ -14,7 +14,8 @@
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS; about
-#              150 s for each of STREAMED_MEMORY (default "pageable pinned")
+#              200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES "link_in link_out
+#              kernel tileblas copy-run-copy nvblas-tuned"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -77,7 +78,8 @@ for part in "${parts[@]}"; do
         ;;
     streamed)
         for memory in ${STREAMED_MEMORY:-pageable pinned}; do
-            "$build/bench/streamed" "$out/streamed-$memory.json" "$memory" | tee "$out/streamed-$memory.txt" || status=1
+            # shellcheck disable=SC2086 # names
+            "$build/bench/streamed" "$out/streamed-$memory.json" "$memory" ${STREAMED_SIDES:-} | tee "$out/streamed-$memory.txt" || status=1
         done
         ;;
     regret)
