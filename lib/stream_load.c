@@ -34,7 +34,7 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
         tb_slot *slot = &pipeline->in[run->next_in];
         run->next_in = (run->next_in + 1) % TB_SLOTS;
         TB_TRY(tb_need_slot(pipeline, slot));
-        if (slot->busy && !tb_device.event_passed(slot->done) && !tb_is_on_device(&run->plan->c))
+        if (slot->busy && !tb_device.event_passed(slot->done) && !tb_returns_on_device(run))
             TB_TRY(tb_return_ready(run));
         if (slot->busy)
             TB_TRY(tb_device.event_wait(slot->done));

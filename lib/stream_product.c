@@ -100,7 +100,7 @@ static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
         TB_TRY(multiply(run, &panel));
-        if (!tb_is_on_device(&run->plan->c))
+        if (!tb_returns_on_device(run))
             TB_TRY(tb_note_panel(run, panel.n));
     }
     return TB_OK;
@@ -126,7 +126,7 @@ static tb_status load_old_columns(tb_stream_run *run, int64_t column, int64_t co
 
 static tb_status return_ready(tb_stream_run *run)
 {
-    return tb_is_on_device(&run->plan->c) ? TB_OK : tb_return_ready(run);
+    return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
 }
 
 /* ---- Rings of slabs ----------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
         TB_TRY(multiply(run, &part));
         TB_TRY(return_ready(run));
     }
-    return tb_is_on_device(&run->plan->c) ? TB_OK : tb_note_panel(run, columns);
+    return tb_returns_on_device(run) ? TB_OK : tb_note_panel(run, columns);
 }
 
 static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
@@ -300,7 +300,7 @@ static tb_status take_buffers(tb_stream_run *run)
     const tb_tiling *tiling = run->tiling;
     run->ld_c = tb_pitched(run->problem->m);
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->whole_c = tiling->whole || tb_is_on_device(&run->plan->c) || tiling->block_n >= run->problem->n;
+    run->whole_c = tiling->whole || tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
     int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
     TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
     if (tiling->whole) {
@@ -333,8 +333,7 @@ static tb_status stream_all(tb_stream_run *run)
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
     TB_TRY(run->tiling->whole ? stream_whole(run) : stream_blocks(run));
-    return tb_is_on_device(&run->plan->c) ? tb_return_on_device(run)
-                                          : tb_return_columns(run, run->problem->n);
+    return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->problem->n);
 }
 
 /* Bytes that go through slots. */
@@ -349,7 +348,7 @@ static size_t slot_traffic(const tb_stream_run *run)
         floats += k * n;
     if (plan->c.memory == TB_MEMORY_HOST)
         floats += (run->problem->beta != 0 ? 2 : 1) * m * n;
-    else if (plan->c.memory == TB_MEMORY_PINNED && !tb_skips_slots(run))
+    else if (!tb_returns_on_device(run) && !tb_skips_slots(run))
         floats += m * n;
     return floats * sizeof(float);
 }

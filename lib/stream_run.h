@@ -24,7 +24,7 @@ typedef struct tb_stream_run {
     int first_panel, panel_count;
     int64_t slabs_multiplied;
     tb_problem multiplied; /* by the latest launch, if A has not changed since; a is NULL when it has */
-    bool a_loaded; /* and kept, all of it */
+    bool a_loaded;         /* and kept, all of it */
 } tb_stream_run;
 
 /* Lets the event stand for the stream's work so far. */
@@ -46,6 +46,14 @@ static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
 static inline bool tb_skips_slots(const tb_stream_run *run)
 {
     return run->plan->c.memory == TB_MEMORY_PINNED && run->problem->beta == 0;
+}
+
+/* Whether C is written where it lies, by the device and in one step. Managed memory only where beta is 0: should the step fail
+ * half way, the host would have nothing to begin with, so C goes through the slots. */
+static inline bool tb_returns_on_device(const tb_stream_run *run)
+{
+    const tb_memory memory = run->plan->c.memory;
+    return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && run->problem->beta == 0);
 }
 
 /* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.

@@ -32,6 +32,7 @@ typedef struct scenario {
     float beta;
     int threads;
     tb_memory memory;          /* of A, B and C */
+    bool managed_c;            /* but C lies in managed memory */
     const char *device_memory; /* the option; NULL: its default */
     const char *devices;       /* that share the product; NULL: one */
     bool measured;             /* when they come up */
@@ -74,8 +75,9 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     matrix_fill(&p.b, MATRIX_UNIFORM, &random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
 
+    const tb_memory memory_of_c = scenario->managed_c ? TB_MEMORY_MANAGED : scenario->memory;
     float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
-          *c = place(&p.c, scenario->memory);
+          *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
     cblas_sgemm(102, transposition, transposition, scenario->m, scenario->n, scenario->k, p.alpha,
                 a + p.a.first, (int)p.a.ld, b + p.b.first, (int)p.b.ld, p.beta, c + p.c.first, (int)p.c.ld);
@@ -85,7 +87,7 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
 
     float *blocks[] = {a, b, c};
     for (int i = 0; i < 3; i++)
-        arena_release(scenario->memory, blocks[i]);
+        arena_release(i < 2 ? scenario->memory : memory_of_c, blocks[i]);
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};
     for (int i = 0; i < 4; i++)
         matrix_free(spent[i]);
@@ -236,7 +238,7 @@ static void fail_in_a_crowd(const char *failure)
 }
 
 /* Room for everything: pieces of A, with B's first columns before them or piece by piece, and blocks to the right. Pinned
- * operands: the link writes into C itself, unless beta has to be applied to what lies there. */
+ * operands: the link writes into C itself, unless beta has to be applied to what lies there; managed ones likewise. */
 static void fail_in_pieces(const char *failure)
 {
     static const scenario scenarios[] = {
@@ -244,6 +246,8 @@ static void fail_in_pieces(const char *failure)
         {.m = 600, .n = 150, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
         {.m = 130, .n = 200, .k = 260, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 130, .n = 200, .k = 260, .beta = -2, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
+        {.m = 90, .n = 70, .k = 50, .beta = -2, .managed_c = true},
+        {.m = 90, .n = 70, .k = 50, .beta = 0, .managed_c = true},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];
