@@ -4,7 +4,7 @@
 #include "dispatch/tiling.h"
 #include "tests/check.h"
 
-enum { SHAPES = 200, MULTIPROCESSORS = 132, SLOT_BYTES = 1 << 20 };
+enum { SHAPES = 100, MULTIPROCESSORS = 132, SLOT_BYTES = 1 << 20 };
 
 static bool is_foreseen(const tb_problem *problem, const tb_tiling *t, const tb_problem *part)
 {
