@@ -23,7 +23,7 @@ enum { TURNS = 5, CHOICES_MAXIMUM = 64, SHAPES_DEFAULT = 200, EXTENT_MAXIMUM = 1
 #define FLOATS_MAXIMUM 2.7e8
 #define VOLUME_MAXIMUM 2e12
 
-/* OpenBLAS's threads spin for this long after a call, in the way of what is timed next. */
+/* OpenBLAS's threads spin after a call, in the way of what is timed next; for 0.13 s, but a run would take too long. */
 #define REST_SECONDS 0.03
 
 typedef __typeof__(cblas_sgemm) sgemm;

@@ -6,6 +6,7 @@
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/gpu/open_device.h"
 #include "tests/matrix.h"
 
 #include <math.h>
@@ -133,18 +134,8 @@ static void check_series(tb_stream *stream, const tb_kernel *kernel, check_rando
 
 int main(void)
 {
-    if (!arena_has_device())
-        SKIP("no device");
     tb_device_description description;
-    tb_stream *stream;
-    int devices = 0;
-    if (tb_device.open(&devices) != TB_OK || devices == 0)
-        SKIP("no device");
-    if (tb_device.describe(0, &description) != TB_OK || tb_device.open_device(0) != TB_OK ||
-        tb_device.create_stream(0, &stream) != TB_OK) {
-        fprintf(stderr, "the device does not come up\n");
-        return EXIT_FAILURE;
-    }
+    tb_stream *stream = open_device(&description);
     check_random random = {.state = check_seed()};
     int kernels = 0;
     for (size_t i = 0; i < tb_catalog_size; i++) {

@@ -8,6 +8,7 @@
 #include "lib/device.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/gpu/open_device.h"
 #include "tests/matrix.h"
 
 #include <string.h>
@@ -194,18 +195,8 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
 
 int main(void)
 {
-    if (!arena_has_device())
-        SKIP("no device");
     tb_device_description description;
-    tb_stream *stream;
-    int devices = 0;
-    if (tb_device.open(&devices) != TB_OK || devices == 0)
-        SKIP("no device");
-    if (tb_device.describe(0, &description) != TB_OK || tb_device.open_device(0) != TB_OK ||
-        tb_device.create_stream(0, &stream) != TB_OK) {
-        fprintf(stderr, "the device does not come up\n");
-        return EXIT_FAILURE;
-    }
+    tb_stream *stream = open_device(&description);
     const tb_chip chip = {.architecture = description.architecture,
                           .multiprocessors = description.multiprocessors};
     check_random random = {.state = check_seed()};

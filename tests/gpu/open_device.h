@@ -1,0 +1,23 @@
+/* A device and a stream on it, for tests that launch kernels themselves. */
+#ifndef TB_OPEN_DEVICE_H
+#define TB_OPEN_DEVICE_H
+
+#include "lib/device.h"
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+
+/* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
+static inline tb_stream *open_device(tb_device_description *description)
+{
+    tb_stream *stream;
+    int devices = 0;
+    if (!arena_has_device() || tb_device.open(&devices) != TB_OK || devices == 0)
+        SKIP("no device");
+    if (tb_device.describe(0, description) == TB_OK && tb_device.open_device(0) == TB_OK &&
+        tb_device.create_stream(0, &stream) == TB_OK)
+        return stream;
+    fprintf(stderr, "the device does not come up\n");
+    exit(EXIT_FAILURE);
+}
+
+#endif
