@@ -128,24 +128,24 @@ static void wake(int most)
 
 /* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
  * the thread that ends the job takes pieces too. */
-static void wake_two(const tb_copy_job *job)
+static void wake_two(tb_copy_job *job)
 {
-    size_t pieces = (job->rows - job->next_row) / job->rows_a_piece;
+    const size_t first = atomic_load_explicit(&job->next_row, memory_order_relaxed);
+    const size_t pieces = first < job->rows ? (job->rows - first) / job->rows_a_piece : 0;
     wake(pieces < 2 ? (int)pieces : 2);
 }
 
-/* Copies pieces of the job until none is left. The lock is held on entry and on return, not while copying. */
-static void work_on(tb_copy_job *job)
+/* Copies pieces of the job until none is left to take. They are taken without the lock: for that, threads would queue, and
+ * behind one that holds it and has lost its core. */
+static void copy_pieces(tb_copy_job *job)
 {
-    while (job->next_row < job->rows) {
-        size_t first = job->next_row, left = job->rows - first;
-        size_t rows = left < job->rows_a_piece ? left : job->rows_a_piece;
-        job->next_row += rows;
-        if (job->next_row == job->rows)
-            leave_list(job);
-        pthread_mutex_unlock(&lock);
-        copy_piece(job, first, rows);
-        pthread_mutex_lock(&lock);
+    for (;;) {
+        const size_t first =
+            atomic_fetch_add_explicit(&job->next_row, job->rows_a_piece, memory_order_relaxed);
+        if (first >= job->rows)
+            return;
+        const size_t left = job->rows - first;
+        copy_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
     }
 }
 
@@ -181,11 +181,15 @@ static void linger(void)
         look_for_a_while(&jobs_listed, 0);
 }
 
+/* The lock is held on entry and on return. */
 static void help_with(tb_copy_job *job)
 {
     job->helpers++;
     wake_two(job);
-    work_on(job);
+    pthread_mutex_unlock(&lock);
+    copy_pieces(job);
+    pthread_mutex_lock(&lock);
+    leave_list(job);
     if (--job->helpers == 0)
         pthread_cond_broadcast(&helper_left);
 }
@@ -259,7 +263,7 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
     };
     if (rows * row_bytes <= ALONE_BYTES) {
         copy_piece(job, 0, rows);
-        job->next_row = rows;
+        atomic_init(&job->next_row, rows);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -271,8 +275,9 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
 
 void tb_copy_end(tb_copy_job *job)
 {
+    copy_pieces(job);
     pthread_mutex_lock(&lock);
-    work_on(job);
+    leave_list(job);
     pthread_mutex_unlock(&lock);
     const double start = tb_seconds();
     for (int left; (left = look_at(&job->helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)

@@ -15,8 +15,8 @@ struct tb_copy_job {
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
     bool past_caches;
-    size_t next_row;    /* under the lock */
-    atomic_int helpers; /* at work on it; changed under the lock */
+    atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
+    atomic_int helpers;     /* at work on it; changed under the lock */
 };
 
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
