@@ -30,9 +30,9 @@
 #define PIECE_SLOTS_MOST 16
 /* What is loaded and returned for one of the panels after the first block, if its product is not less. */
 #define PANEL_SLOTS 1
-/* Multiply-adds for each float of a column of B and of C: from here on the device is busy for a quarter of the link's
+/* Multiply-adds for each float of a column of B and of C: from here on the device is busy for half of the link's
  * time, on an H200. */
-#define FILLED_INTENSITY 1400.0
+#define FILLED_INTENSITY 2500.0
 /* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. */
 #define SLOT_ROWS 1024
 
@@ -338,12 +338,14 @@ static void cut_a(const tb_problem *problem, const budget *budget, tb_tiling *ti
     tiling->b_by_slabs = tiling->slabs > 1 && (int64_t)sizeof(float) * row >= slot / SLOT_ROWS;
 }
 
-/* C travels back once the first block is there, and the rest is computed meanwhile: with this share of the columns in the
- * first block either takes as long, and the first block itself no longer than A takes to arrive. */
+/* C travels back once the first block is there, and the rest is computed meanwhile: with the one share of the columns in the
+ * first block either takes as long; with the other, computing that block takes no longer than loading A and its columns
+ * of B. */
 static double first_share(const tb_problem *problem)
 {
-    const double returning = 1 - WORK_A_FLOAT / (double)larger(problem->k, 1),
-                 loading = WORK_A_FLOAT / (double)problem->n;
+    const double m = (double)problem->m, n = (double)problem->n;
+    const double returning = 1 - WORK_A_FLOAT / (double)larger(problem->k, 1);
+    const double loading = m > WORK_A_FLOAT ? WORK_A_FLOAT * m / (n * (m - WORK_A_FLOAT)) : 1;
     return returning < loading ? returning : loading;
 }
 
