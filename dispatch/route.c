@@ -119,13 +119,16 @@ static bool can_start(tb_readiness readiness)
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-/* Of a product whose time either way is known, from calls of its own. */
-#define SHARE_SAVED_KNOWN 0.1
+/* Of a product whose time either way is known, from calls of its own; of short ones a few samples say less. */
+#define SHARE_SAVED_KNOWN       0.1
+#define SHARE_SAVED_KNOWN_SHORT 0.25
 
 static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
-    const double share = known ? SHARE_SAVED_KNOWN : host < SHORT_SECONDS ? SHARE_SAVED_SHORT : SHARE_SAVED;
+    const bool is_short = host < SHORT_SECONDS;
+    const double share = known ? (is_short ? SHARE_SAVED_KNOWN_SHORT : SHARE_SAVED_KNOWN)
+                               : (is_short ? SHARE_SAVED_SHORT : SHARE_SAVED);
     return device < (1 - share) * host;
 }
 

@@ -55,10 +55,10 @@ static void call_again_and_again(const tb_problem *problem, course *course)
 }
 
 /* Another product each time, of which the host is forecast to take so many times what the device does, and what it gets. */
-static tb_problem product_of(double times, tb_plan *plan)
+static tb_problem product_about(int64_t extent, double times, tb_plan *plan)
 {
-    static int64_t n = 2000;
-    n += 16;
+    static int64_t products;
+    const int64_t n = extent + 16 * ++products;
     const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1, .lda = n, .ldb = n, .ldc = n};
     host_ratio = 1;
     tb_facts facts = facts_of(&problem);
@@ -69,6 +69,11 @@ static tb_problem product_of(double times, tb_plan *plan)
     facts = facts_of(&problem);
     *plan = tb_decide(&problem, &facts);
     return problem;
+}
+
+static tb_problem product_of(double times, tb_plan *plan)
+{
+    return product_about(2000, times, plan);
 }
 
 int main(void)
@@ -96,6 +101,15 @@ int main(void)
     CHECK(too_hopeful.last_on_host && too_hopeful.on_device == 2 && too_hopeful.compared == 2,
           "the host is faster than forecast: %d calls of the device, %d compared", too_hopeful.on_device,
           too_hopeful.compared);
+
+    /* Where the device saves 15%, a long product leaves the host; a short one does not, as its few samples say less. */
+    for (int is_short = 0; is_short < 2; is_short++) {
+        problem = product_about(is_short ? 500 : 2000, 1.1, &plan);
+        course saving = {.host = plan.host_seconds, .streamed = 0.85 * plan.host_seconds};
+        call_again_and_again(&problem, &saving);
+        CHECK(saving.compared == 2 && saving.last_on_host == is_short, "15%% of %g s saved: on the host %d",
+              plan.host_seconds, saving.last_on_host);
+    }
 
     /* Far from alike: nothing is tried. */
     problem = product_of(3, &plan);
