@@ -324,6 +324,36 @@ static void release(void)
     now_served.device_a = now_served.device_b = now_served.device_c = NULL;
 }
 
+/* ---- Host memory ------------------------------------------------------------------------------------------ */
+
+/* From here on the most that is resident is counted anew. */
+static void forget_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return;
+    fputs("5", file);
+    fclose(file);
+}
+
+/* The most that has been resident, less the operands where they are ordinary memory; bytes, or -1 where nobody tells. */
+static double peak_beside_operands(const struct side *side)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    double kib = -1;
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %lf", &kib);
+    if (file)
+        fclose(file);
+    const double operands = (double)floats_of(now_served.m, now_served.k) +
+                            (double)floats_of(now_served.k, now_served.n) +
+                            (double)floats_of(now_served.m, now_served.n);
+    if (kib < 0 || now_served.pinned)
+        return -1;
+    return 1024 * kib - (side->wants_host ? (double)sizeof(float) * operands : 0);
+}
+
 int bench_serve(const char *name)
 {
     const struct side *side = sides;
@@ -336,14 +366,15 @@ int bench_serve(const char *name)
         if (sscanf(line, "prepare %d %d %d %15s", &now_served.m, &now_served.n, &now_served.k, memory) == 4) {
             now_served.pinned = strcmp(memory, "pinned") == 0;
             prepare(side);
+            forget_peak();
             printf("ready\n");
         } else if (strcmp(line, "run\n") == 0) {
             double start = tb_seconds();
             side->run();
             printf("%.9f\n", tb_seconds() - start);
         } else {
+            printf("released %.0f\n", peak_beside_operands(side));
             release();
-            printf("released\n");
         }
         fflush(stdout);
     }

@@ -3,7 +3,8 @@
  *
  *   prepare M N K pageable|pinned    makes random operands; "ready", or "no" and why not
  *   run                              one product; its seconds
- *   release                          frees the operands; "released"
+ *   release                          frees the operands; "released" and how much was resident at most beside them, in
+ *                                    bytes, or -1
  */
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H

@@ -4,7 +4,9 @@
  * cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered instead of copied,
  * OpenBLAS on all cores, and itself on one device where there are several; and the floor, the longer of what the
  * link and the library's own kernel need for the product, each measured alone in the same run. Each side is a
- * process of its own (contender.h); they take turns; medians; random data; the first turns are not counted.
+ * process of its own (contender.h); they take turns; medians; random data; the first turns are not counted. A turn is
+ * two calls where they are short, and the second is what counts: in the first one threads, caches and clocks may
+ * have to wake up, which is told too. So is, of ordinary memory, what was resident at most beside the operands.
  */
 #include "bench/contender.h"
 #include "bench/json.h"
@@ -23,6 +25,9 @@ enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 2 };
 /* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
 #define REST_SECONDS 0.2
 
+/* Calls this long are no faster behind another one. */
+#define LONG_SECONDS 0.1
+
 typedef struct shape {
     int m, n, k;
 } shape;
@@ -37,7 +42,8 @@ typedef struct contender {
     const char *name;
     pid_t process;
     FILE *to, *from; /* NULL: it is gone, or was never there */
-    double median;
+    double median, median_first;
+    double peak; /* bytes of host memory beside the operands, at most; 0 when unknown */
 } contender;
 
 static contender contenders[CONTENDERS_MAXIMUM];
@@ -86,10 +92,16 @@ static void rest_after(const contender *c)
         nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
 }
 
-/* Turn after turn, each contender once. */
+static double run_once(contender *c)
+{
+    char answer[64];
+    return ask(c, "run\n", answer, sizeof answer) ? atof(answer) : (double)NAN;
+}
+
+/* Turn after turn, each contender. */
 static void measure(const shape *s, const char *memory)
 {
-    static double times[CONTENDERS_MAXIMUM][TURNS_MAXIMUM];
+    static double times[CONTENDERS_MAXIMUM][TURNS_MAXIMUM], first_times[CONTENDERS_MAXIMUM][TURNS_MAXIMUM];
     char request[96], answer[64];
     int turns = (double)s->m * s->n * s->k > 1e11 ? 5 : TURNS_MAXIMUM;
     snprintf(request, sizeof request, "prepare %d %d %d %s\n", s->m, s->n, s->k, memory);
@@ -97,23 +109,44 @@ static void measure(const shape *s, const char *memory)
         ask(&contenders[i], request, answer, sizeof answer);
     for (int turn = -WARM_UPS; turn < turns; turn++)
         for (int i = 0; i < contender_count; i++) {
-            bool answered = ask(&contenders[i], "run\n", answer, sizeof answer);
-            if (turn >= 0)
-                times[i][turn] = answered ? atof(answer) : (double)NAN;
+            const double first = run_once(&contenders[i]);
+            const double second = first < LONG_SECONDS ? run_once(&contenders[i]) : first;
+            if (turn >= 0) {
+                first_times[i][turn] = first;
+                times[i][turn] = second;
+            }
             rest_after(&contenders[i]);
         }
     for (int i = 0; i < contender_count; i++) {
-        contenders[i].median = contenders[i].to ? bench_median(times[i], (size_t)turns) : (double)NAN;
-        ask(&contenders[i], "release\n", answer, sizeof answer);
+        contender *c = &contenders[i];
+        c->median = c->to ? bench_median(times[i], (size_t)turns) : (double)NAN;
+        c->median_first = c->to ? bench_median(first_times[i], (size_t)turns) : (double)NAN;
+        double peak = 0;
+        if (ask(c, "release\n", answer, sizeof answer) && sscanf(answer, "released %lf", &peak) == 1)
+            c->peak = fmax(c->peak, peak);
     }
+}
+
+static const contender *find(const char *name)
+{
+    static const contender nobody = {.median = (double)NAN, .median_first = (double)NAN};
+    for (int i = 0; i < contender_count; i++)
+        if (strcmp(contenders[i].name, name) == 0)
+            return &contenders[i];
+    return &nobody;
 }
 
 static double median_of(const char *name)
 {
+    return find(name)->median;
+}
+
+static void report_first(bench_json *json)
+{
+    bench_json_begin(json, "first_seconds", '{');
     for (int i = 0; i < contender_count; i++)
-        if (strcmp(contenders[i].name, name) == 0)
-            return contenders[i].median;
-    return (double)NAN;
+        bench_json_number(json, contenders[i].name, contenders[i].median_first);
+    bench_json_end(json, '}');
 }
 
 static void report(bench_json *json, const shape *s, const char *memory)
@@ -132,10 +165,24 @@ static void report(bench_json *json, const shape *s, const char *memory)
         bench_json_number(json, contenders[i].name, contenders[i].median);
     }
     bench_json_end(json, '}');
+    report_first(json);
     bench_json_end(json, '}');
-    printf(" | %6.2f of the floor, %5.2f times copy-run-copy's speed\n", median_of("tileblas") / floor,
-           median_of("copy-run-copy") / median_of("tileblas"));
+    printf(" | %6.2f of the floor, %5.2f times copy-run-copy's speed; first calls %.3f\n",
+           median_of("tileblas") / floor, median_of("copy-run-copy") / median_of("tileblas"),
+           1e3 * find("tileblas")->median_first);
     fflush(stdout);
+}
+
+static void report_peaks(bench_json *json)
+{
+    printf("%-26s", "MiB beside the operands");
+    bench_json_begin(json, "peak_host_bytes", '{');
+    for (int i = 0; i < contender_count; i++) {
+        printf(" %13.0f", contenders[i].peak / (1 << 20));
+        bench_json_number(json, contenders[i].name, contenders[i].peak);
+    }
+    bench_json_end(json, '}');
+    printf("\n");
 }
 
 static void choose_contenders(int count, char **names)
@@ -178,6 +225,7 @@ int main(int argc, char **argv)
         report(&json, &shapes[i], memory);
     }
     bench_json_end(&json, ']');
+    report_peaks(&json);
     bench_json_end(&json, '}');
     for (int i = 0; i < contender_count; i++) {
         if (contenders[i].to)
