@@ -103,42 +103,4 @@ template <int pending> __device__ inline void wait_for_copies()
 #endif
 }
 
-/* ---- Clusters, from sm_90 on ---- */
-
-/* Until all threads of the cluster's blocks are here; what they have written is seen. */
-__device__ inline void meet_in_cluster()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
-}
-
-__device__ inline int rank_in_cluster()
-{
-    int rank = 0;
-#if __CUDA_ARCH__ >= 900
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-    return rank;
-}
-
-/* The same place in another block's shared memory. */
-__device__ inline unsigned in_block_of_cluster(unsigned shared, int rank)
-{
-    unsigned address = shared;
-#if __CUDA_ARCH__ >= 900
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared), "r"(rank));
-#endif
-    return address;
-}
-
-__device__ inline float load_cluster(unsigned address)
-{
-    float value = 0;
-#if __CUDA_ARCH__ >= 900
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(address));
-#endif
-    return value;
-}
-
 } // namespace simt

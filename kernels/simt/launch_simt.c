@@ -10,26 +10,29 @@
  * measured on an H200 by bench/kernels. */
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. */
 #define START_CLOCKS 3000.0
-/* Share of the memory's rate at which operands arrive that are used hardly more than once. */
-#define MEMORY_SHARE       0.8
+/* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
+ * less than a line of them at a time, and word by word. */
+#define MEMORY_SHARE       0.9
+#define MEMORY_SHARE_SHORT 0.64
 #define MEMORY_SHARE_WORDS 0.5
+#define LINE_BYTES         128
 /* Starting a block; the rates at which its stages fill, 16 bytes at a time and word by word, and its tile is written, and
  * also read if beta asks; what it waits for that reading. */
-#define BLOCK_CLOCKS         1920.0
-#define STAGE_BYTES_A_CLOCK  38.0
-#define STAGE_BYTES_BY_WORDS 22.0
-#define TILE_BYTES_A_CLOCK   23.0
-#define OLD_TILE_CLOCKS      2360.0
+#define BLOCK_CLOCKS         300.0
+#define STAGE_BYTES_A_CLOCK  300.0
+#define STAGE_BYTES_BY_WORDS 27.5
+#define TILE_BYTES_A_CLOCK   16.3
+#define OLD_TILE_CLOCKS      1270.0
 /* The rate at which the second launch reads parts of tiles. */
-#define PARTS_BYTES_A_CLOCK 18.0
+#define PARTS_BYTES_A_CLOCK 15.4
 /* With more than a warp for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
  * the multiplications of a thread are independent. */
-#define SATURATING_THREADS 136.0
+#define SATURATING_THREADS 134.0
 /* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
-#define WORDS_ALONG_K_SHARE 0.038
+#define WORDS_ALONG_K_SHARE 0.018
 /* Blocks of a cluster wait for each other, and read each other's sums at this rate. */
-#define CLUSTER_CLOCKS        1500.0
-#define CLUSTER_BYTES_A_CLOCK 24.0
+#define CLUSTER_CLOCKS        2060.0
+#define CLUSTER_BYTES_A_CLOCK 25.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 
@@ -40,6 +43,11 @@ extern tb_entry tb_entry_simt_reduce;
 static int64_t smaller(int64_t x, int64_t y)
 {
     return x < y ? x : y;
+}
+
+static int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
 }
 
 static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
@@ -54,11 +62,22 @@ static double tile_bytes(const tb_kernel *kernel)
     return (double)sizeof(float) * kernel->tile_m * kernel->tile_n;
 }
 
+static bool a_along_k(const tb_problem *problem)
+{
+    return problem->transpose_a;
+}
+
+static bool b_along_k(const tb_problem *problem)
+{
+    return !problem->transpose_b;
+}
+
 static double efficiency(const tb_kernel *kernel, const tb_problem *problem)
 {
-    int along_k = (problem->transpose_a ? 1 : 0) + (problem->transpose_b ? 0 : 1);
-    return kernel->efficiency *
-           (1 - along_k * (moves_vectors(problem, 0, 0) ? kernel->along_k_share : WORDS_ALONG_K_SHARE));
+    const bool vectors = moves_vectors(problem, 0, 0);
+    const double a = vectors ? kernel->a_along_k_share : WORDS_ALONG_K_SHARE;
+    const double b = vectors ? kernel->b_along_k_share : WORDS_ALONG_K_SHARE;
+    return kernel->efficiency * (1 - (a_along_k(problem) ? a : 0) - (b_along_k(problem) ? b : 0));
 }
 
 /* One step of every block on a multiprocessor where `resident` run at a time: with too few threads its
@@ -87,8 +106,8 @@ static double wave_clocks(const tb_kernel *kernel, const tb_problem *problem, in
            (BLOCK_CLOCKS + steps * step_clocks(kernel, problem, resident) + tiles_a_block * tile);
 }
 
-static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, const tb_simt_schedule *schedule,
-                        int64_t tiles, int multiprocessors)
+static double schedule_clocks(const tb_kernel *kernel, const tb_problem *problem,
+                              const tb_simt_schedule *schedule, int64_t tiles, int multiprocessors)
 {
     double clocks =
         wave_clocks(kernel, problem, schedule->whole, (double)schedule->steps, 1, multiprocessors);
@@ -104,6 +123,28 @@ static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, cons
         return clocks + CLUSTER_CLOCKS + tile_bytes(kernel) / CLUSTER_BYTES_A_CLOCK;
     return clocks + TB_SECOND_LAUNCH_CLOCKS +
            2 * parts * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
+}
+
+/* Reading one operand once. */
+static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k)
+{
+    const bool shortened = along_k && kernel->segment_k * (int)sizeof(float) < LINE_BYTES;
+    const double share = !moves_vectors(problem, 0, 0) ? MEMORY_SHARE_WORDS
+                         : shortened                   ? MEMORY_SHARE_SHORT
+                                                       : MEMORY_SHARE;
+    return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
+}
+
+/* Where the memory sets the pace all schedules take as long, and the simplest one is best: fewer blocks read longer
+ * pieces. */
+static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, const tb_simt_schedule *schedule,
+                        int64_t tiles, int multiprocessors)
+{
+    const int64_t batches = tiles / larger(schedule->tiles_m * schedule->tiles_n, 1);
+    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem)) +
+                           reading_clocks(kernel, problem, problem->n, b_along_k(problem));
+    return fmax(schedule_clocks(kernel, problem, schedule, tiles, multiprocessors),
+                (double)batches * reading / multiprocessors);
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
@@ -164,10 +205,7 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
 {
-    double bytes = 4 * (double)problem->k * (double)(problem->m + problem->n);
-    double share = moves_vectors(problem, 0, 0) ? MEMORY_SHARE : MEMORY_SHARE_WORDS;
-    return START_CLOCKS + fmax(tb_simt_plan(kernel, problem, 1, multiprocessors).clocks,
-                               bytes / (TB_BYTES_A_CLOCK * share * multiprocessors));
+    return START_CLOCKS + tb_simt_plan(kernel, problem, 1, multiprocessors).clocks;
 }
 
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,

@@ -16,10 +16,8 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
 #include "kernels/simt/panel.cuh"
-#include "kernels/simt/simt.h"
-#include "kernels/simt/output.cuh"
+#include "kernels/simt/write.cuh"
 #include "kernels/turn.cuh"
 
 namespace simt
@@ -27,84 +25,6 @@ namespace simt
 
 /* With a longer k, old elements of C asked for at the start would be gone from L2 when they are wanted. */
 static constexpr int ASK_FOR_OLD_K = 2048;
-
-template <int tile_m_, int tile_n_, int tile_k_, int thread_m_, int thread_n_, int lanes_m_, int slices_,
-          int stages_, int blocks_>
-struct shape {
-    static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
-    static constexpr int thread_m = thread_m_, thread_n = thread_n_;
-    static constexpr int lanes_m = lanes_m_, lanes_n = 32 / lanes_m_;
-    static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;
-    static constexpr int warps_m = tile_m / warp_m, warps_n = tile_n / warp_n;
-    static constexpr int slices = slices_, slice_threads = 32 * warps_m * warps_n;
-    static constexpr int slice_k = tile_k / slices;
-    static constexpr int threads = slice_threads * slices;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    static constexpr int stages = 2;
-#else
-    static constexpr int stages = stages_;
-#endif
-    /* The launch bound. Before sm_80 shared memory holds no more blocks than that; from sm_100 on the same
-     * code takes more registers. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
-    static constexpr int blocks = blocks_ > 1 ? blocks_ / 2 : 1;
-#else
-    static constexpr int blocks = blocks_;
-#endif
-    /* Panels on their way at a time: in the stages that are not being multiplied, or one of them in
-     * registers. */
-    static constexpr int ahead = stages > 2 ? stages - 1 : 2;
-    static constexpr int offset_b = TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices);
-    static constexpr int stage_floats = offset_b + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices);
-    /* What takes more than 99 KiB or 256 threads is for compute capability 9.0, whose assembler has the registers for it. */
-    static constexpr bool large = threads > 256 || stages_ *stage_floats *int(sizeof(float)) > 99 * 1024;
-    /* Blocks of a cluster may share a tile: see tb_simt_plan. */
-    static constexpr bool clusters = large;
-    /* What leaves few registers for anything else, for 8.0 to 11.x. */
-    static constexpr bool broad = thread_m * thread_n > 64;
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
-    static constexpr bool runs = !large && !broad;
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000)
-    static constexpr bool runs = !large;
-#else
-    static constexpr bool runs = true;
-#endif
-    /* Whether aligned operands that are contiguous along k are kept by rows, or turned. That takes registers: with fewer, the
-     * assembler mixes the steps' FMAs, and they run at 85%. */
-    static constexpr bool by_rows = 65536 / (threads * blocks_) >= 4 * thread_m * thread_n;
-    static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
-    static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
-    static_assert(slice_k % (by_rows ? 8 : 2) == 0, "fragments alternate");
-    static_assert(!clusters || tile_m * tile_n <= stages_ * stage_floats, "sums fit where the stages were");
-    static_assert(slices / 2 * tile_m * tile_n <= stages_ * stage_floats,
-                  "the slices' sums fit where the stages were");
-};
-
-/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. */
-template <class shape> struct position {
-    int row, column, slice;
-
-    __device__ explicit position(int thread)
-    {
-        const int warp = thread % shape::slice_threads / 32, lane = thread % 32;
-        row = warp % shape::warps_m * shape::warp_m + lane % shape::lanes_m * 4;
-        column = warp / shape::warps_m * shape::warp_n + lane / shape::lanes_m * 4;
-        slice = thread / shape::slice_threads;
-    }
-    static __device__ constexpr int m(int i)
-    {
-        return i / 4 * shape::lanes_m * 4 + i % 4;
-    }
-    static __device__ constexpr int n(int j)
-    {
-        return j / 4 * shape::lanes_n * 4 + j % 4;
-    }
-};
-
-/* A thread's share of C. */
-template <class shape> struct sums {
-    float at[shape::thread_m][shape::thread_n] = {};
-};
 
 /* A thread's `count` elements of one operand along the outer dimension, in pieces of four that lie `lanes` * 4 apart, for the
  * present step of k and the next: from a panel of columns a step at a time, from one of rows four. */
@@ -292,105 +212,6 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
     }
 }
 
-template <class shape, class function> __device__ inline void visit(sums<shape> &sum, function use)
-{
-#pragma unroll
-    for (int i = 0; i < shape::thread_m * shape::thread_n; i++)
-        use(i, sum.at[i / shape::thread_n][i % shape::thread_n]);
-}
-
-/* Adds the sums of all slices up in those of the first, in a fixed order: the upper half hands its sums to the
- * lower one, until one is left. */
-template <class shape> __device__ inline void add_slices(sums<shape> &sum, const position<shape> &at)
-{
-    extern __shared__ __align__(16) float stages[];
-#pragma unroll
-    for (int half = shape::slices / 2; half > 0; half /= 2) {
-        float *handed = stages + threadIdx.x - (at.slice < half ? 0 : half * shape::slice_threads);
-        __syncthreads();
-        if (at.slice >= half && at.slice < 2 * half)
-            visit<shape>(sum, [&](int i, float &value) { handed[i * half * shape::slice_threads] = value; });
-        __syncthreads();
-        if (at.slice < half)
-            visit<shape>(sum, [&](int i, float &value) { value += handed[i * half * shape::slice_threads]; });
-    }
-}
-
-/* Writes a thread's elements of two neighbouring columns, value(i, e): the old elements of both are read before the first
- * is written, since no read can overtake a write to what might be the same address. The first column lies at `column`,
- * and so many exist from there on. */
-template <class shape, class function>
-__device__ inline void write_columns(const output &out, float *column, int columns, int rows, bool aligned,
-                                     function value)
-{
-    using place = position<shape>;
-    float4 old[2][shape::thread_m / 4];
-#pragma unroll
-    for (int e = 0; e < 2; e++)
-#pragma unroll
-        for (int i = 0; i < shape::thread_m; i += 4)
-            old[e][i / 4] = read_piece(out, column + e * out.ldc + place::m(i),
-                                       e < columns ? rows - place::m(i) : 0, aligned);
-#pragma unroll
-    for (int e = 0; e < 2; e++)
-#pragma unroll
-        for (int i = 0; i < shape::thread_m; i += 4)
-            write_piece(out, column + e * out.ldc + place::m(i),
-                        {value(i, e), value(i + 1, e), value(i + 2, e), value(i + 3, e)}, old[e][i / 4],
-                        e < columns ? rows - place::m(i) : 0, aligned);
-}
-
-/* Writes a thread's share of a tile. */
-template <class shape>
-__device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
-{
-    const bool aligned = is_aligned(out);
-    const int rows = out.rows - at.row, columns = out.columns - at.column;
-    float *column = out.c + at.row + at.column * out.ldc;
-#pragma unroll
-    for (int j = 0; j < shape::thread_n; j += 2) {
-        write_columns<shape>(out, column, columns - at.n(j), rows, aligned,
-                             [&](int i, int e) { return sum.at[i][j + e]; });
-        column += (j % 4 == 2 ? 4 * shape::lanes_n - 2 : 2) * out.ldc;
-    }
-}
-
-/* The blocks of a cluster have a part of this tile each. They leave their sums in shared memory, [row][column][thread], and
- * each takes a share of the columns, two at a time, and adds up what all of them have, in their order. */
-template <class shape> __device__ inline void write_together(const output &out, sums<shape> &sum, int blocks)
-{
-    const position<shape> at(again::thread());
-    const int thread = again::thread() % shape::slice_threads;
-    __syncthreads(); /* nobody reads the slices' sums any more */
-    if (at.slice == 0)
-        visit<shape>(sum, [&](int i, float &value) {
-            store_shared<1>(first_stage() + 4 * (i * shape::slice_threads + thread), &value);
-        });
-    meet_in_cluster();
-    const bool aligned = is_aligned(out);
-    const int rows = out.rows - at.row, columns = out.columns - at.column;
-#pragma unroll 1
-    for (int pair = rank_in_cluster() * shape::slices + at.slice; pair < shape::thread_n / 2;
-         pair += blocks * shape::slices) {
-        float total[shape::thread_m][2] = {};
-        const unsigned first = first_stage() + 4 * (2 * pair * shape::slice_threads + thread);
-#pragma unroll 1
-        for (int block = 0; block < blocks; block++) {
-            const unsigned theirs = in_block_of_cluster(first, block);
-#pragma unroll
-            for (int i = 0; i < shape::thread_m; i++)
-#pragma unroll
-                for (int e = 0; e < 2; e++)
-                    total[i][e] +=
-                        load_cluster(theirs + 4 * (i * shape::thread_n + e) * shape::slice_threads);
-        }
-        const int n = at.n(2 * pair);
-        write_columns<shape>(out, out.c + at.row + (at.column + n) * out.ldc, columns - n, rows, aligned,
-                             [&](int i, int e) { return total[i][e]; });
-    }
-    meet_in_cluster(); /* nobody reads this block's shared memory any more */
-}
-
 /* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
@@ -400,11 +221,12 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
         const tb_problem &problem = arguments.problem;
         const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
         constexpr bool by_rows = shape::by_rows && vector;
-        loader<transpose_a, vector, by_rows && transpose_a, shape::tile_m, shape::tile_k, shape::slices,
-               shape::slice_threads>
+        constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
+        loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
+               shape::tile_k, shape::slices, shape::slice_threads>
             a(problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
-        loader<!transpose_b, vector, by_rows && !transpose_b, shape::tile_n, shape::tile_k, shape::slices,
-               shape::slice_threads>
+        loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
+               shape::tile_k, shape::slices, shape::slice_threads>
             b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
         accumulate<shape>(sum, a, b, part, arguments.steps, problem.k);
     }

@@ -3,6 +3,6 @@
  */
 #include "kernels/simt/sgemm_simt.cuh"
 
-using shape_128x64_4 = simt::shape<128, 64, 64, 8, 8, 8, 4, 3, 1>;
+using shape_128x64_4 = simt::shape<128, 64, 64, 8, 8, 8, 4, 3, 1, simt::words::a_along_k>;
 
 TB_SIMT_STAMP_ALL(sgemm_simt_128x64_4, shape_128x64_4)

@@ -15,6 +15,7 @@
  * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Rows beyond the edge are
  * not read and their sums not written; k beyond the end counts as zeros, in both operands.
  */
+#include "kernels/cluster.cuh"
 #include "kernels/simt/copy_async.cuh"
 #include "kernels/simt/skinny.h"
 #include "kernels/turn.cuh"
@@ -352,7 +353,7 @@ __device__ inline float total(const float *sum, int blocks)
     const unsigned shared = unsigned(__cvta_generic_to_shared(sum));
     float total = 0;
     for (int block = 0; block < blocks; block++)
-        total += simt::load_cluster(simt::in_block_of_cluster(shared, block));
+        total += cluster::load(cluster::address_in(shared, block));
     return total;
 }
 
@@ -410,10 +411,10 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, warp_k);
     add_lanes_and_warps<layout, sizes>(sum, shared, warps_k, warp_row, warp_k);
     if (arguments.cluster > 1)
-        simt::meet_in_cluster();
+        cluster::meet();
     write<sizes>(arguments, at, shared, block_rows);
     if (arguments.cluster > 1)
-        simt::meet_in_cluster(); /* nobody reads this block's sums any more */
+        cluster::meet(); /* nobody reads this block's sums any more */
 }
 
 } // namespace

@@ -7,18 +7,18 @@
 /* What computes C when the pre-pass finds Inf, NaN or exponents that BF16 parts cannot hold. */
 #define FALLBACK_KERNEL "sgemm_simt_128x128"
 
-/* Forecasts, in clocks of a multiprocessor at 1.76 GHz, of six products of BF16 parts: measured on an H200 from n = 256
+/* Forecasts, in clocks of a multiprocessor, of six products of BF16 parts: measured on an H200 from n = 256
  * to 16384. A stage of either tile, a tile's beginning and end, the three launches beside the main one with the main
- * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6 at 3.8 TB/s. Of a stage, MULTIPLY_CLOCKS
+ * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6. Of a stage, MULTIPLY_CLOCKS
  * a product and column of the tile are the tensor cores' own; the rest is once a stage. */
-#define WIDE_STAGE_CLOCKS   2650.0
-#define NARROW_STAGE_CLOCKS 1830.0
-#define MULTIPLY_CLOCKS     2.0
-#define TILE_CLOCKS         5000.0
-#define LAUNCHES_CLOCKS     14500.0
-#define SPLIT_BYTES_A_CLOCK 16.4
+#define WIDE_STAGE_CLOCKS   2480.0
+#define NARROW_STAGE_CLOCKS 1710.0
+#define MULTIPLY_CLOCKS     1.87
+#define TILE_CLOCKS         4650.0
+#define LAUNCHES_CLOCKS     13000.0
+#define SPLIT_BYTES_A_CLOCK 17.0
 /* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
-#define ADD_LAUNCH_CLOCKS 6000.0
+#define ADD_LAUNCH_CLOCKS 5600.0
 
 /* A share of k shorter than this costs more to start and to add up than it gains. */
 #define SHARE_STAGES_LEAST 4

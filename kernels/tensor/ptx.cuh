@@ -109,21 +109,7 @@ __device__ inline void fence_proxy_async()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* ---- cluster, block, warpgroup ------------------------------------------------------------------------ */
-
-__device__ inline uint32_t cluster_block_rank()
-{
-    uint32_t rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-__device__ inline void cluster_synchronize()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;\n"
-                 "barrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
-}
+/* ---- block, warpgroup --------------------------------------------------------------------------------- */
 
 template <int barrier> __device__ inline void named_barrier_arrive(uint32_t threads)
 {

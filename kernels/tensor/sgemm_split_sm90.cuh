@@ -19,6 +19,7 @@
  */
 #pragma once
 
+#include "kernels/cluster.cuh"
 #include "kernels/tensor/findings.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/sums_sm90.cuh"
@@ -110,7 +111,7 @@ template <class layout, bool usual>
 __device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int works)
 {
     ring<layout::stages> at;
-    const uint32_t rank = ptx::cluster_block_rank(), stages = uint32_t(arguments.stages);
+    const uint32_t rank = uint32_t(cluster::rank()), stages = uint32_t(arguments.stages);
     for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
         const work work = work_at(arguments, index);
         const tile tile = work.tile;
@@ -330,7 +331,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
         }
         ptx::fence_mbarrier_init();
     }
-    ptx::cluster_synchronize();
+    cluster::meet_in_warps();
 
     /* The same in all threads of a warp, and the compiler knows it: descriptors stay in uniform registers. */
     const int group = __shfl_sync(0xffffffff, int(threadIdx.x) / warpgroup, 0);
@@ -350,7 +351,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
     }
     /* A block's shared memory is written by its neighbour until both are done. */
     __syncwarp();
-    ptx::cluster_synchronize();
+    cluster::meet_in_warps();
 }
 
 } // namespace split_sm90

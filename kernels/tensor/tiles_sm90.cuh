@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/again.cuh"
+#include "kernels/cluster.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/split.h"
 
@@ -46,7 +47,7 @@ template <int group = 8> __device__ inline tile tile_at(const tb_split_arguments
     const int pairs = arguments.panels_a / cluster_blocks, panels = arguments.panels_b;
     const int first = index / (group * panels) * group, height = min(group, pairs - first);
     const int within = index - first * panels;
-    return {(first + within % height) * cluster_blocks + int(ptx::cluster_block_rank()), within / height};
+    return {(first + within % height) * cluster_blocks + cluster::rank(), within / height};
 }
 
 /* A tile's share of the stages. All tiles of a share come before the next share's. */
