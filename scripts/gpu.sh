@@ -6,7 +6,8 @@
 #
 #   test       ctest -L gpu, but for the next part's (the default)
 #   suites     the suites and clients of ctest -L gpu
-#   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run
+#   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run and on the SANITIZE_ROWS of the
+#              catalog (default sgemm_simt_64x64_4) in all their schedules; "" for all rows, which takes minutes
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md and docs/kernels.md quote (needs ncu)
@@ -54,7 +55,10 @@ for part in "${parts[@]}"; do
         for tool in memcheck racecheck; do
             compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/conformance_gpu" route=streamed \
                 memory=device cases=12 >"$out/$tool.log" 2>&1 || status=1
-            tail -n 3 "$out/$tool.log"
+            # shellcheck disable=SC2086 # names
+            compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/schedules_gpu" \
+                ${SANITIZE_ROWS-sgemm_simt_64x64_4} >>"$out/$tool.log" 2>&1 || status=1
+            grep -E 'checks|SUMMARY' "$out/$tool.log"
         done
         ;;
     overhead)
