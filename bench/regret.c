@@ -1,7 +1,8 @@
-/* bench/regret FILE [SHAPES]: how much the dispatcher loses by choosing as it does.
+/* bench/regret FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it does.
  *
  * Random products, each extent log-uniform from 1 to 16384, all transposes, operands in ordinary, pinned and device
- * memory: the library left alone, beside the fastest of the routes and kernels that can be forced. Everything is
+ * memory (or in the ones that are named): the library left alone, beside the fastest of the routes and kernels that can be
+ * forced. Everything is
  * timed in turns in one process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/json.h"
@@ -223,6 +224,7 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     bench_json_number(json, "best_seconds", best->seconds);
     if (memory != DEVICE) {
         bench_json_number(json, "host_seconds", choices[1].seconds);
+        bench_json_number(json, "streamed_seconds", choices[2].seconds);
         bench_json_integer(json, "turns_left_host", left_host);
     }
     bench_json_number(json, "regret", regret);
@@ -251,6 +253,15 @@ static void summarize(bench_json *json, memory memory, double *regrets, int coun
     bench_json_end(json, '}');
 }
 
+/* All that are named, or all there are. */
+static bool is_wanted(memory memory, int count, char **names)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], memory_names[memory]) == 0)
+            return true;
+    return count <= 0;
+}
+
 static void open_library(void)
 {
     void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -265,7 +276,7 @@ static void open_library(void)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: regret FILE.json [SHAPES]\n");
+        fprintf(stderr, "usage: regret FILE.json [SHAPES [pageable|pinned|device ...]]\n");
         return 2;
     }
     int shapes = argc > 2 ? atoi(argv[2]) : SHAPES_DEFAULT;
@@ -290,6 +301,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < shapes; i++) {
         product p = draw_product();
         for (memory memory = 0; memory < MEMORIES; memory++) {
+            if (!is_wanted(memory, argc - 3, argv + 3))
+                continue;
             p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
             p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
             p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
@@ -303,7 +316,8 @@ int main(int argc, char **argv)
     }
     bench_json_end(&json, ']');
     for (memory memory = 0; memory < MEMORIES; memory++)
-        summarize(&json, memory, regrets[memory], shapes);
+        if (is_wanted(memory, argc - 3, argv + 3))
+            summarize(&json, memory, regrets[memory], shapes);
     bench_json_end(&json, '}');
     return fclose(file) == 0 ? 0 : 1;
 }

@@ -32,6 +32,8 @@
 /* Filling the first buffers and writing C, and as long again for reading it, for a block that nothing else on its
  * multiprocessor covers up. */
 #define BLOCK_SECONDS 4e-6
+/* A block that has no buffers. */
+#define BARE_BLOCK_SECONDS 1e-6
 /* Starting one device-to-device copy, and its launch gap; each of the columns that it moves. */
 #define PAD_SECONDS        3e-6
 #define PAD_COLUMN_SECONDS 20e-9
@@ -175,7 +177,8 @@ static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, c
 {
     double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
     double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)problem->k;
-    double block = (problem->beta != 0 ? 2 : 1) * BLOCK_SECONDS / kernel->blocks;
+    double block = (problem->beta != 0 ? 2 : 1) * (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) /
+                   kernel->blocks;
     return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) *
                                      (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + block);
 }

@@ -63,11 +63,13 @@ TB_KERNEL_FILE(tiled, 0)
     X(128x256,  128, 256, 16, 1, 256, 3, 1,  0.940, -0.019, -0.030)
 /* Stages of more shared memory, or blocks of more threads, than suit other chips than 9.0. */
 #define TB_SIMT_LARGE(X)                                                                                     \
-    X(16x128_k,  16, 128, 64, 2, 256, 4, 1,  0.562, -0.030,  0.028)                                          \
-    X(128x16_k, 128,  16, 64, 2, 256, 4, 1,  0.552,  0.006, -0.030)                                          \
     X(64x64_4,   64,  64, 64, 4, 256, 3, 1,  0.825,  0.053,  0.049)                                          \
     X(128x64_4, 128,  64, 64, 4, 512, 3, 1,  0.941,  0.077,  0.052)                                          \
     X(128x128_2,128, 128, 32, 2, 512, 3, 1,  0.987,  0.001,  0.016)
+/* The same, and so much to fill before they begin that they are for long operands alone. */
+#define TB_SIMT_LONG(X)                                                                                      \
+    X(16x128_k,  16, 128, 64, 2, 256, 4, 1,  0.562, -0.030,  0.028)                                          \
+    X(128x16_k, 128,  16, 64, 2, 256, 4, 1,  0.552,  0.006, -0.030)
 /* clang-format on */
 
 #define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, slices, threads, stages, blocks, efficiency, a_along_k,  \
@@ -86,11 +88,17 @@ TB_KERNEL_FILE(tiled, 0)
     static tb_entry entries_##stem[] = {TB_SIMT_ENTRIES_OF(stem, "", shared)                                 \
                                             TB_SIMT_ENTRIES_OF(stem, "_vector", shared)};
 
-#define TB_SIMT_ROW(...)       TB_SIMT_ROW_OF(75, 0, false, __VA_ARGS__)
-#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(TB_CODE_FROM_80 ? 80 : 120, 120, false, __VA_ARGS__)
-#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, __VA_ARGS__)
+/* Elements that an operand has at least where a row is chosen that is for long ones: with fewer, the start takes longer
+ * than their bytes. */
+#define TB_LONG_ELEMENTS (INT64_C(4) << 20)
 
-#define TB_SIMT_ROW_OF(first, end, major_only_, shape, m, n, k, slices, threads_, stages, blocks_,           \
+#define TB_SIMT_ROW(...)       TB_SIMT_ROW_OF(75, 0, false, 0, __VA_ARGS__)
+#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(TB_CODE_FROM_80 ? 80 : 120, 120, false, 0, __VA_ARGS__)
+#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, 0, __VA_ARGS__)
+#define TB_SIMT_ROW_LONG(...)                                                                                \
+    TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, TB_LONG_ELEMENTS, __VA_ARGS__)
+
+#define TB_SIMT_ROW_OF(first, end, major_only_, least, shape, m, n, k, slices, threads_, stages, blocks_,    \
                        efficiency_, a_along_k, b_along_k)                                                    \
     {                                                                                                        \
         .name = "sgemm_simt_" #shape,                                                                        \
@@ -107,6 +115,7 @@ TB_KERNEL_FILE(tiled, 0)
         .a_along_k_share = a_along_k,                                                                        \
         .b_along_k_share = b_along_k,                                                                        \
         .segment_k = k / slices,                                                                             \
+        .least_elements = least,                                                                             \
         .blocks = blocks_,                                                                                   \
         .alignment = 1,                                                                                      \
         .entries = entries_sgemm_simt_##shape,                                                               \
@@ -118,6 +127,7 @@ TB_KERNEL_FILE(tiled, 0)
 TB_SIMT_FAMILY(TB_SIMT_FILE)
 TB_SIMT_BROAD(TB_SIMT_FILE)
 TB_SIMT_LARGE(TB_SIMT_FILE)
+TB_SIMT_LONG(TB_SIMT_FILE)
 
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
@@ -233,6 +243,7 @@ const tb_kernel tb_catalog[] = {
     TB_SIMT_FAMILY(TB_SIMT_ROW)
     TB_SIMT_BROAD(TB_SIMT_ROW_BROAD)
     TB_SIMT_LARGE(TB_SIMT_ROW_LARGE)
+    TB_SIMT_LONG(TB_SIMT_ROW_LONG)
     /* clang-format on */
     {
         .name = "sgemm_skinny",
@@ -246,7 +257,7 @@ const tb_kernel tb_catalog[] = {
         .blocks = TB_SKINNY_BLOCKS(16),
         .alignment = 1,
         .short_side = 16,
-        .least_elements = INT64_C(4) << 20, /* with fewer, its chain of loads takes longer than their bytes */
+        .least_elements = TB_LONG_ELEMENTS,
         .entries = entries_sgemm_skinny,
         .workspace = tb_skinny_workspace,
         .clocks = tb_skinny_clocks,

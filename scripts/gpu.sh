@@ -87,7 +87,7 @@ for part in "${parts[@]}"; do
         done
         ;;
     regret)
-        "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" | tee "$out/regret.txt" || status=1
+        "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} | tee "$out/regret.txt" || status=1
         ;;
     *)
         echo "gpu.sh: there is no part '$part'" >&2

@@ -9,7 +9,7 @@
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. All constants were
  * measured on an H200 by bench/kernels. */
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. */
-#define START_CLOCKS 3000.0
+#define START_CLOCKS 5200.0
 /* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word. */
 #define MEMORY_SHARE       0.9

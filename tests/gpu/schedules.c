@@ -219,7 +219,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < WAYS; i++) {
         printf("%s: %d\n", way_names[i], reached[i]);
-        CHECK(reached[i] > 0 || argc > 1 || (i == CLUSTERS && chip.architecture != 90), "%s: not reached", way_names[i]);
+        CHECK(reached[i] > 0 || argc > 1 || (i == CLUSTERS && chip.architecture != 90), "%s: not reached",
+              way_names[i]);
     }
     tb_device.destroy_stream(stream);
     return check_result();
