@@ -1,6 +1,7 @@
 #include "lib/copy_threads.h"
 
 #include "lib/clock.h"
+#include "lib/cores.h"
 #include "lib/options.h"
 #include "lib/threads.h"
 
@@ -45,7 +46,8 @@ static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
 static tb_copy_job *jobs;      /* with pieces left to take, the oldest first */
 static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
 static atomic_int callers;     /* for helpers to be at hand */
-static int helpers_started, helpers_asleep;
+static int helpers_started, helpers_settled, helpers_asleep;
+static int callers_core; /* of the thread that started them */
 
 #if defined(__SSE2__)
 /* Whole lines are written without being read before, so that fewer threads fill the link. */
@@ -204,8 +206,17 @@ static void sleep_until_woken(void)
     pthread_mutex_lock(&lock);
 }
 
+static void settle(void)
+{
+    pthread_mutex_lock(&lock);
+    const int number = helpers_settled++, helpers = helpers_started, callers = callers_core;
+    pthread_mutex_unlock(&lock);
+    tb_stay_on_own_cores(callers, number, helpers);
+}
+
 static void *help(void *unused)
 {
+    settle();
     for (;;) {
         linger();
         pthread_mutex_lock(&lock);
@@ -233,8 +244,11 @@ static int helpers_wanted(void)
 /* Under the lock. */
 static void start_helpers(void)
 {
-    if (helpers_started == 0)
+    if (helpers_started == 0) {
         sem_init(&wakings, 0, 0);
+        const int core = sched_getcpu();
+        callers_core = core < 0 ? 0 : core;
+    }
     for (int wanted = helpers_wanted(); helpers_started < wanted && tb_start_thread(NULL, help, NULL);)
         helpers_started++;
 }

@@ -1,0 +1,42 @@
+/* The cores of helping threads: allowed ones, two at least but where there are fewer than four, and none used by many more
+ * helpers than another.
+ */
+#include "lib/cores.h"
+#include "tests/check.h"
+
+static void check_sets(int count, size_t first, size_t stride, size_t callers, int helpers)
+{
+    cpu_set_t allowed, cores;
+    int users[CPU_SETSIZE] = {0}, fewest = helpers, most = 0;
+    CPU_ZERO(&allowed);
+    for (size_t i = 0; i < (size_t)count; i++)
+        CPU_SET(first + i * stride, &allowed);
+    for (int number = 0; number < helpers; number++) {
+        tb_cores_of_helper(&allowed, (int)callers, number, helpers, &cores);
+        CHECK(CPU_COUNT(&cores) >= (count < 4 ? 1 : 2), "%d cores, %d helpers: number %d has %d", count,
+              helpers, number, CPU_COUNT(&cores));
+        for (size_t core = 0; core < CPU_SETSIZE; core++)
+            if (CPU_ISSET(core, &cores)) {
+                CHECK(CPU_ISSET(core, &allowed), "core %zu is not allowed", core);
+                users[core]++;
+            }
+    }
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const int of_this = users[first + i * stride];
+        fewest = of_this < fewest ? of_this : fewest;
+        most = of_this > most ? of_this : most;
+    }
+    CHECK(users[callers] == fewest, "the caller's core has %d helpers, others %d", users[callers], fewest);
+    CHECK(most - fewest <= 1, "%d cores, %d helpers: %d to %d on a core", count, helpers, fewest, most);
+}
+
+int main(void)
+{
+    for (int count = 1; count <= 128; count++)
+        for (int helpers = 1; helpers <= 15; helpers++) {
+            check_sets(count, 0, 1, 0, helpers);
+            check_sets(count, 0, 1, (size_t)count - 1, helpers);
+            check_sets(count, 3, 7, 3 + 7 * ((size_t)count / 2), helpers);
+        }
+    return check_result();
+}
