@@ -43,12 +43,12 @@ static inline bool tb_is_on_stack(uintptr_t address)
  * variables and its threads' stacks are the host's: no driver maps anything there. Telling so takes some comparisons,
  * and asking the driver or the dynamic linker takes ten times as long as a small call may cost. No other memory can
  * be told from the device's this way: what mmap gives, to malloc for large requests and other threads too, is taken
- * from where the driver's addresses come from, and may be the driver's the next time. */
-static inline bool tb_is_the_hosts(const void *pointer)
+ * from where the driver's addresses come from, and may be the driver's the next time. heap_end: the break. */
+static inline bool tb_is_the_hosts(const void *pointer, const void *heap_end)
 {
     uintptr_t address = (uintptr_t)pointer;
     return (address >= atomic_load_explicit(&tb_heap_start, memory_order_relaxed) &&
-            address < (uintptr_t)sbrk(0)) ||
+            address < (uintptr_t)heap_end) ||
            (address >= atomic_load_explicit(&tb_program_start, memory_order_acquire) &&
             address < atomic_load_explicit(&tb_program_end, memory_order_relaxed)) ||
            tb_is_on_stack(address);
@@ -57,7 +57,9 @@ static inline bool tb_is_the_hosts(const void *pointer)
 /* False only when none of the operands can lie in device memory. */
 static inline bool tb_may_be_on_device(const float *a, const float *b, const float *c)
 {
-    return !(tb_is_the_hosts(a) && tb_is_the_hosts(b) && tb_is_the_hosts(c)) && tb_device.in_process();
+    const void *heap_end = sbrk(0);
+    return !(tb_is_the_hosts(a, heap_end) && tb_is_the_hosts(b, heap_end) && tb_is_the_hosts(c, heap_end)) &&
+           tb_device.in_process();
 }
 
 #endif
