@@ -209,9 +209,9 @@ static void sleep_until_woken(void)
 static void settle(void)
 {
     pthread_mutex_lock(&lock);
-    const int number = helpers_settled++, helpers = helpers_started, callers = callers_core;
+    const int number = helpers_settled++, helpers = helpers_started, core = callers_core;
     pthread_mutex_unlock(&lock);
-    tb_stay_on_own_cores(callers, number, helpers);
+    tb_stay_on_own_cores(core, number, helpers);
 }
 
 static void *help(void *unused)

@@ -7,7 +7,7 @@ static int smaller(int x, int y)
     return x < y ? x : y;
 }
 
-void tb_cores_of_helper(const cpu_set_t *allowed, int callers, int number, int helpers, cpu_set_t *cores)
+void tb_cores_of_helper(const cpu_set_t *allowed, int callers_core, int number, int helpers, cpu_set_t *cores)
 {
     const int count = CPU_COUNT(allowed);
     const int sets_most = count < FEW_CORES ? count : count / 2;
@@ -16,17 +16,21 @@ void tb_cores_of_helper(const cpu_set_t *allowed, int callers, int number, int h
     /* From the caller's core on, and round again: the first is of set 0, and helper 0's set is 1. */
     int index = 0;
     for (int i = 0; i < CPU_SETSIZE; i++) {
-        const size_t core = (size_t)(callers + i) % CPU_SETSIZE;
-        if (CPU_ISSET(core, allowed) && index++ % sets == (number + 1) % sets)
+        const size_t core = (size_t)(callers_core + i) % CPU_SETSIZE;
+        if (!CPU_ISSET(core, allowed))
+            continue;
+        /* One further every round, as cores half their number apart may be one with two threads. */
+        if ((index + index / sets) % sets == (number + 1) % sets)
             CPU_SET(core, cores);
+        index++;
     }
 }
 
-void tb_stay_on_own_cores(int callers, int number, int helpers)
+void tb_stay_on_own_cores(int callers_core, int number, int helpers)
 {
     cpu_set_t allowed, cores;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return;
-    tb_cores_of_helper(&allowed, callers, number, helpers, &cores);
+    tb_cores_of_helper(&allowed, callers_core, number, helpers, &cores);
     (void)!sched_setaffinity(0, sizeof cores, &cores);
 }

@@ -4,13 +4,14 @@
 
 #include <sched.h>
 
-/* Of the cores that are allowed, those of one of so many helpers, numbered from 0; the core of the thread that calls for
- * them is the last to be given to one. Two cores at least, so that something else may hold one, but where there are fewer
+/* Of the cores that are allowed, those of one of so many helpers, numbered from 0; the core of the thread that called for
+ * them first is the last to be given to one. Two cores at least, so that something else may hold one, but where there are fewer
  * than four. Helpers that could run anywhere would all be put on the caller's core where the others are, or lately
  * were, busy; with sets of their own few are. */
-void tb_cores_of_helper(const cpu_set_t *allowed, int callers, int number, int helpers, cpu_set_t *cores);
+void tb_cores_of_helper(const cpu_set_t *allowed, int callers_core, int number, int helpers,
+                        cpu_set_t *cores);
 
 /* The calling thread, which is that helper, stays on these; where it may not choose, it runs wherever it is put. */
-void tb_stay_on_own_cores(int callers, int number, int helpers);
+void tb_stay_on_own_cores(int callers_core, int number, int helpers);
 
 #endif
