@@ -326,14 +326,15 @@ static void release(void)
 
 /* ---- Host memory ------------------------------------------------------------------------------------------ */
 
+static bool peak_is_of_runs;
+
 /* From here on the most that is resident is counted anew. */
 static void forget_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
-    if (!file)
-        return;
-    fputs("5", file);
-    fclose(file);
+    peak_is_of_runs = file && fputs("5", file) >= 0;
+    if (file && fclose(file) != 0)
+        peak_is_of_runs = false;
 }
 
 /* The most that has been resident, less the operands where they are ordinary memory; bytes, or -1 where nobody tells. */
@@ -349,7 +350,7 @@ static double peak_beside_operands(const struct side *side)
     const double operands = (double)floats_of(now_served.m, now_served.k) +
                             (double)floats_of(now_served.k, now_served.n) +
                             (double)floats_of(now_served.m, now_served.n);
-    if (kib < 0 || now_served.pinned)
+    if (kib < 0 || !peak_is_of_runs || now_served.pinned)
         return -1;
     return 1024 * kib - (side->wants_host ? (double)sizeof(float) * operands : 0);
 }

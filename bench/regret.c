@@ -1,9 +1,9 @@
 /* bench/regret FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it does.
  *
  * Random products, each extent log-uniform from 1 to 16384, all transposes, operands in ordinary, pinned and device
- * memory (or in the ones that are named): the library left alone, beside the fastest of the routes and kernels that can be
- * forced. Everything is
- * timed in turns in one process; medians. What the library learns on the way, it learns as in any program.
+ * memory, or in the ones that are named: the library left alone, beside the fastest of the routes and kernels that can
+ * be forced. Everything is timed in turns in one process; medians. What the library learns on the way, it learns as in
+ * any program.
  */
 #include "bench/json.h"
 #include "bench/timing.h"
@@ -253,6 +253,14 @@ static void summarize(bench_json *json, memory memory, double *regrets, int coun
     bench_json_end(json, '}');
 }
 
+static bool is_memory(const char *name)
+{
+    for (memory memory = 0; memory < MEMORIES; memory++)
+        if (strcmp(name, memory_names[memory]) == 0)
+            return true;
+    return false;
+}
+
 /* All that are named, or all there are. */
 static bool is_wanted(memory memory, int count, char **names)
 {
@@ -281,6 +289,8 @@ int main(int argc, char **argv)
     }
     int shapes = argc > 2 ? atoi(argv[2]) : SHAPES_DEFAULT;
     require(shapes > 0, "how many shapes?");
+    for (int i = 3; i < argc; i++)
+        require(is_memory(argv[i]), "there is no such memory");
     double *regrets[MEMORIES];
     open_library();
     int major, minor;

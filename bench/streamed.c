@@ -25,7 +25,7 @@ enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 2 };
 /* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
 #define REST_SECONDS 0.2
 
-/* Calls this long are no faster behind another one. */
+/* Calls this long are no faster behind another one; each side's, by itself. */
 #define LONG_SECONDS 0.1
 
 typedef struct shape {
@@ -43,7 +43,7 @@ typedef struct contender {
     pid_t process;
     FILE *to, *from; /* NULL: it is gone, or was never there */
     double median, median_first;
-    double peak; /* bytes of host memory beside the operands, at most; 0 when unknown */
+    double peak; /* bytes of host memory beside the operands, at most; NaN when unknown */
 } contender;
 
 static contender contenders[CONTENDERS_MAXIMUM];
@@ -66,6 +66,7 @@ static void start(const char *program, contender *c)
     }
     close(to[0]);
     close(from[1]);
+    c->peak = (double)NAN;
     c->to = fdopen(to[1], "w");
     c->from = fdopen(from[0], "r");
 }
@@ -122,7 +123,8 @@ static void measure(const shape *s, const char *memory)
         c->median = c->to ? bench_median(times[i], (size_t)turns) : (double)NAN;
         c->median_first = c->to ? bench_median(first_times[i], (size_t)turns) : (double)NAN;
         double peak = 0;
-        if (ask(c, "release\n", answer, sizeof answer) && sscanf(answer, "released %lf", &peak) == 1)
+        if (ask(c, "release\n", answer, sizeof answer) && sscanf(answer, "released %lf", &peak) == 1 &&
+            peak >= 0)
             c->peak = fmax(c->peak, peak);
     }
 }
@@ -141,6 +143,12 @@ static double median_of(const char *name)
     return find(name)->median;
 }
 
+/* Two large kernels in a row may meet the device's power limit. */
+static double least_of(const char *name)
+{
+    return fmin(find(name)->median, find(name)->median_first);
+}
+
 static void report_first(bench_json *json)
 {
     bench_json_begin(json, "first_seconds", '{');
@@ -151,7 +159,7 @@ static void report_first(bench_json *json)
 
 static void report(bench_json *json, const shape *s, const char *memory)
 {
-    double link = fmax(median_of("link_in"), median_of("link_out")), floor = fmax(link, median_of("kernel"));
+    const double floor = fmax(fmax(least_of("link_in"), least_of("link_out")), least_of("kernel"));
     printf("%5dx%5dx%5d %-8s", s->m, s->n, s->k, memory);
     bench_json_begin(json, NULL, '{');
     bench_json_integer(json, "m", s->m);

@@ -58,7 +58,7 @@ for part in "${parts[@]}"; do
             # shellcheck disable=SC2086 # names
             compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/schedules_gpu" \
                 ${SANITIZE_ROWS-sgemm_simt_64x64_4} >>"$out/$tool.log" 2>&1 || status=1
-            grep -E 'checks|SUMMARY' "$out/$tool.log"
+            grep -E 'checks|SUMMARY' "$out/$tool.log" || status=1
         done
         ;;
     overhead)
@@ -87,6 +87,7 @@ for part in "${parts[@]}"; do
         done
         ;;
     regret)
+        # shellcheck disable=SC2086 # names
         "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} | tee "$out/regret.txt" || status=1
         ;;
     *)
