@@ -32,7 +32,7 @@
 /* Filling the first buffers and writing C, and as long again for reading it, for a block that nothing else on its
  * multiprocessor covers up. */
 #define BLOCK_SECONDS 4e-6
-/* A block that has no buffers. */
+/* A block that has no buffers; at most, by how the naive kernel does beside others at a k of 1 to 3. */
 #define BARE_BLOCK_SECONDS 1e-6
 /* Starting one device-to-device copy, and its launch gap; each of the columns that it moves. */
 #define PAD_SECONDS        3e-6

@@ -67,12 +67,13 @@ struct tb_kernel {
     int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
     double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
                           H200 by bench/kernels */
-    double a_along_k_share, b_along_k_share; /* shares of it that aligned operands along k cost */
-    int segment_k;                           /* steps of k that are read in one piece of an operand along k */
-    int blocks;                              /* that fit a multiprocessor at a time */
-    bool pads;        /* operands that miss the alignment are copied into pitched memory first */
-    bool forced_only; /* never chosen, only forced: the ladder, and what has not been measured */
-    int64_t k_limit;  /* largest k served, 0 when there is none */
+    double a_along_k_share,
+        b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
+    int segment_k;       /* steps of k that are read in one piece of an operand along k */
+    int blocks;          /* that fit a multiprocessor at a time */
+    bool pads;           /* operands that miss the alignment are copied into pitched memory first */
+    bool forced_only;    /* never chosen, only forced: the ladder, and what has not been measured */
+    int64_t k_limit;     /* largest k served, 0 when there is none */
     tb_accuracy accuracy;
     int64_t
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */

@@ -7,7 +7,7 @@ namespace simt
 {
 
 /* In which products aligned operands along k move word by word, where they would have to be turned in registers
- * otherwise: what is faster depends on how many registers and threads there are. */
+ * otherwise: what is faster, on an H200, depends on how many registers and threads there are. */
 enum class words { never, both_along_k, a_along_k, always };
 
 template <int tile_m_, int tile_n_, int tile_k_, int thread_m_, int thread_n_, int lanes_m_, int slices_,
