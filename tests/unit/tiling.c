@@ -135,8 +135,32 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
           tb_tiling_bytes(problem, &t), walk.workspace, bytes);
 }
 
+/* Multiply-adds that an H200 does while the link moves a float. */
+#define WORK_A_FLOAT 4800.0
+
+/* Whether a first block of so many columns takes no longer to compute than A and its columns of B to load, and leaves enough to
+ * compute while C travels back. */
+static bool is_not_too_wide(double n, double columns)
+{
+    return n * columns <= WORK_A_FLOAT * (n + columns) && (n - columns) * n >= WORK_A_FLOAT * n;
+}
+
+/* Of large squares: as wide as that allows, but for a panel. */
+static void the_first_block_is_wide(int64_t n)
+{
+    const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
+    tb_tiling t;
+    CHECK(tb_choose_tiling(&problem, tb_find_kernel("sgemm_bf16x6_sm90"), 132, 100e9, 8 << 20, &t) && t.whole,
+          "%lld: not on the device as a whole", (long long)n);
+    const double columns = (double)t.block_n, panel = (double)t.next_panel_n;
+    CHECK(is_not_too_wide((double)n, columns - panel) && !is_not_too_wide((double)n, columns + panel),
+          "%lld: %g columns, panels of %g", (long long)n, columns, panel);
+}
+
 int main(void)
 {
+    for (int64_t n = 6144; n <= 20480; n += 2048)
+        the_first_block_is_wide(n);
     check_random random = {.state = check_seed()};
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; i < SHAPES; i++) {
