@@ -119,8 +119,8 @@ static bool can_start(tb_readiness readiness)
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-/* Of a product whose time either way is known, from calls of its own; of short ones a few samples say less: two in a row
- * differed by a fifth (bench/regret, 0.04 and 0.06 ms on the host). */
+/* Of a product whose time either way is known, from calls of its own; of short ones a few samples say less: in bench/regret
+ * 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and took 0.039 in a row. */
 #define SHARE_SAVED_KNOWN       0.1
 #define SHARE_SAVED_KNOWN_SHORT 0.25
 

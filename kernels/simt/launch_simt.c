@@ -9,7 +9,8 @@
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. The constants and the rows'
  * efficiencies in the catalog were fitted together to what all rows took of 356 products on two H200s (bench/kernels
  * --regret): they say which row is faster, and one of them alone may be off. */
-/* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. */
+/* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
+ * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
 /* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word. */

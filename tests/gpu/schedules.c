@@ -194,6 +194,12 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
 }
 
 /* With arguments, only the rows that they name. */
+static void all_are_rows(int count, char **names)
+{
+    for (int i = 0; i < count; i++)
+        CHECK(tb_find_kernel(names[i]), "%s: no such row", names[i]);
+}
+
 static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
 {
     for (int i = 0; i < count; i++)
@@ -208,6 +214,7 @@ int main(int argc, char **argv)
     tb_stream *stream = open_device(&description);
     const tb_chip chip = {.architecture = description.architecture,
                           .multiprocessors = description.multiprocessors};
+    all_are_rows(argc - 1, argv + 1);
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
