@@ -175,21 +175,9 @@ static struct {
 } hosts[128];
 enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
 
-/* Call sites and their hosts, a hash table. A program has some tens of call sites; a LAPACK inside the host,
- * or code compiled at run time, can have thousands, and those that find no room take the first host that
- * is known for their spelling. */
-enum { CALL_SITE_BITS = 12, CALL_SITE_PROBES = 16 };
-static struct {
-    _Atomic(const void *) address;
-    _Atomic(const tb_host_blas *) host;
-} call_sites[(1 << CALL_SITE_BITS) + CALL_SITE_PROBES];
+tb_call_site tb_call_sites[(1 << TB_CALL_SITE_BITS) + TB_CALL_SITE_PROBES];
 
 static const tb_host_blas no_host[] = {{.integer_bits = 32}, {.integer_bits = 64}};
-
-static size_t hash(const void *address)
-{
-    return (size_t)((uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CALL_SITE_BITS));
-}
 
 static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
@@ -224,9 +212,10 @@ static const tb_host_blas *any_host(tb_spelling spelling)
 /* The slow way, once per call site. Threads that take it at the same time find the same. */
 static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling spelling, const void *call_site)
 {
-    size_t end = hash(call_site) + CALL_SITE_PROBES, entry = end - CALL_SITE_PROBES;
+    size_t entry = tb_hash_call_site(call_site), end = entry + TB_CALL_SITE_PROBES;
     const void *nobody = NULL;
-    while (entry < end && !atomic_compare_exchange_strong(&call_sites[entry].address, &nobody, call_site)) {
+    while (entry < end &&
+           !atomic_compare_exchange_strong(&tb_call_sites[entry].address, &nobody, call_site)) {
         nobody = NULL;
         entry++;
     }
@@ -243,21 +232,19 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
         host = keep_host(&found);
     }
     if (entry < end)
-        atomic_store_explicit(&call_sites[entry].host, host, memory_order_release);
+        atomic_store_explicit(&tb_call_sites[entry].host, host, memory_order_release);
     return host;
 }
 
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site)
 {
-    /* One address can return from several spellings, where they are called through a pointer. */
-    size_t first = hash(call_site);
-    for (size_t i = first; i < first + CALL_SITE_PROBES; i++) {
-        const void *address = atomic_load_explicit(&call_sites[i].address, memory_order_relaxed);
-        if (!address)
-            break;
-        const tb_host_blas *host = atomic_load_explicit(&call_sites[i].host, memory_order_acquire);
-        if (address == call_site && host && host->spelling == spelling)
+    size_t first = tb_hash_call_site(call_site);
+    for (size_t place = first; place < first + TB_CALL_SITE_PROBES; place++) {
+        const tb_host_blas *host = tb_host_at(place, spelling, call_site);
+        if (host)
             return host;
+        if (!atomic_load_explicit(&tb_call_sites[place].address, memory_order_relaxed))
+            break;
     }
     return search(spelling, call_site);
 }

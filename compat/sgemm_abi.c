@@ -1,10 +1,11 @@
-/* SGEMM under every name that programs call it by: one function body per calling convention, stamped for each
- * spelling of sgemm_names.def. A call either is settled here or goes on, with its arguments untouched, to the
- * caller's own BLAS: small calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's
- * own.
+/* SGEMM under every name that programs call it by, a function stamped for each spelling of sgemm_names.def. A call
+ * either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small calls, which have no
+ * time to lose, and irregular ones, whose diagnosis is that BLAS's own.
  *
- * Going on is the last thing that a stamped CBLAS function does, so that it compiles to a jump: the host
- * returns, or unwinds, straight to the caller, and nothing has to be put right afterwards.
+ * Going on is the last thing that a CBLAS function does, so that it compiles to a jump: the host returns, or unwinds,
+ * straight to the caller, and nothing has to be put right afterwards. What is stamped knows most small calls at a glance
+ * and calls nothing for them, so that arguments stay in their registers; all else it leaves, by a jump too, to one
+ * function per calling convention.
  */
 #include "compat/arguments.h"
 #include "compat/host_blas.h"
@@ -34,11 +35,18 @@ INLINED int64_t integer_at(const tb_host_blas *host, const void *address)
     return narrow;
 }
 
-/* Whether the caller's own BLAS takes the call before its arguments have been looked at closely. */
+/* Whether the call is known at a glance to be for the caller's own BLAS, before its arguments have been looked at
+ * closely. host may be NULL. */
+INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, float alpha,
+                                 const float *a, const float *b, const float *c)
+{
+    return host->nested || (host->target.address && tb_is_small(m, n, k, alpha) && tb_are_the_hosts(a, b, c));
+}
+
 INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, float alpha,
                              const float *a, const float *b, const float *c)
 {
-    return host->target.address && tb_stays_on_host(m, n, k, alpha, a, b, c);
+    return host->nested || (host->target.address && tb_stays_on_host(m, n, k, alpha, a, b, c));
 }
 
 /* number is 0 and the problem canonical, or it is that of an irregular argument. */
@@ -55,8 +63,6 @@ INLINED bool is_settled(const tb_host_blas *host, int number, const tb_problem *
 
 INLINED bool settles_cblas(const tb_host_blas *host, TB_CBLAS_SGEMM_PARAMETERS)
 {
-    if (host->nested)
-        return false;
     m = integer_from(host, m);
     n = integer_from(host, n);
     k = integer_from(host, k);
@@ -81,8 +87,6 @@ INLINED bool settles_cblas(const tb_host_blas *host, TB_CBLAS_SGEMM_PARAMETERS)
 
 INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETERS)
 {
-    if (host->nested)
-        return false;
     const int64_t m_value = integer_at(host, m), n_value = integer_at(host, n), k_value = integer_at(host, k);
     if (goes_on_at_once(host, m_value, n_value, k_value, *alpha, a, b, c))
         return false;
@@ -103,21 +107,56 @@ INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETE
     return is_settled(host, number, &problem);
 }
 
+/* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there from being a
+ * jump. */
+static _Thread_local struct {
+    tb_spelling spelling;
+    const void *call_site;
+} caller __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline)) void look_closely_cblas(TB_CBLAS_SGEMM_PARAMETERS)
+{
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    if (!settles_cblas(host, TB_CBLAS_SGEMM_ARGUMENTS))
+        host->target.cblas(TB_CBLAS_SGEMM_ARGUMENTS);
+}
+
+/* Only the 13 visible arguments are there for certain: many C callers pass no string lengths. */
+static __attribute__((noinline)) void look_closely_fortran(TB_FORTRAN_SGEMM_PARAMETERS)
+{
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    if (!settles_fortran(host, TB_FORTRAN_SGEMM_ARGUMENTS))
+        host->target.fortran(TB_FORTRAN_SGEMM_ARGUMENTS, 1, 1);
+}
+
 #define TB_CBLAS_NAME(symbol, bits)                                                                          \
     EXPORTED void symbol(TB_CBLAS_SGEMM_PARAMETERS)                                                          \
     {                                                                                                        \
-        const tb_host_blas *host = tb_find_host_blas(TB_SPELLING_##symbol, __builtin_return_address(0));     \
-        if (!settles_cblas(host, TB_CBLAS_SGEMM_ARGUMENTS))                                                  \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
+        if (host && goes_on_at_a_glance(host, integer_from(host, m), integer_from(host, n),                  \
+                                        integer_from(host, k), alpha, a, b, c)) {                            \
             host->target.cblas(TB_CBLAS_SGEMM_ARGUMENTS);                                                    \
+            return;                                                                                          \
+        }                                                                                                    \
+        caller.spelling = TB_SPELLING_##symbol;                                                              \
+        caller.call_site = call_site;                                                                        \
+        look_closely_cblas(TB_CBLAS_SGEMM_ARGUMENTS);                                                        \
     }
 
-/* Only the 13 visible arguments are there for certain: many C callers pass no string lengths. */
 #define TB_FORTRAN_NAME(symbol, bits)                                                                        \
     EXPORTED void symbol(TB_FORTRAN_SGEMM_PARAMETERS)                                                        \
     {                                                                                                        \
-        const tb_host_blas *host = tb_find_host_blas(TB_SPELLING_##symbol, __builtin_return_address(0));     \
-        if (!settles_fortran(host, TB_FORTRAN_SGEMM_ARGUMENTS))                                              \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
+        if (host && goes_on_at_a_glance(host, integer_at(host, m), integer_at(host, n), integer_at(host, k), \
+                                        *alpha, a, b, c)) {                                                  \
             host->target.fortran(TB_FORTRAN_SGEMM_ARGUMENTS, 1, 1);                                          \
+            return;                                                                                          \
+        }                                                                                                    \
+        caller.spelling = TB_SPELLING_##symbol;                                                              \
+        caller.call_site = call_site;                                                                        \
+        look_closely_fortran(TB_FORTRAN_SGEMM_ARGUMENTS);                                                    \
     }
 
 #include "compat/sgemm_names.def"

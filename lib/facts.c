@@ -6,7 +6,6 @@
 #include "lib/pipeline.h"
 #include "lib/precision.h"
 #include "lib/repeated.h"
-#include "lib/residency.h"
 
 #include <string.h>
 
@@ -51,7 +50,6 @@ void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
     facts->last_choice = &last_choice;
     read_forced_choices(facts);
     facts->accuracy = tb_wanted_accuracy();
-    tb_locate_operands(problem, facts);
     facts->machine = tb_machine_facts();
     facts->machine.backlog = least_backlog(&facts->machine);
     tb_recall(problem, facts);

@@ -4,7 +4,8 @@
 
 #include "dispatch/plan.h"
 
-/* Where the operands lie, what the machine is, what the options force. Waits for nothing. */
+/* What the machine is, what the options force, what has been learned; the operands have been located (lib/residency.h).
+ * Waits for nothing. */
 void tb_gather_facts(const tb_problem *problem, tb_facts *facts);
 
 #endif

@@ -5,8 +5,9 @@
 /* One place for each hash: products that share one forget each other. */
 #define PLACES 1024
 
-/* The first call of a way may bring up what later ones find ready: the lesser of two counts. */
-#define SAMPLES_KNOWN 2
+/* The first call of a way may bring up what later ones find ready, and any may be slow by chance: the least of so many
+ * counts. */
+#define SAMPLES_KNOWN 4
 
 /* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for
  * reasons of their own, but none is fast by chance. */

@@ -33,8 +33,6 @@ void tb_learn_stack(void);
 static inline bool tb_is_on_stack(uintptr_t address)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (__builtin_expect(tb_stack.size == 0, false))
-        tb_learn_stack();
     return here - tb_stack.start < tb_stack.size && address - tb_stack.start < tb_stack.size &&
            address >= here;
 }
@@ -54,10 +52,33 @@ static inline bool tb_is_the_hosts(const void *pointer, const void *heap_end)
            tb_is_on_stack(address);
 }
 
+static inline uintptr_t tb_lesser(uintptr_t x, uintptr_t y)
+{
+    return x < y ? x : y;
+}
+
+/* The break, as the GNU C library keeps it and exports it; other C libraries have no such variable. */
+extern void *__curbrk __attribute__((weak));
+
+/* True only when all of them are the host's for certain. Calls no function, which would cost a small call more than all
+ * else: whatever is not known yet makes it false. */
+static inline bool tb_are_the_hosts(const float *a, const float *b, const float *c)
+{
+    const void *heap_end = &__curbrk ? __atomic_load_n(&__curbrk, __ATOMIC_RELAXED) : NULL;
+    const uintptr_t heap_start = atomic_load_explicit(&tb_heap_start, memory_order_relaxed);
+    const uintptr_t low = tb_lesser(tb_lesser((uintptr_t)a, (uintptr_t)b), (uintptr_t)c);
+    const uintptr_t high = ~tb_lesser(tb_lesser(~(uintptr_t)a, ~(uintptr_t)b), ~(uintptr_t)c);
+    if (low >= heap_start && high < (uintptr_t)heap_end)
+        return true; /* nearly always */
+    return tb_is_the_hosts(a, heap_end) && tb_is_the_hosts(b, heap_end) && tb_is_the_hosts(c, heap_end);
+}
+
 /* False only when none of the operands can lie in device memory. */
 static inline bool tb_may_be_on_device(const float *a, const float *b, const float *c)
 {
     const void *heap_end = sbrk(0);
+    if (tb_stack.size == 0)
+        tb_learn_stack();
     return !(tb_is_the_hosts(a, heap_end) && tb_is_the_hosts(b, heap_end) && tb_is_the_hosts(c, heap_end)) &&
            tb_device.in_process();
 }

@@ -1,4 +1,5 @@
-/* The straight line of every product: trivial cases, facts, decision, run. */
+/* The straight line of every product: trivial cases, facts, decision, run. Small ones in host memory that nothing but
+ * asking the driver could tell from the device's go home before forecasts, which would take longer than they do. */
 #include "lib/sgemm.h"
 
 #include "dispatch/plan.h"
@@ -42,6 +43,16 @@ static void learn(const tb_problem *problem, const tb_facts *facts, const tb_pla
     tb_learn_product(problem, facts, plan, seconds);
 }
 
+static bool is_in_host_memory(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_HOST || place->memory == TB_MEMORY_PINNED;
+}
+
+static bool lies_in_host_memory(const tb_facts *facts)
+{
+    return is_in_host_memory(&facts->a) && is_in_host_memory(&facts->b) && is_in_host_memory(&facts->c);
+}
+
 void tb_sgemm(const tb_problem *given, const tb_host *host)
 {
     if (given->m == 0 || given->n == 0)
@@ -55,10 +66,17 @@ void tb_sgemm(const tb_problem *given, const tb_host *host)
         return;
 
     tb_facts facts;
+    tb_locate_operands(&problem, &facts);
+    if (tb_is_small(problem.m, problem.n, problem.k, problem.alpha) && lies_in_host_memory(&facts)) {
+        const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
+        tb_run_host(&problem, &at_home, host, NULL);
+        return;
+    }
     tb_gather_facts(&problem, &facts);
     tb_plan plan = tb_decide(&problem, &facts);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
+        tb_locate_operands(&problem, &facts);
         tb_gather_facts(&problem, &facts);
         plan = tb_decide(&problem, &facts);
     }

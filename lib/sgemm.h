@@ -17,14 +17,19 @@
  * at, because a route is forced or calls are watched. */
 extern _Atomic(float) tb_small_volume;
 
-/* Whether the call can be forwarded at once: too small to gain, nothing that the caller's BLAS might get
- * wrong (a product that is not to be read), and no operand in device memory. */
-static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-                                    const float *b, const float *c)
+/* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. */
+static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, float alpha)
 {
     float volume = (float)m * (float)n * (float)k;
     return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
-           alpha != 0 && !tb_may_be_on_device(a, b, c);
+           alpha != 0;
+}
+
+/* Whether the call can be forwarded at once: small, and no operand in device memory. */
+static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+                                    const float *b, const float *c)
+{
+    return tb_is_small(m, n, k, alpha) && !tb_may_be_on_device(a, b, c);
 }
 
 /* Computes the product. The problem's arguments are regular, which compat/arguments.h has checked. */

@@ -172,8 +172,8 @@ static void gather_facts(question *question)
     problem->a = problem->b = problem->c = SOME_ADDRESS;
     if (!question->assumed)
         tb_machine_start(&(tb_plan){.start = TB_START_NOW});
-    tb_gather_facts(problem, &question->facts);
     question->facts.a = question->facts.b = question->facts.c = (tb_place){.memory = question->memory};
+    tb_gather_facts(problem, &question->facts);
     /* Of the host, and of whatever else the facts hold, this machine's are taken. */
     tb_machine *machine = &question->facts.machine;
     if (supposed.host_cores > 0)

@@ -17,7 +17,10 @@ static float *heap, *mapped, *device;
 /* A frame of its own, as the library has: what lies above it is the caller's. */
 static __attribute__((noinline)) bool may_be(const float *operand)
 {
-    return tb_may_be_on_device(operand, operand, operand);
+    const bool may = tb_may_be_on_device(operand, operand, operand);
+    CHECK(tb_are_the_hosts(operand, operand, operand) != may, "a glance says otherwise of %p",
+          (const void *)operand);
+    return may;
 }
 
 static void look_from(const char *where, bool on_own_stack)
@@ -35,6 +38,9 @@ static void look_from(const char *where, bool on_own_stack)
     CHECK(tb_may_be_on_device(heap, device, variable) && tb_may_be_on_device(device, heap, variable) &&
               tb_may_be_on_device(heap, variable, device),
           "%s: one of three", where);
+    CHECK(tb_are_the_hosts(heap, variable, heap) && !tb_are_the_hosts(heap, device, variable) &&
+              !tb_are_the_hosts(device, heap, heap) && !tb_are_the_hosts(heap, heap, device),
+          "%s: one of three, at a glance", where);
 }
 
 static void *in_thread(void *unused)
