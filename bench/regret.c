@@ -18,7 +18,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { TURNS = 5, CHOICES_MAXIMUM = 64, SHAPES_DEFAULT = 200, EXTENT_MAXIMUM = 16384 };
+enum {
+    TURNS_MOST = 9,
+    TURNS_DEVICE = 5,
+    TURNS_LONG = 3,
+    CHOICES_MAXIMUM = 64,
+    SHAPES_DEFAULT = 200,
+    EXTENT_MAXIMUM = 16384
+};
 
 /* Operands of at most this size, and products that the host does in a second or two. */
 #define FLOATS_MAXIMUM 2.7e8
@@ -167,12 +174,15 @@ static void rest(void)
 
 /* Returns how many of the turns left alone were not computed by the host. A plan that does not name the forced kernel
  * shows that it could not serve. Calls that are left alone and too small to gain leave no plan. */
-static int time_choices(const product *p, choice *choices, int count, char *chosen, size_t size)
+static int time_choices(memory memory, const product *p, choice *choices, int count, char *chosen,
+                        size_t size)
 {
-    static double times[CHOICES_MAXIMUM][TURNS];
+    static double times[CHOICES_MAXIMUM][TURNS_MOST];
     char text[256];
     int left_host = 0;
-    int turns = (double)p->m * p->n * p->k > 1e11 ? 3 : TURNS;
+    int turns = memory == DEVICE ? TURNS_DEVICE : TURNS_MOST;
+    if ((double)p->m * p->n * p->k > 1e11)
+        turns = TURNS_LONG;
     for (int turn = -1; turn < turns; turn++)
         for (int i = 0; i < count; i++) {
             require(force(&choices[i]), "an option was refused");
@@ -202,7 +212,7 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     choice choices[CHOICES_MAXIMUM];
     char chosen[256] = "";
     int count = list_choices(memory, p, choices);
-    int left_host = time_choices(p, choices, count, chosen, sizeof chosen);
+    int left_host = time_choices(memory, p, choices, count, chosen, sizeof chosen);
     const choice *best = &choices[0];
     for (int i = 1; i < count; i++)
         if (choices[i].seconds < best->seconds)

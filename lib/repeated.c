@@ -5,13 +5,12 @@
 /* One place for each hash: products that share one forget each other. */
 #define PLACES 1024
 
-/* The first call of a way may bring up what later ones find ready, and any may be slow by chance: the least of so many
- * counts. */
-#define SAMPLES_KNOWN 4
+/* The first call of a way may bring up what later ones find ready: the lesser of two counts. */
+#define SAMPLES_KNOWN 2
 
 /* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for
  * reasons of their own, but none is fast by chance. */
-#define STEP_DOWN 0.5f
+#define STEP_DOWN 0.75f
 #define STEP_UP   0.125f
 
 #define CALLS_MOST (1 << 20)
@@ -112,5 +111,6 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
     else
         learn(&place->streamed, (float)(facts->machine.streamed_ratio * seconds / plan->device_seconds));
     const int calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
-    atomic_store_explicit(&place->calls, calls < CALLS_MOST ? calls + 1 : calls, memory_order_relaxed);
+    atomic_store_explicit(&place->calls, calls < CALLS_MOST ? calls + 1 : CALLS_MOST / 2,
+                          memory_order_relaxed);
 }
