@@ -33,6 +33,8 @@
 /* Multiply-adds for each float of a column of B and of C: from here on the device is busy for half of the link's
  * time, on an H200. */
 #define FILLED_INTENSITY 2500.0
+/* So many times as many rows as columns. */
+#define TALL 2
 /* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. */
 #define SLOT_ROWS 1024
 
@@ -76,10 +78,11 @@ static double slab_bytes(int64_t outer, int64_t k)
     return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
 }
 
-int64_t tb_whole_a_floats(const tb_problem *problem)
+int64_t tb_whole_a_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t row)
 {
     const int64_t k = larger(problem->k, 1);
-    return problem->transpose_a ? tb_pitched(k) * problem->m : tb_pitched(problem->m) * k;
+    return problem->transpose_a ? tb_pitched(k) * row
+                                : pieces(row, tiling->band_m) * tb_pitched(tiling->band_m) * k;
 }
 
 int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t column)
@@ -93,9 +96,9 @@ int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, in
 
 static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
-    return (double)sizeof(float) *
-           ((double)tb_whole_a_floats(problem) + (double)tb_whole_b_floats(problem, tiling, problem->n) +
-            (double)tb_pitched(problem->m) * (double)problem->n);
+    return (double)sizeof(float) * ((double)tb_whole_a_floats(problem, tiling, problem->m) +
+                                    (double)tb_whole_b_floats(problem, tiling, problem->n) +
+                                    (double)tb_pitched(problem->m) * (double)problem->n);
 }
 
 double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
@@ -127,11 +130,11 @@ static int64_t choose_slab(const tb_problem *problem)
  * launch costs more to start than it brings forward. */
 static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, int multiprocessors)
 {
-    int64_t tiles_m = pieces(tiling->block_m, kernel->tile_m);
+    int64_t tiles_m = pieces(tiling->band_m, kernel->tile_m);
     int64_t columns = larger((int64_t)multiprocessors * larger(kernel->blocks, 1) / tiles_m, 1);
     columns = larger(columns, pieces(pieces(tiling->block_n, TB_PANELS_MAXIMUM), kernel->tile_n));
     columns =
-        larger(columns, PANEL_VOLUME_LEAST / larger(tiling->block_m * tiling->slab_k, 1) / kernel->tile_n);
+        larger(columns, PANEL_VOLUME_LEAST / larger(tiling->band_m * tiling->slab_k, 1) / kernel->tile_n);
     return smaller(columns * kernel->tile_n, tiling->block_n);
 }
 
@@ -177,7 +180,10 @@ static void note_block(size_list *list, const tb_problem *problem, const tb_tili
 static void note_whole(size_list *list, const tb_problem *problem, const tb_tiling *tiling)
 {
     const int64_t m = problem->m, k = problem->k, next = problem->n - tiling->block_n;
-    if (tiling->piece_m < m) {
+    if (tiling->band_m < m) {
+        note_panels(list, tiling->band_m, problem->n, tiling->panel_n, k, false);
+        note_panels(list, m % tiling->band_m, problem->n, tiling->panel_n, k, false);
+    } else if (tiling->piece_m < m) {
         note_size(list, tiling->piece_m, tiling->block_n, k, false);
         note_size(list, m % tiling->piece_m, tiling->block_n, k, false);
     } else {
@@ -242,7 +248,7 @@ static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_
                       int64_t ring, tb_tiling *tiling)
 {
     tiling->slabs = pieces(larger(problem->k, 1), tiling->slab_k);
-    tiling->block_m = block_m;
+    tiling->block_m = tiling->band_m = block_m;
     tiling->block_n = block_n;
     tiling->next_n = block_n;
     tiling->ring_b = smaller(ring, tiling->slabs);
@@ -284,16 +290,16 @@ static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t bl
 /* ---- Everything on the device ----------------------------------------------------------------------------- */
 
 /* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
- * rounds of the multiprocessors. count is that of tiles the other way. */
-static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t count,
-                           int64_t most, const budget *budget)
+ * rounds of the multiprocessors. count is that of tiles the other way, where there are so many rows, or columns. */
+static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
+                           int64_t count, int64_t most, const budget *budget)
 {
-    const double m = (double)problem->m, k = (double)problem->k;
+    const double extent = (double)other, k = (double)problem->k;
     const int64_t at_a_time = (int64_t)budget->multiprocessors * larger(budget->kernel->blocks, 1);
     const int64_t first = larger(pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
-    if (m * k < FILLED_INTENSITY * (m + k))
+    if (extent * k < FILLED_INTENSITY * (extent + k))
         return smaller(first * tile, most);
     for (int64_t tiles = first;
          best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
@@ -314,8 +320,8 @@ static int64_t choose_next_panel(const tb_problem *problem, const budget *budget
     const int64_t by_work = PANEL_VOLUME_LEAST / m / k;
     const int64_t by_bytes = PANEL_SLOTS * budget->slot_bytes / ((int64_t)sizeof(float) * (m + k));
     const int64_t least = larger(smaller(by_work, by_bytes), pieces(problem->n, TB_PANELS_MAXIMUM));
-    return fill_rounds(problem, least, budget->kernel->tile_n, pieces(m, budget->kernel->tile_m), problem->n,
-                       budget);
+    return fill_rounds(problem, least, budget->kernel->tile_n, m, pieces(m, budget->kernel->tile_m),
+                       problem->n, budget);
 }
 
 /* Pieces of A, and how B's first columns come with them. */
@@ -328,7 +334,7 @@ static void cut_a(const tb_problem *problem, const budget *budget, tb_tiling *ti
     tiling->piece_m = m;
     tiling->slab_k = larger(k, 1);
     if (count > 1 && problem->transpose_a)
-        tiling->piece_m = fill_rounds(problem, pieces(m, count), budget->kernel->tile_m,
+        tiling->piece_m = fill_rounds(problem, pieces(m, count), budget->kernel->tile_m, problem->m,
                                       pieces(tiling->block_n, budget->kernel->tile_n),
                                       smaller(2 * pieces(m, count), m), budget);
     else if (count > 1)
@@ -349,25 +355,62 @@ static double first_share(const tb_problem *problem)
     return returning < loading ? returning : loading;
 }
 
+/* Columns of C as they complete, a first block of them while A arrives. */
+static void cut_columns(const tb_problem *problem, const budget *budget, bool blocks, tb_tiling *tiling)
+{
+    const int64_t n = problem->n;
+    tiling->next_panel_n = choose_next_panel(problem, budget);
+    const int64_t panels =
+        larger((int64_t)(first_share(problem) * (double)n / (double)tiling->next_panel_n + 0.5), 1);
+    if (blocks)
+        tiling->block_n = smaller(panels * tiling->next_panel_n, n);
+    tiling->next_n = tiling->next_panel_n;
+    if (problem->transpose_b)
+        tiling->next_n =
+            round_up(larger(tiling->next_n, budget->slot_bytes / SLOT_ROWS / (int64_t)sizeof(float)),
+                     tiling->next_panel_n);
+    tiling->next_n = smaller(tiling->next_n, larger(n - tiling->block_n, 1));
+    cut_a(problem, budget, tiling);
+}
+
+/* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's and the longer of
+ * A's and C's, which is less where C has more rows than columns and than steps of k. */
+static bool is_tall(const tb_problem *problem)
+{
+    return problem->m >= TALL * problem->n && problem->m > problem->k;
+}
+
+/* Rows of C as they complete, once B is there; false when there would be a single band of them. */
+static bool cut_rows(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, n = problem->n, k = larger(problem->k, 1);
+    const int64_t slot = budget->slot_bytes / (int64_t)sizeof(float);
+    const int64_t least = larger(slot / SLOT_ROWS, slot / 2 / larger(n, k));
+    const int64_t rows = larger(smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
+    tiling->band_m =
+        fill_rounds(problem, rows, budget->kernel->tile_m, n, pieces(n, budget->kernel->tile_n), m, budget);
+    tiling->piece_m = m;
+    tiling->slab_k = k;
+    tiling->slabs = 1;
+    tiling->next_n = tiling->next_panel_n = n;
+    return tiling->band_m < m;
+}
+
 static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
 {
     const int64_t m = problem->m, n = problem->n, k = problem->k, slot = budget->slot_bytes;
     const int64_t rows_most = slot / (int64_t)sizeof(float);
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
-    *tiling = (tb_tiling){.whole = true, .block_m = m, .block_n = n};
-    tiling->next_panel_n = choose_next_panel(problem, budget);
     const double in = (double)k * (double)(m + n), out = (double)m * (double)n;
-    const int64_t panels =
-        larger((int64_t)(first_share(problem) * (double)n / (double)tiling->next_panel_n + 0.5), 1);
-    if (sizeof(float) * (in + out) >= SECOND_BLOCK_SLOTS * (double)slot && SHORT_WAY_BACK * out >= in)
-        tiling->block_n = smaller(panels * tiling->next_panel_n, n);
-    tiling->next_n = tiling->next_panel_n;
-    if (problem->transpose_b)
-        tiling->next_n =
-            round_up(larger(tiling->next_n, slot / SLOT_ROWS / (int64_t)sizeof(float)), tiling->next_panel_n);
-    tiling->next_n = smaller(tiling->next_n, larger(n - tiling->block_n, 1));
-    cut_a(problem, budget, tiling);
+    const bool blocks =
+        sizeof(float) * (in + out) >= SECOND_BLOCK_SLOTS * (double)slot && SHORT_WAY_BACK * out >= in;
+    const tb_tiling uncut = {.whole = true, .block_m = m, .block_n = n, .band_m = m};
+    *tiling = uncut;
+    if (!blocks || !is_tall(problem) || !cut_rows(problem, budget, tiling)) {
+        *tiling = uncut;
+        cut_columns(problem, budget, blocks, tiling);
+    }
     tiling->panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
     return fits(budget, problem, tiling);
 }

@@ -3,7 +3,8 @@
  * Where the device has room for everything, each operand has its place there. The columns of the first block of C are
  * multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that the next columns of
  * C need. So C travels back while B is still on its way, and little is left to do in the end. A piece is what lies
- * together in A: a run of k, or of rows where A is transposed.
+ * together in A: a run of k, or of rows where A is transposed. Where C has many more rows than columns it is the other way
+ * round: B lies there, and band by band rows of A complete rows of C.
  *
  * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a slab being
  * a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
@@ -27,8 +28,9 @@
 typedef struct tb_tiling {
     bool whole; /* all operands are on the device at a time; then rings mean nothing */
     int64_t block_m, block_n;
-    int64_t next_n;       /* columns of the blocks after the first; without whole, block_n */
-    int64_t panel_n;      /* in the first block */
+    int64_t band_m;  /* rows of C that are computed and returned before others are; block_m, but with whole */
+    int64_t next_n;  /* columns of the blocks after the first; without whole, block_n */
+    int64_t panel_n; /* in the first block */
     int64_t next_panel_n; /* in the blocks after it */
     int64_t slab_k;
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
@@ -65,8 +67,9 @@ int64_t tb_pitched(int64_t rows);
 /* Room for a slab of an operand, outer being m or n, whichever way it is stored. */
 int64_t tb_slab_floats(int64_t outer, int64_t k);
 
-/* With whole: room for A, and for the columns of B before the given one, where a block begins or the last one ends. */
-int64_t tb_whole_a_floats(const tb_problem *problem);
+/* With whole: room for the rows of A before the given one, where a band begins or the last one ends, and for the columns of B
+ * before the given one, where a block begins or the last one ends. */
+int64_t tb_whole_a_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t row);
 int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t column);
 
 #endif

@@ -67,16 +67,11 @@ static void compute_on_host(const tb_problem *problem, const tb_host *host)
         tb_portable_sgemm(problem);
 }
 
-/* How far a product has come: rows that are done, and columns of the block of rows after those. */
-typedef struct progress {
-    int64_t rows, block_rows, columns;
-} progress;
-
-static void finish_on_host(const tb_problem *problem, const progress *done, const tb_host *host)
+static void finish_on_host(const tb_problem *problem, const tb_progress *done, const tb_host *host)
 {
-    tb_problem block = rows_of(problem, done->rows, done->block_rows);
+    tb_problem block = rows_of(problem, done->rows, done->next_rows);
     tb_problem right = columns_of(&block, done->columns);
-    int64_t next_row = done->rows + done->block_rows;
+    int64_t next_row = done->rows + done->next_rows;
     tb_problem below = rows_of(problem, next_row, problem->m - next_row);
     compute_on_host(&right, host);
     compute_on_host(&below, host);
@@ -84,21 +79,21 @@ static void finish_on_host(const tb_problem *problem, const progress *done, cons
 
 /* Streams block after block of rows. */
 static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                             const tb_kernel *kernel, const tb_tiling *tiling, progress *done)
+                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
 {
     while (done->rows < problem->m) {
-        int64_t left = problem->m - done->rows;
-        done->block_rows = left < tiling->block_m ? left : tiling->block_m;
-        tb_problem block = rows_of(problem, done->rows, done->block_rows);
-        TB_TRY(tb_stream_product(pipeline, &block, plan, kernel, tiling, &done->columns));
-        *done = (progress){.rows = done->rows + done->block_rows};
+        const int64_t first = done->rows, left = problem->m - first;
+        const tb_problem block = rows_of(problem, first, left < tiling->block_m ? left : tiling->block_m);
+        const tb_status status = tb_stream_product(pipeline, &block, plan, kernel, tiling, done);
+        done->rows += first;
+        TB_TRY(status);
     }
     return TB_OK;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
 static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                        const tb_kernel *kernel, progress *done)
+                        const tb_kernel *kernel, tb_progress *done)
 {
     const tb_device_description *device = tb_machine_device(pipeline->device);
     tb_status status = TB_OUT_OF_MEMORY;
@@ -128,7 +123,7 @@ typedef struct work {
     const tb_plan *plan;
     const tb_kernel *kernel;
     int device;
-    progress done;
+    tb_progress done;
     tb_status status;
     double seconds;    /* without waiting for the device's turn */
     double link_bytes; /* that went over the link */
@@ -209,7 +204,7 @@ static tb_status fetch(tb_stream *stream, const tb_place *place, tb_matrix *matr
 }
 
 static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
-                                 const progress *done, const tb_host *host, void *copies[3])
+                                 const tb_progress *done, const tb_host *host, void *copies[3])
 {
     tb_problem fetched = *problem;
     tb_matrix a = tb_matrix_a(problem), b = tb_matrix_b(problem), c = tb_matrix_c(problem);
@@ -240,7 +235,7 @@ static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, c
 }
 
 /* The host computes what the device could not, although it cannot reach all operands. */
-static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const progress *done,
+static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const tb_progress *done,
                         const tb_host *host)
 {
     tb_stream *stream;

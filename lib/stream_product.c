@@ -115,13 +115,18 @@ static tb_status follow_loading(tb_stream_run *run)
     return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
 }
 
-static tb_status load_old_columns(tb_stream_run *run, int64_t column, int64_t columns)
+static tb_status load_old(tb_stream_run *run, int64_t row, int64_t rows, int64_t column, int64_t columns)
 {
     const tb_problem *problem = run->problem;
     if (problem->beta == 0)
         return TB_OK;
-    tb_matrix c = {problem->c + column * problem->ldc, problem->m, columns, problem->ldc};
-    return tb_load(run, &run->plan->c, &c, tb_device_column(run, column), run->ld_c);
+    const tb_matrix c = {problem->c + row + column * problem->ldc, rows, columns, problem->ldc};
+    return tb_load(run, &run->plan->c, &c, tb_device_column(run, column) + row, run->ld_c);
+}
+
+static tb_status load_old_columns(tb_stream_run *run, int64_t column, int64_t columns)
+{
+    return load_old(run, 0, run->problem->m, column, columns);
 }
 
 static tb_status return_ready(tb_stream_run *run)
@@ -219,17 +224,24 @@ static tb_status bring_b(tb_stream_run *run, tb_problem *part, int64_t first_flo
     return TB_OK;
 }
 
-/* The rows of C that a piece of A is all that is missing for. */
+/* Rows of C's first columns, which may be all. */
+static tb_problem rows_of(const tb_stream_run *run, int64_t row, int64_t rows, int64_t columns)
+{
+    tb_problem part = part_of(run, 0, columns, 0, run->problem->k);
+    part.m = rows;
+    part.a += part.transpose_a ? row * part.lda : row;
+    part.c += row;
+    return part;
+}
+
+/* The rows of C that a piece of A, which is transposed, is all that is missing for. */
 static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
 {
     const tb_tiling *tiling = run->tiling;
     const int64_t m = run->problem->m, k = run->problem->k;
     for (int64_t row = 0, rows; row < m; row += rows) {
         rows = smaller(tiling->piece_m, m - row);
-        tb_problem part = part_of(run, 0, columns, 0, k);
-        part.m = rows;
-        part.a += row * part.lda; /* which is transposed */
-        part.c += row;
+        tb_problem part = rows_of(run, row, rows, columns);
         TB_TRY(bring_b(run, &part, 0, row > 0));
         TB_TRY(bring_a(run, &part, row * tb_pitched(k), false));
         TB_TRY(follow_loading(run));
@@ -266,10 +278,29 @@ static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
     return TB_OK;
 }
 
+static tb_status stream_bands(tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    const tb_problem *problem = run->problem;
+    for (int64_t row = 0, rows; row < problem->m; row += rows) {
+        rows = smaller(tiling->band_m, problem->m - row);
+        tb_problem part = rows_of(run, row, rows, problem->n);
+        TB_TRY(bring_b(run, &part, 0, row > 0));
+        TB_TRY(load_old(run, row, rows, 0, problem->n));
+        TB_TRY(bring_a(run, &part, tb_whole_a_floats(problem, tiling, row), false));
+        TB_TRY(follow_loading(run));
+        TB_TRY(multiply_panels(run, &part, tiling->panel_n));
+        TB_TRY(return_ready(run));
+    }
+    return TB_OK;
+}
+
 static tb_status stream_whole(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
     const tb_problem *problem = run->problem;
+    if (tiling->band_m < problem->m)
+        return stream_bands(run);
     TB_TRY(load_old_columns(run, 0, tiling->block_n));
     if (tiling->piece_m < problem->m)
         TB_TRY(multiply_rows(run, tiling->block_n));
@@ -304,7 +335,7 @@ static tb_status take_buffers(tb_stream_run *run)
     int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
     TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
     if (tiling->whole) {
-        TB_TRY(take_floats(run, tb_whole_a_floats(run->problem), &run->a));
+        TB_TRY(take_floats(run, tb_whole_a_floats(run->problem, tiling, run->problem->m), &run->a));
         return take_floats(run, tb_whole_b_floats(run->problem, tiling, run->problem->n), &run->b);
     }
     TB_TRY(take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
@@ -333,7 +364,7 @@ static tb_status stream_all(tb_stream_run *run)
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
     TB_TRY(run->tiling->whole ? stream_whole(run) : stream_blocks(run));
-    return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->problem->n);
+    return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
 /* Bytes that go through slots. */
@@ -354,10 +385,11 @@ static size_t slot_traffic(const tb_stream_run *run)
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                            const tb_kernel *kernel, const tb_tiling *tiling, int64_t *columns_done)
+                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
 {
     tb_stream_run run = {
         .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+    run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
     const size_t bytes = slot_traffic(&run);
     if (bytes > 0)
         tb_copy_call_helpers(bytes);
@@ -382,6 +414,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
     for (int i = 0; i < 4; i++)
         tb_give_buffer(buffers[i]);
-    *columns_done = run.returned;
+    const tb_band next = tb_band_at(&run, run.returned);
+    *done = run.returned < run.all ? (tb_progress){next.row, next.rows, next.column}
+                                   : (tb_progress){.rows = problem->m};
     return status;
 }

@@ -6,10 +6,15 @@
 #include "dispatch/tiling.h"
 #include "lib/pipeline.h"
 
-/* The plan tells where the operands lie. problem has at most tiling->block_m rows. *columns_done says how many columns of
- * C, from the left, hold their result; the others are as they were, or anything where beta is 0. When it returns, no
- * work is in flight. */
+/* What of C holds its result: its first rows, and of those that follow, next_rows of them, so many columns from the
+ * left. The rest is as it was, or anything where beta is 0. */
+typedef struct tb_progress {
+    int64_t rows, next_rows, columns;
+} tb_progress;
+
+/* The plan tells where the operands lie. problem has at most tiling->block_m rows. When it returns, no work is in
+ * flight. */
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                            const tb_kernel *kernel, const tb_tiling *tiling, int64_t *columns_done);
+                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done);
 
 #endif

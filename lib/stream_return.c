@@ -17,14 +17,16 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
 {
     const tb_problem *problem = run->problem;
     tb_stream *unload = run->pipeline->unload;
-    tb_matrix columns = {tb_device_column(run, run->sent), problem->m, slot->columns, run->ld_c};
+    const tb_band band = tb_band_at(run, run->sent);
+    const tb_matrix columns = {tb_device_column(run, band.column) + band.row, band.rows, slot->columns,
+                               run->ld_c};
     if (tb_skips_slots(run)) {
         TB_TRY(tb_need_event(run->pipeline, &slot->done));
-        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, problem->c + run->sent * problem->ldc,
-                              problem->ldc));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns,
+                              problem->c + band.row + band.column * problem->ldc, problem->ldc));
     } else {
         TB_TRY(tb_need_slot(run->pipeline, slot));
-        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, problem->m));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, band.rows));
     }
     return tb_device.record(slot->done, unload);
 }
@@ -49,12 +51,11 @@ static bool is_early(const tb_stream_run *run, bool may_wait)
 static tb_status send_computed(tb_stream_run *run, bool may_wait)
 {
     tb_pipeline *pipeline = run->pipeline;
-    const int64_t most = tb_skips_slots(run)
-                             ? run->problem->n
-                             : (int64_t)(pipeline->slot_bytes / ((size_t)run->problem->m * sizeof(float)));
     while (run->sent < run->computed && run->out_count < TB_SLOTS && !is_early(run, may_wait)) {
         tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
         const int64_t end = run->panel_ends[run->first_panel];
+        const size_t column_bytes = (size_t)tb_band_at(run, run->sent).rows * sizeof(float);
+        const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
         slot->columns = most < end - run->sent ? most : end - run->sent;
         TB_TRY(follow_computing(run));
         TB_TRY(send_columns(run, slot));
@@ -88,16 +89,18 @@ static tb_slot *next_out(const tb_stream_run *run)
 /* While one slot is emptied the next is waited for. */
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
+    const tb_problem *problem = run->problem;
+    const tb_band band = tb_band_at(run, run->handed);
     run->handed += slot->columns;
     run->emptying++;
     if (tb_skips_slots(run)) {
         tb_finish_emptying(run);
         return;
     }
-    const size_t row_bytes = (size_t)run->problem->m * sizeof(float);
-    const size_t c_bytes = row_bytes * (size_t)run->problem->n;
-    tb_copy_begin(&slot->job, run->problem->c + (run->handed - slot->columns) * run->problem->ldc,
-                  (size_t)run->problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
+    const size_t row_bytes = (size_t)band.rows * sizeof(float);
+    const size_t c_bytes = (size_t)problem->m * (size_t)problem->n * sizeof(float);
+    tb_copy_begin(&slot->job, problem->c + band.row + band.column * problem->ldc,
+                  (size_t)problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
                   (size_t)slot->columns, c_bytes > CACHES_BYTES);
     if (run->emptying > 1)
         tb_finish_emptying(run);
@@ -143,6 +146,6 @@ tb_status tb_return_on_device(tb_stream_run *run)
     TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
                           run->problem->ldc));
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
-    run->returned = run->problem->n;
+    run->returned = run->computed = run->all;
     return TB_OK;
 }

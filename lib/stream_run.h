@@ -6,7 +6,8 @@
 #include "lib/operand.h"
 #include "lib/pipeline.h"
 
-/* One call's state. Columns of C are computed, sent on their way and returned in the same order, from the left. */
+/* One call's state. C is computed, sent on its way and returned in the same order: band by band of rows, mostly one, each
+ * column by column from the left. So far so many columns of bands. */
 typedef struct tb_stream_run {
     tb_pipeline *pipeline;
     const tb_problem *problem;
@@ -16,7 +17,8 @@ typedef struct tb_stream_run {
     tb_buffer a, b, c, workspace;
     int64_t ld_c;                             /* of C on the device */
     bool whole_c;                             /* which has all of its columns there */
-    int64_t computed, sent, handed, returned; /* columns; handed ones are being copied into C */
+    int64_t all;                              /* columns of bands */
+    int64_t computed, sent, handed, returned; /* of them; handed ones are being copied into C */
     int next_in;                              /* slot to fill */
     tb_slot *filling;                         /* by the host's threads; NULL: none */
     int first_out, out_count, emptying;       /* slots on their way; the first of them are being emptied */
@@ -32,6 +34,18 @@ static inline tb_status tb_mark(const tb_stream_run *run, tb_event **event, tb_s
 {
     TB_TRY(tb_need_event(run->pipeline, event));
     return tb_device.record(*event, stream);
+}
+
+/* What comes after so many columns of bands: a column of C, and of it the rows of a band. */
+typedef struct tb_band {
+    int64_t row, rows, column;
+} tb_band;
+
+static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
+{
+    const int64_t n = run->problem->n, most = run->tiling->band_m;
+    const int64_t row = columns / n * most, left = run->problem->m - row;
+    return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
 }
 
 /* Where a column of C lies on the device. With two blocks of C there, all blocks are equally wide. */
@@ -69,11 +83,11 @@ tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *ma
 tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *target,
                    bool already);
 
-/* The next columns of C are computed when the compute stream has come here. Waits where too many panels are on their
+/* The next columns of the band are computed when the compute stream has come here. Waits where too many panels are on their
  * way already. */
 tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
 
-/* Hands columns to the program until so many have left the device, waiting for them as they come. */
+/* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns);
 
 /* Hands over what has left the device already. */

@@ -243,7 +243,10 @@ static void fail_in_pieces(const char *failure)
 {
     static const scenario scenarios[] = {
         {.m = 1100, .n = 60, .k = 250, .beta = -2},
+        {.m = 400, .n = 300, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
         {.m = 600, .n = 150, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
+        {.m = 900, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1"},
+        {.m = 900, .n = 40, .k = 60, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 130, .n = 200, .k = 260, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 130, .n = 200, .k = 260, .beta = -2, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 90, .n = 70, .k = 50, .beta = -2, .managed_c = true},

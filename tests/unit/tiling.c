@@ -68,6 +68,11 @@ static void walk_whole(walk *walk)
 {
     const tb_tiling *t = walk->tiling;
     const int64_t m = walk->problem->m, n = walk->problem->n, k = walk->problem->k;
+    if (t->band_m < m) {
+        for (int64_t row = 0; row < m; row += t->band_m)
+            walk_panels(walk, smaller(t->band_m, m - row), n, t->panel_n, k, true);
+        return;
+    }
     if (t->piece_m == m)
         walk_slabs(walk, m, t->block_n);
     else
