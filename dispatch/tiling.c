@@ -37,6 +37,10 @@
 #define TALL 2
 /* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. */
 #define SLOT_ROWS 1024
+/* Of bands, whose columns are pieces of A's and C's: 16 KiB, and 32 where the link reads the program's own memory, of which
+ * shorter pieces that it has not seen before come at 31 GB/s. */
+#define BAND_SLOT_ROWS          512
+#define BAND_SLOT_ROWS_STRAIGHT 256
 
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
@@ -98,7 +102,8 @@ static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
     return (double)sizeof(float) * ((double)tb_whole_a_floats(problem, tiling, problem->m) +
                                     (double)tb_whole_b_floats(problem, tiling, problem->n) +
-                                    (double)tb_pitched(problem->m) * (double)problem->n);
+                                    (double)pieces(problem->m, tiling->band_m) *
+                                        (double)tb_pitched(tiling->band_m) * (double)problem->n);
 }
 
 double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
@@ -137,14 +142,6 @@ static int64_t choose_panel(const tb_tiling *tiling, const tb_kernel *kernel, in
         larger(columns, PANEL_VOLUME_LEAST / larger(tiling->band_m * tiling->slab_k, 1) / kernel->tile_n);
     return smaller(columns * kernel->tile_n, tiling->block_n);
 }
-
-/* What a tiling has to fit into. */
-typedef struct budget {
-    double bytes;
-    int64_t slot_bytes;
-    const tb_kernel *kernel;
-    int multiprocessors;
-} budget;
 
 typedef struct size_list {
     tb_part_size *sizes;
@@ -212,7 +209,7 @@ int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_
 
 /* What the kernel needs beside its operands, for any product that the tiling makes it multiply: smaller ones may need
  * more, where they are shared out. */
-static double workspace_bytes(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+static double workspace_bytes(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
 {
     if (!budget->kernel->workspace)
         return 0;
@@ -237,7 +234,7 @@ static double workspace_bytes(const budget *budget, const tb_problem *problem, c
     return most;
 }
 
-static bool fits(const budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+static bool fits(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
 {
     double bytes = tb_tiling_bytes(problem, tiling);
     return bytes <= budget->bytes && bytes + workspace_bytes(budget, problem, tiling) <= budget->bytes;
@@ -258,7 +255,7 @@ static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_
 
 /* Halves what is larger until the tiling fits; with all_of_a, A's rows are the last to be given up. */
 static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
-                   const budget *budget, tb_tiling *tiling)
+                   const tb_budget *budget, tb_tiling *tiling)
 {
     for (;;) {
         set_block(problem, block_m, block_n, all_of_a, RING, tiling);
@@ -274,8 +271,8 @@ static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, 
 }
 
 /* The better of keeping A and loading it again for every block, with slabs of the given size. */
-static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n, const budget *budget,
-                          tb_tiling *tiling)
+static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n,
+                          const tb_budget *budget, tb_tiling *tiling)
 {
     tb_tiling kept = *tiling, reloaded = *tiling;
     bool keeps = shrink(problem, block_m, block_n, true, budget, &kept);
@@ -292,7 +289,7 @@ static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t bl
 /* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
  * rounds of the multiprocessors. count is that of tiles the other way, where there are so many rows, or columns. */
 static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
-                           int64_t count, int64_t most, const budget *budget)
+                           int64_t count, int64_t most, const tb_budget *budget)
 {
     const double extent = (double)other, k = (double)problem->k;
     const int64_t at_a_time = (int64_t)budget->multiprocessors * larger(budget->kernel->blocks, 1);
@@ -314,7 +311,7 @@ static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t til
 }
 
 /* After the first block: a panel of 60 to 160 microseconds on an H200, or of so many bytes, whichever is less. */
-static int64_t choose_next_panel(const tb_problem *problem, const budget *budget)
+static int64_t choose_next_panel(const tb_problem *problem, const tb_budget *budget)
 {
     const int64_t m = problem->m, k = larger(problem->k, 1);
     const int64_t by_work = PANEL_VOLUME_LEAST / m / k;
@@ -325,7 +322,7 @@ static int64_t choose_next_panel(const tb_problem *problem, const budget *budget
 }
 
 /* Pieces of A, and how B's first columns come with them. */
-static void cut_a(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+static void cut_a(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = problem->m, k = problem->k, bytes = (int64_t)sizeof(float) * m * k;
     const int64_t slot = budget->slot_bytes;
@@ -356,7 +353,7 @@ static double first_share(const tb_problem *problem)
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
-static void cut_columns(const tb_problem *problem, const budget *budget, bool blocks, tb_tiling *tiling)
+static void cut_columns(const tb_problem *problem, const tb_budget *budget, bool blocks, tb_tiling *tiling)
 {
     const int64_t n = problem->n;
     tiling->next_panel_n = choose_next_panel(problem, budget);
@@ -381,11 +378,12 @@ static bool is_tall(const tb_problem *problem)
 }
 
 /* Rows of C as they complete, once B is there; false when there would be a single band of them. */
-static bool cut_rows(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = problem->m, n = problem->n, k = larger(problem->k, 1);
     const int64_t slot = budget->slot_bytes / (int64_t)sizeof(float);
-    const int64_t least = larger(slot / SLOT_ROWS, slot / 2 / larger(n, k));
+    const int64_t shortest = slot / (budget->straight ? BAND_SLOT_ROWS_STRAIGHT : BAND_SLOT_ROWS);
+    const int64_t least = larger(shortest, slot / 2 / larger(n, k));
     const int64_t rows = larger(smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
     tiling->band_m =
         fill_rounds(problem, rows, budget->kernel->tile_m, n, pieces(n, budget->kernel->tile_n), m, budget);
@@ -396,7 +394,7 @@ static bool cut_rows(const tb_problem *problem, const budget *budget, tb_tiling 
     return tiling->band_m < m;
 }
 
-static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tiling *tiling)
+static bool tile_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = problem->m, n = problem->n, k = problem->k, slot = budget->slot_bytes;
     const int64_t rows_most = slot / (int64_t)sizeof(float);
@@ -417,12 +415,11 @@ static bool tile_whole(const tb_problem *problem, const budget *budget, tb_tilin
 
 /* ---- The choice ------------------------------------------------------------------------------------------- */
 
-bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
-                      int64_t slot_bytes, tb_tiling *tiling)
+bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
 {
-    const budget budget = {bytes, slot_bytes, kernel, multiprocessors};
-    const int64_t rows_most = slot_bytes / (int64_t)sizeof(float);
-    if (tile_whole(problem, &budget, tiling))
+    const tb_kernel *kernel = budget->kernel;
+    const int64_t rows_most = budget->slot_bytes / (int64_t)sizeof(float);
+    if (tile_whole(problem, budget, tiling))
         return true;
     *tiling = (tb_tiling){.slab_k = choose_slab(problem)};
     double volume = (double)problem->m * (double)problem->n * (double)problem->k;
@@ -432,11 +429,11 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int mu
     block_n = smaller(block_n, rows_most);
 
     set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
-    bool found = fits(&budget, problem, tiling);
+    bool found = fits(budget, problem, tiling);
     for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
-        if ((found = choose_blocks(problem, block_m, block_n, &budget, tiling)))
+        if ((found = choose_blocks(problem, block_m, block_n, budget, tiling)))
             break;
     if (found)
-        tiling->panel_n = tiling->next_panel_n = choose_panel(tiling, kernel, multiprocessors);
+        tiling->panel_n = tiling->next_panel_n = choose_panel(tiling, kernel, budget->multiprocessors);
     return found;
 }

@@ -56,10 +56,18 @@ double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);
 /* Bytes of A and B that cross the link, without whole. */
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
 
-/* The tiling of least traffic that fits into so many bytes of device memory, the kernel's workspace included; false
- * when none does. A slot takes whole columns of what is loaded or returned at a time. */
-bool tb_choose_tiling(const tb_problem *problem, const tb_kernel *kernel, int multiprocessors, double bytes,
-                      int64_t slot_bytes, tb_tiling *tiling);
+/* What a tiling has to fit into: device memory in bytes, the kernel's workspace included; a slot takes whole columns of what
+ * is loaded or returned at a time. straight: the link reads or writes the program's own memory, without slots. */
+typedef struct tb_budget {
+    const tb_kernel *kernel;
+    int multiprocessors;
+    double bytes;
+    int64_t slot_bytes;
+    bool straight;
+} tb_budget;
+
+/* The tiling of least traffic that fits; false when none does. */
+bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
 
 /* Distance between the columns of a matrix of so many rows in device buffers, in floats. */
 int64_t tb_pitched(int64_t rows);

@@ -91,6 +91,11 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, c
     return TB_OK;
 }
 
+static bool is_pinned(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_PINNED;
+}
+
 /* With less and less memory, while that is what is missing and nothing has been written. */
 static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                         const tb_kernel *kernel, tb_progress *done)
@@ -103,8 +108,12 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     TB_TRY(find_budget(pipeline->device, &budget));
     for (; budget >= BUDGET_LEAST; budget /= 2) {
         tb_tiling tiling;
-        if (!tb_choose_tiling(problem, kernel, device->multiprocessors, budget, (int64_t)pipeline->slot_bytes,
-                              &tiling))
+        const tb_budget room = {.kernel = kernel,
+                                .multiprocessors = device->multiprocessors,
+                                .bytes = budget,
+                                .slot_bytes = (int64_t)pipeline->slot_bytes,
+                                .straight = is_pinned(&plan->a) || is_pinned(&plan->c)};
+        if (!tb_choose_tiling(problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
         if (status != TB_OUT_OF_MEMORY || done->rows > 0 || done->columns > 0)

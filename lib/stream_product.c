@@ -115,18 +115,16 @@ static tb_status follow_loading(tb_stream_run *run)
     return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
 }
 
-static tb_status load_old(tb_stream_run *run, int64_t row, int64_t rows, int64_t column, int64_t columns)
+/* Columns of the band that comes after so many columns of bands, first_column of which are there. */
+static tb_status load_old_columns(tb_stream_run *run, int64_t first_column, int64_t columns)
 {
     const tb_problem *problem = run->problem;
+    const tb_band band = tb_band_at(run, first_column);
     if (problem->beta == 0)
         return TB_OK;
-    const tb_matrix c = {problem->c + row + column * problem->ldc, rows, columns, problem->ldc};
-    return tb_load(run, &run->plan->c, &c, tb_device_column(run, column) + row, run->ld_c);
-}
-
-static tb_status load_old_columns(tb_stream_run *run, int64_t column, int64_t columns)
-{
-    return load_old(run, 0, run->problem->m, column, columns);
+    const tb_matrix c = {problem->c + band.row + band.column * problem->ldc, band.rows, columns,
+                         problem->ldc};
+    return tb_load(run, &run->plan->c, &c, tb_device_column(run, first_column), run->ld_c);
 }
 
 static tb_status return_ready(tb_stream_run *run)
@@ -224,24 +222,17 @@ static tb_status bring_b(tb_stream_run *run, tb_problem *part, int64_t first_flo
     return TB_OK;
 }
 
-/* Rows of C's first columns, which may be all. */
-static tb_problem rows_of(const tb_stream_run *run, int64_t row, int64_t rows, int64_t columns)
-{
-    tb_problem part = part_of(run, 0, columns, 0, run->problem->k);
-    part.m = rows;
-    part.a += part.transpose_a ? row * part.lda : row;
-    part.c += row;
-    return part;
-}
-
-/* The rows of C that a piece of A, which is transposed, is all that is missing for. */
+/* The rows of C that a piece of A is all that is missing for. */
 static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
 {
     const tb_tiling *tiling = run->tiling;
     const int64_t m = run->problem->m, k = run->problem->k;
     for (int64_t row = 0, rows; row < m; row += rows) {
         rows = smaller(tiling->piece_m, m - row);
-        tb_problem part = rows_of(run, row, rows, columns);
+        tb_problem part = part_of(run, 0, columns, 0, k);
+        part.m = rows;
+        part.a += row * part.lda; /* which is transposed */
+        part.c += row;
         TB_TRY(bring_b(run, &part, 0, row > 0));
         TB_TRY(bring_a(run, &part, row * tb_pitched(k), false));
         TB_TRY(follow_loading(run));
@@ -282,12 +273,15 @@ static tb_status stream_bands(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
     const tb_problem *problem = run->problem;
-    for (int64_t row = 0, rows; row < problem->m; row += rows) {
-        rows = smaller(tiling->band_m, problem->m - row);
-        tb_problem part = rows_of(run, row, rows, problem->n);
-        TB_TRY(bring_b(run, &part, 0, row > 0));
-        TB_TRY(load_old(run, row, rows, 0, problem->n));
-        TB_TRY(bring_a(run, &part, tb_whole_a_floats(problem, tiling, row), false));
+    for (int64_t columns = 0; columns < run->all; columns += problem->n) {
+        const tb_band band = tb_band_at(run, columns);
+        tb_problem part = part_of(run, 0, problem->n, 0, problem->k);
+        part.m = band.rows;
+        part.a += part.transpose_a ? band.row * part.lda : band.row;
+        part.c = tb_device_column(run, columns);
+        TB_TRY(bring_b(run, &part, 0, columns > 0));
+        TB_TRY(load_old_columns(run, columns, problem->n));
+        TB_TRY(bring_a(run, &part, tb_whole_a_floats(problem, tiling, band.row), false));
         TB_TRY(follow_loading(run));
         TB_TRY(multiply_panels(run, &part, tiling->panel_n));
         TB_TRY(return_ready(run));
@@ -329,10 +323,10 @@ static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer
 static tb_status take_buffers(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
-    run->ld_c = tb_pitched(run->problem->m);
+    run->ld_c = tb_pitched(smaller(tiling->band_m, run->problem->m));
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
     run->whole_c = tiling->whole || tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
-    int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
+    int64_t columns = run->whole_c ? run->all : tiling->ring_c * tiling->block_n;
     TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
     if (tiling->whole) {
         TB_TRY(take_floats(run, tb_whole_a_floats(run->problem, tiling, run->problem->m), &run->a));

@@ -18,8 +18,7 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
     const tb_problem *problem = run->problem;
     tb_stream *unload = run->pipeline->unload;
     const tb_band band = tb_band_at(run, run->sent);
-    const tb_matrix columns = {tb_device_column(run, band.column) + band.row, band.rows, slot->columns,
-                               run->ld_c};
+    const tb_matrix columns = {tb_device_column(run, run->sent), band.rows, slot->columns, run->ld_c};
     if (tb_skips_slots(run)) {
         TB_TRY(tb_need_event(run->pipeline, &slot->done));
         TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns,
@@ -142,9 +141,13 @@ tb_status tb_return_ready(tb_stream_run *run)
 
 tb_status tb_return_on_device(tb_stream_run *run)
 {
-    tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
-    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
-                          run->problem->ldc));
+    const tb_problem *problem = run->problem;
+    for (int64_t columns = 0; columns < run->all; columns += problem->n) {
+        const tb_band band = tb_band_at(run, columns);
+        const tb_matrix rows = {tb_device_column(run, columns), band.rows, problem->n, run->ld_c};
+        TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &rows, problem->c + band.row,
+                              problem->ldc));
+    }
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
     run->returned = run->computed = run->all;
     return TB_OK;

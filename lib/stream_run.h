@@ -48,7 +48,7 @@ static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
     return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
 }
 
-/* Where a column of C lies on the device. With two blocks of C there, all blocks are equally wide. */
+/* Where a column of bands of C lies on the device. With two blocks of C there, all blocks are equally wide. */
 static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
 {
     if (!run->whole_c)

@@ -243,14 +243,26 @@ static void fail_in_pieces(const char *failure)
 {
     static const scenario scenarios[] = {
         {.m = 1100, .n = 60, .k = 250, .beta = -2},
-        {.m = 400, .n = 300, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
-        {.m = 600, .n = 150, .k = 64, .beta = -2, .transposed = true, .pinned_memory = "1"},
-        {.m = 900, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1"},
-        {.m = 900, .n = 40, .k = 60, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
+        {.m = 400, .n = 210, .k = 100, .beta = -2, .transposed = true, .pinned_memory = "1"},
         {.m = 130, .n = 200, .k = 260, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 130, .n = 200, .k = 260, .beta = -2, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
         {.m = 90, .n = 70, .k = 50, .beta = -2, .managed_c = true},
         {.m = 90, .n = 70, .k = 50, .beta = 0, .managed_c = true},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.threads = 1;
+        fail_everywhere(&scenario, "any", failure);
+    }
+}
+
+/* Many more rows than columns: bands of rows, B with the first. */
+static void fail_in_bands(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.m = 520, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1"},
+        {.m = 520, .n = 40, .k = 60, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
+        {.m = 520, .n = 40, .k = 60, .beta = 0, .transposed = true, .pinned_memory = "1", .managed_c = true},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];
@@ -308,6 +320,7 @@ int main(int count, char **arguments)
     const scenario cut = {.m = 200, .n = 330, .k = 400, .beta = -2, .threads = 1, .device_memory = "1"};
     fail_everywhere(&cut, "any", failure);
     fail_in_pieces(failure);
+    fail_in_bands(failure);
     /* Where one device fails, the others' parts stay. */
     const scenario shared_by_three = {.m = 60, .n = 130, .k = 40, .beta = -2, .threads = 1, .devices = "3"};
     fail_everywhere(&shared_by_three, "any", failure);

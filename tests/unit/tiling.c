@@ -109,7 +109,12 @@ static void b_has_places(const tb_problem *problem, const tb_tiling *t)
 static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem, double bytes)
 {
     tb_tiling t;
-    if (!tb_choose_tiling(problem, kernel, MULTIPROCESSORS, bytes, SLOT_BYTES, &t))
+    const tb_budget budget = {.kernel = kernel,
+                              .multiprocessors = MULTIPROCESSORS,
+                              .bytes = bytes,
+                              .slot_bytes = SLOT_BYTES,
+                              .straight = problem->m & 1};
+    if (!tb_choose_tiling(problem, &budget, &t))
         return;
     const long long m = problem->m, n = problem->n, k = problem->k;
     CHECK(t.block_m >= 1 && t.block_m <= m && t.block_n >= 1 && t.block_n <= n && t.slab_k >= 1 &&
@@ -154,9 +159,13 @@ static bool is_not_too_wide(double n, double columns)
 static void the_first_block_is_wide(int64_t n)
 {
     const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
+    const tb_budget budget = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
+                              .multiprocessors = MULTIPROCESSORS,
+                              .bytes = 100e9,
+                              .slot_bytes = 8 << 20};
     tb_tiling t;
-    CHECK(tb_choose_tiling(&problem, tb_find_kernel("sgemm_bf16x6_sm90"), 132, 100e9, 8 << 20, &t) && t.whole,
-          "%lld: not on the device as a whole", (long long)n);
+    CHECK(tb_choose_tiling(&problem, &budget, &t) && t.whole, "%lld: not on the device as a whole",
+          (long long)n);
     const double columns = (double)t.block_n, panel = (double)t.next_panel_n;
     CHECK(is_not_too_wide((double)n, columns - panel) && !is_not_too_wide((double)n, columns + panel),
           "%lld: %g columns, panels of %g", (long long)n, columns, panel);
