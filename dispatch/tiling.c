@@ -35,12 +35,15 @@
 #define FILLED_INTENSITY 2500.0
 /* So many times as many rows as columns. */
 #define TALL 2
-/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. */
-#define SLOT_ROWS 1024
-/* Of bands, whose columns are pieces of A's and C's: 16 KiB, and 32 where the link reads the program's own memory, of which
- * shorter pieces that it has not seen before come at 31 GB/s. */
-#define BAND_SLOT_ROWS          512
-#define BAND_SLOT_ROWS_STRAIGHT 256
+/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first block may be half as
+ * long, which is made up for by more blocks, up to so many. */
+#define SLOT_ROWS   1024
+#define SLOT_ROWS_B 2048
+#define BLOCKS_MOST 6
+/* Where the link reads and writes the program's memory, and more of it than so many slots, pieces of 8 and 16 KiB come at 31
+ * GB/s; of 32 KiB, and of less memory, they come faster. */
+#define FAR_SLOTS     12
+#define FAR_SLOT_ROWS 256
 
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
@@ -362,10 +365,11 @@ static void cut_columns(const tb_problem *problem, const tb_budget *budget, bool
     if (blocks)
         tiling->block_n = smaller(panels * tiling->next_panel_n, n);
     tiling->next_n = tiling->next_panel_n;
-    if (problem->transpose_b)
-        tiling->next_n =
-            round_up(larger(tiling->next_n, budget->slot_bytes / SLOT_ROWS / (int64_t)sizeof(float)),
-                     tiling->next_panel_n);
+    if (problem->transpose_b) {
+        const int64_t least =
+            smaller(budget->slot_bytes / SLOT_ROWS_B / (int64_t)sizeof(float), n / BLOCKS_MOST);
+        tiling->next_n = round_up(larger(tiling->next_n, least), tiling->next_panel_n);
+    }
     tiling->next_n = smaller(tiling->next_n, larger(n - tiling->block_n, 1));
     cut_a(problem, budget, tiling);
 }
@@ -382,8 +386,9 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
 {
     const int64_t m = problem->m, n = problem->n, k = larger(problem->k, 1);
     const int64_t slot = budget->slot_bytes / (int64_t)sizeof(float);
-    const int64_t shortest = slot / (budget->straight ? BAND_SLOT_ROWS_STRAIGHT : BAND_SLOT_ROWS);
-    const int64_t least = larger(shortest, slot / 2 / larger(n, k));
+    const bool far = budget->straight && m * (n + k) > FAR_SLOTS * slot;
+    const int64_t least =
+        larger(slot / (far ? FAR_SLOT_ROWS : SLOT_ROWS), (budget->straight ? slot / 2 : slot) / larger(n, k));
     const int64_t rows = larger(smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
     tiling->band_m =
         fill_rounds(problem, rows, budget->kernel->tile_m, n, pieces(n, budget->kernel->tile_n), m, budget);
