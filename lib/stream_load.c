@@ -49,6 +49,7 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
         tb_status status = tb_send_filled(run);
         run->filling = slot;
         TB_TRY(status);
+        TB_TRY(tb_compute_due(run));
     }
     return TB_OK;
 }

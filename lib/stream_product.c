@@ -106,11 +106,10 @@ static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int
     return TB_OK;
 }
 
-/* Work that follows finds loaded what has been loaded so far. */
+/* Work that follows finds loaded what has been sent so far. */
 static tb_status follow_loading(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
-    TB_TRY(tb_send_filled(run));
     TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
     return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
 }
@@ -130,6 +129,36 @@ static tb_status load_old_columns(tb_stream_run *run, int64_t first_column, int6
 static tb_status return_ready(tb_stream_run *run)
 {
     return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
+}
+
+tb_status tb_compute_due(tb_stream_run *run)
+{
+    if (!run->is_due)
+        return TB_OK;
+    const tb_problem part = run->due;
+    run->is_due = false;
+    TB_TRY(follow_loading(run));
+    TB_TRY(run->due_panel_n > 0 ? multiply_panels(run, &part, run->due_panel_n) : multiply(run, &part));
+    return return_ready(run);
+}
+
+static tb_status finish_due(tb_stream_run *run)
+{
+    TB_TRY(tb_send_filled(run));
+    return tb_compute_due(run);
+}
+
+/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is due: launching
+ * it takes the calling thread half as long as a slot takes to fill, and the next is to be filled meanwhile. Nothing may
+ * be loaded in place of its operands. */
+static tb_status compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n)
+{
+    if (run->is_due)
+        TB_TRY(finish_due(run));
+    run->is_due = true;
+    run->due = *part;
+    run->due_panel_n = panel_n;
+    return run->filling ? TB_OK : tb_compute_due(run);
 }
 
 /* ---- Rings of slabs ----------------------------------------------------------------------------------- */
@@ -181,6 +210,7 @@ static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t column
         tb_problem slab =
             part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
+        TB_TRY(tb_send_filled(run));
         TB_TRY(follow_loading(run));
         if (index + 1 < tiling->slabs)
             TB_TRY(multiply(run, &slab));
@@ -235,10 +265,9 @@ static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
         part.c += row;
         TB_TRY(bring_b(run, &part, 0, row > 0));
         TB_TRY(bring_a(run, &part, row * tb_pitched(k), false));
-        TB_TRY(follow_loading(run));
-        TB_TRY(multiply(run, &part));
-        TB_TRY(return_ready(run));
+        TB_TRY(compute(run, &part, 0));
     }
+    TB_TRY(finish_due(run));
     return tb_returns_on_device(run) ? TB_OK : tb_note_panel(run, columns);
 }
 
@@ -259,12 +288,7 @@ static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
             slab.ldb = all.ldb;
         }
         TB_TRY(bring_a(run, &slab, first_k * tb_pitched(slab.m), false));
-        TB_TRY(follow_loading(run));
-        if (index + 1 < tiling->slabs)
-            TB_TRY(multiply(run, &slab));
-        else
-            TB_TRY(multiply_panels(run, &slab, tiling->panel_n));
-        TB_TRY(return_ready(run));
+        TB_TRY(compute(run, &slab, index + 1 < tiling->slabs ? 0 : tiling->panel_n));
     }
     return TB_OK;
 }
@@ -282,9 +306,7 @@ static tb_status stream_bands(tb_stream_run *run)
         TB_TRY(bring_b(run, &part, 0, columns > 0));
         TB_TRY(load_old_columns(run, columns, problem->n));
         TB_TRY(bring_a(run, &part, tb_whole_a_floats(problem, tiling, band.row), false));
-        TB_TRY(follow_loading(run));
-        TB_TRY(multiply_panels(run, &part, tiling->panel_n));
-        TB_TRY(return_ready(run));
+        TB_TRY(compute(run, &part, tiling->panel_n));
     }
     return TB_OK;
 }
@@ -306,9 +328,7 @@ static tb_status stream_whole(tb_stream_run *run)
         TB_TRY(load_old_columns(run, column, columns));
         TB_TRY(bring_a(run, &part, 0, true));
         TB_TRY(bring_b(run, &part, tb_whole_b_floats(problem, tiling, column), false));
-        TB_TRY(follow_loading(run));
-        TB_TRY(multiply_panels(run, &part, tiling->next_panel_n));
-        TB_TRY(return_ready(run));
+        TB_TRY(compute(run, &part, tiling->next_panel_n));
     }
     return TB_OK;
 }
@@ -358,6 +378,7 @@ static tb_status stream_all(tb_stream_run *run)
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
     TB_TRY(run->tiling->whole ? stream_whole(run) : stream_blocks(run));
+    TB_TRY(finish_due(run));
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 

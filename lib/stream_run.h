@@ -27,6 +27,9 @@ typedef struct tb_stream_run {
     int64_t slabs_multiplied;
     tb_problem multiplied; /* by the latest launch, if A has not changed since; a is NULL when it has */
     bool a_loaded;         /* and kept, all of it */
+    bool is_due;           /* due, when the slot that is being filled has been sent */
+    tb_problem due;
+    int64_t due_panel_n; /* 0: it completes no columns */
 } tb_stream_run;
 
 /* Lets the event stand for the stream's work so far. */
@@ -69,6 +72,9 @@ static inline bool tb_returns_on_device(const tb_stream_run *run)
     const tb_memory memory = run->plan->c.memory;
     return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && run->problem->beta == 0);
 }
+
+/* Has the product computed that is due, if there is one, after what has been loaded and sent so far. */
+tb_status tb_compute_due(tb_stream_run *run);
 
 /* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.
  */
