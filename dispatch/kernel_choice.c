@@ -1,5 +1,9 @@
 /* Which kernel serves a problem: every catalog row that can is a candidate, the cheapest wins. */
+#include "dispatch/mix.h"
 #include "dispatch/plan.h"
+
+#include <stdatomic.h>
+#include <string.h>
 
 const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 {
@@ -38,6 +42,13 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *probl
     return has_the_shape(kernel, problem) ? NULL : "not for this shape";
 }
 
+static bool is_candidate(const tb_kernel *kernel, const tb_problem *problem, const tb_facts *facts,
+                         const tb_chip *chip, bool pitched)
+{
+    return !tb_kernel_objection(kernel, problem, facts->accuracy, chip->architecture) &&
+           tb_kernel_serves(kernel, problem, chip, pitched);
+}
+
 static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                                       bool pitched)
 {
@@ -45,8 +56,7 @@ static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts 
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (tb_kernel_objection(kernel, problem, facts->accuracy, chip->architecture) ||
-            !tb_kernel_serves(kernel, problem, chip, pitched))
+        if (!is_candidate(kernel, problem, facts, chip, pitched))
             continue;
         double seconds = tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {
@@ -57,51 +67,56 @@ static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts 
     return best;
 }
 
-static bool is_same(const tb_choice_question *x, const tb_choice_question *y)
+static uint64_t bits_of(double value)
 {
-    return x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
-           x->misalignment_a == y->misalignment_a && x->misalignment_b == y->misalignment_b &&
-           x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b && x->reads_c == y->reads_c &&
-           x->pitched == y->pitched && x->accuracy == y->accuracy && x->architecture == y->architecture &&
-           x->multiprocessors == y->multiprocessors && !(x->clock < y->clock) && !(x->clock > y->clock) &&
-           !(x->memory_rate < y->memory_rate) && !(x->memory_rate > y->memory_rate);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-static tb_choice_question question_of(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
-                                      bool pitched)
+/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
+static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                              bool pitched)
 {
-    const uintptr_t bytes = 16;
-    return (tb_choice_question){.m = problem->m,
-                                .n = problem->n,
-                                .k = problem->k,
-                                .lda = problem->lda,
-                                .ldb = problem->ldb,
-                                .misalignment_a = (uintptr_t)problem->a % bytes,
-                                .misalignment_b = (uintptr_t)problem->b % bytes,
-                                .transpose_a = problem->transpose_a,
-                                .transpose_b = problem->transpose_b,
-                                .reads_c = problem->beta != 0,
-                                .pitched = pitched,
-                                .accuracy = facts->accuracy,
-                                .architecture = chip->architecture,
-                                .multiprocessors = chip->multiprocessors,
-                                .clock = chip->clock,
-                                .memory_rate = chip->memory_rate};
+    const uint64_t alignment = 16;
+    const uint64_t flags = (uint64_t)(problem->transpose_a != 0) |
+                           (uint64_t)(problem->transpose_b != 0) << 1 | (uint64_t)(problem->beta != 0) << 2 |
+                           (uint64_t)pitched << 3 | (uint64_t)facts->accuracy << 4 |
+                           (uintptr_t)problem->a % alignment << 8 | (uintptr_t)problem->b % alignment << 12;
+    const uint64_t parts[] = {(uint64_t)problem->m,
+                              (uint64_t)problem->n,
+                              (uint64_t)problem->k,
+                              (uint64_t)problem->lda,
+                              (uint64_t)problem->ldb,
+                              flags,
+                              (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
+                              bits_of(chip->clock),
+                              bits_of(chip->memory_rate)};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        hash = tb_mix(hash, parts[i]);
+    return hash;
 }
 
-/* Programs call again and again with one shape: all rows are asked for their forecasts only at the first. */
+/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first call of each. Two
+ * questions with the same 56 bits get the same answer, if it can serve. */
 static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
-    tb_choice_memory *last = facts->last_choice;
-    if (!last)
+    if (!facts->choices)
         return find_cheapest(problem, facts, chip, pitched);
-    const tb_choice_question question = question_of(problem, facts, chip, pitched);
-    if (!last->kernel || !is_same(&question, &last->question)) {
-        last->kernel = find_cheapest(problem, facts, chip, pitched);
-        last->question = question;
-    }
-    return last->kernel;
+    const uint64_t row_bits = 0xff, hash = hash_question(problem, facts, chip, pitched);
+    _Atomic(uint64_t) *place = &facts->choices->places[hash / (row_bits + 1) % TB_CHOICES_KEPT];
+    const uint64_t kept = atomic_load_explicit(place, memory_order_relaxed);
+    const size_t row = (size_t)(kept & row_bits);
+    if ((kept ^ hash) <= row_bits && row > 0 && row <= facts->kernel_count &&
+        is_candidate(&facts->kernels[row - 1], problem, facts, chip, pitched))
+        return &facts->kernels[row - 1];
+    const tb_kernel *best = find_cheapest(problem, facts, chip, pitched);
+    if (best && (size_t)(best - facts->kernels) < row_bits)
+        atomic_store_explicit(place, (hash & ~row_bits) | (uint64_t)(best - facts->kernels + 1),
+                              memory_order_relaxed);
+    return best;
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum tb_route {
     TB_ROUTE_HOST,     /* the caller's own BLAS */
@@ -53,20 +54,11 @@ typedef struct tb_machine {
     double host_ratio, streamed_ratio;
 } tb_machine;
 
-/* All that the choice of a kernel depends on, where the kernels are the catalog's and none is forced. */
-typedef struct tb_choice_question {
-    int64_t m, n, k, lda, ldb;
-    uintptr_t misalignment_a, misalignment_b; /* in bytes, to 16 */
-    bool transpose_a, transpose_b, reads_c, pitched;
-    tb_accuracy accuracy;
-    int architecture, multiprocessors;
-    double clock, memory_rate;
-} tb_choice_question;
-
-/* The last one and its answer, for a caller who asks again and again; NULL: nothing is remembered. */
+/* Choices of kernels made before, by whichever thread: of each place the upper 56 bits are the question's hash, the lower 8
+ * the answer's row in the catalog, counted from 1. All 0: nothing is remembered. */
+#define TB_CHOICES_KEPT 1024
 typedef struct tb_choice_memory {
-    tb_choice_question question;
-    const tb_kernel *kernel;
+    _Atomic(uint64_t) places[TB_CHOICES_KEPT];
 } tb_choice_memory;
 
 /* What is known of calls of this very product, its way not forced. */
@@ -86,7 +78,7 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
-    tb_choice_memory *last_choice;  /* the caller's, one for each thread; NULL: every choice is made anew */
+    tb_choice_memory *choices;      /* NULL: every choice is made anew */
 } tb_facts;
 
 typedef enum tb_reason {

@@ -289,17 +289,23 @@ static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t bl
 
 /* ---- Everything on the device ----------------------------------------------------------------------------- */
 
+/* With products of so many rows or columns, for each of the others. */
+static bool keeps_device_busy(const tb_problem *problem, int64_t extent)
+{
+    const double rows = (double)extent, k = (double)problem->k;
+    return rows * k >= FILLED_INTENSITY * (rows + k);
+}
+
 /* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
  * rounds of the multiprocessors. count is that of tiles the other way, where there are so many rows, or columns. */
 static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
-    const double extent = (double)other, k = (double)problem->k;
     const int64_t at_a_time = (int64_t)budget->multiprocessors * larger(budget->kernel->blocks, 1);
     const int64_t first = larger(pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
-    if (extent * k < FILLED_INTENSITY * (extent + k))
+    if (!keeps_device_busy(problem, other))
         return smaller(first * tile, most);
     for (int64_t tiles = first;
          best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
@@ -313,15 +319,20 @@ static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t til
     return smaller(best * tile, most);
 }
 
-/* After the first block: a panel of 60 to 160 microseconds on an H200, or of so many bytes, whichever is less. */
+/* After the first block: a panel of 60 to 160 microseconds on an H200, or of so many bytes, whichever is less. It does not take a
+ * slot and a little of another, unless the device is what it waits for. */
 static int64_t choose_next_panel(const tb_problem *problem, const tb_budget *budget)
 {
     const int64_t m = problem->m, k = larger(problem->k, 1);
     const int64_t by_work = PANEL_VOLUME_LEAST / m / k;
     const int64_t by_bytes = PANEL_SLOTS * budget->slot_bytes / ((int64_t)sizeof(float) * (m + k));
     const int64_t least = larger(smaller(by_work, by_bytes), pieces(problem->n, TB_PANELS_MAXIMUM));
-    return fill_rounds(problem, least, budget->kernel->tile_n, m, pieces(m, budget->kernel->tile_m),
-                       problem->n, budget);
+    const int64_t tile = budget->kernel->tile_n;
+    const int64_t panel =
+        fill_rounds(problem, least, tile, m, pieces(m, budget->kernel->tile_m), problem->n, budget);
+    const int64_t in_slot = budget->slot_bytes / ((int64_t)sizeof(float) * larger(m, k)) / tile * tile;
+    const bool fits_slot = budget->straight || keeps_device_busy(problem, m) || panel <= in_slot;
+    return fits_slot || TB_PANELS_MAXIMUM * in_slot < problem->n ? panel : in_slot;
 }
 
 /* Pieces of A, and how B's first columns come with them. */

@@ -44,10 +44,10 @@ static double least_backlog(const tb_machine *machine)
 
 void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
 {
-    static _Thread_local tb_choice_memory last_choice;
+    static tb_choice_memory choices;
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
-    facts->last_choice = &last_choice;
+    facts->choices = &choices;
     read_forced_choices(facts);
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();

@@ -1,5 +1,7 @@
 #include "lib/repeated.h"
 
+#include "dispatch/mix.h"
+
 #include <stdatomic.h>
 
 /* One place for each hash: products that share one forget each other. */
@@ -30,19 +32,13 @@ typedef struct place {
 
 static place places[PLACES];
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
 {
     const unsigned kind = (unsigned)facts->a.memory | (unsigned)facts->b.memory << 2 |
                           (unsigned)facts->c.memory << 4 | (unsigned)(problem->transpose_a != 0) << 6 |
                           (unsigned)(problem->transpose_b != 0) << 7 | (unsigned)(problem->beta != 0) << 8;
-    uint64_t key =
-        mix(mix(mix(mix(0, (uint64_t)problem->m), (uint64_t)problem->n), (uint64_t)problem->k), kind);
+    uint64_t key = tb_mix(
+        tb_mix(tb_mix(tb_mix(0, (uint64_t)problem->m), (uint64_t)problem->n), (uint64_t)problem->k), kind);
     return key != 0 ? key : 1;
 }
 

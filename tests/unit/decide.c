@@ -306,13 +306,22 @@ static void a_plan_is_printed_within_its_space(void)
         CHECK(tb_route_text(route) != NULL, "route %d has no text", route);
 }
 
-/* A choice that is remembered is the one that would be made: whatever changes from one question to the next. */
+static uint64_t sum_of(tb_choice_memory *memory)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < TB_CHOICES_KEPT; i++)
+        sum += atomic_load(&memory->places[i]);
+    return sum;
+}
+
+/* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
+ * questions in turn all are. */
 static void what_is_remembered_is_what_would_be_chosen(void)
 {
     static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
     static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
     enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
-    tb_choice_memory memory = {.kernel = NULL};
+    static tb_choice_memory memory;
     tb_chip chip = h200s[0];
     check_random random = {.state = 1};
     row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -337,15 +346,25 @@ static void what_is_remembered_is_what_would_be_chosen(void)
         facts.accuracy = accuracy;
         facts.machine.chips = &chip;
         const tb_plan anew = tb_decide(&problem, &facts);
-        facts.last_choice = &memory;
-        const tb_kernel *before = memory.kernel;
+        facts.choices = &memory;
+        const uint64_t before = sum_of(&memory);
         const tb_plan plan = tb_decide(&problem, &facts);
-        repeated += before == plan.kernel;
+        repeated += before == sum_of(&memory);
         CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)problem.m,
               (long long)problem.n, (long long)problem.k, plan.kernel->name, anew.kernel->name);
     }
     CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
           QUESTIONS);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 20; i++) {
+            row.m = 100 + i;
+            const tb_problem problem = problem_of(&row);
+            tb_facts facts = facts_of(&row);
+            facts.choices = &memory;
+            const uint64_t before = sum_of(&memory);
+            tb_decide(&problem, &facts);
+            CHECK(round == 0 || before == sum_of(&memory), "question %d of twenty was forgotten", i);
+        }
 }
 
 int main(void)
