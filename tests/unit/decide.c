@@ -338,6 +338,7 @@ static void what_is_remembered_is_what_would_be_chosen(void)
         else if (change == 4)
             chip.multiprocessors = (int)check_between(&random, 20, 132);
         tb_problem problem = problem_of(&row);
+        problem.lda = problem.ldb = problem.ldc = 5000; /* which tells no extent */
         if (change == 5)
             problem.a++;
         if (change == 6)
