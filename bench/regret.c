@@ -246,21 +246,53 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     return regret;
 }
 
-static void summarize(bench_json *json, memory memory, double *regrets, int count)
+typedef struct summary {
+    double mean, high, worst; /* geometric mean, 95th percentile */
+} summary;
+
+static summary summarize(memory memory, double *regrets, int count)
 {
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += log(regrets[i]);
     qsort(regrets, (size_t)count, sizeof *regrets, bench_compare);
-    double mean = exp(sum / count), high = regrets[count * 95 / 100];
+    const summary summary = {exp(sum / count), regrets[count * 95 / 100], regrets[count - 1]};
     printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f\n", memory_names[memory],
-           count, mean, high, regrets[count - 1]);
+           count, summary.mean, summary.high, summary.worst);
     fflush(stdout);
+    return summary;
+}
+
+static void write_summary(bench_json *json, memory memory, const summary *summary)
+{
     bench_json_begin(json, memory_names[memory], '{');
-    bench_json_number(json, "geometric_mean", mean);
-    bench_json_number(json, "percentile_95", high);
-    bench_json_number(json, "worst", regrets[count - 1]);
+    bench_json_number(json, "geometric_mean", summary->mean);
+    bench_json_number(json, "percentile_95", summary->high);
+    bench_json_number(json, "worst", summary->worst);
     bench_json_end(json, '}');
+}
+
+/* The same products in every memory. */
+static summary run_products(bench_json *json, memory memory, int shapes)
+{
+    double *regrets = malloc((size_t)shapes * sizeof *regrets);
+    require(regrets != NULL, "out of memory");
+    srand(1);
+    for (int i = 0; i < shapes; i++) {
+        product p = draw_product();
+        p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
+        p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
+        p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
+        regrets[i] = regret_of(json, memory, &p);
+        release(memory, p.a);
+        release(memory, p.b);
+        release(memory, p.c);
+        if ((i + 1) % 20 == 0)
+            fprintf(stderr, "%s: %d of %d\n", memory_names[memory], i + 1, shapes);
+    }
+    const summary summary = summarize(memory, regrets, shapes);
+    free(regrets);
+    return summary;
 }
 
 static bool is_memory(const char *name)
@@ -301,7 +333,7 @@ int main(int argc, char **argv)
     require(shapes > 0, "how many shapes?");
     for (int i = 3; i < argc; i++)
         require(is_memory(argv[i]), "there is no such memory");
-    double *regrets[MEMORIES];
+    summary summaries[MEMORIES];
     open_library();
     int major, minor;
     require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
@@ -316,28 +348,12 @@ int main(int argc, char **argv)
     bench_json_begin(&json, NULL, '{');
     bench_json_begin(&json, "products", '[');
     for (memory memory = 0; memory < MEMORIES; memory++)
-        regrets[memory] = malloc((size_t)shapes * sizeof(double));
-    srand(1);
-    for (int i = 0; i < shapes; i++) {
-        product p = draw_product();
-        for (memory memory = 0; memory < MEMORIES; memory++) {
-            if (!is_wanted(memory, argc - 3, argv + 3))
-                continue;
-            p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
-            p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
-            p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
-            regrets[memory][i] = regret_of(&json, memory, &p);
-            release(memory, p.a);
-            release(memory, p.b);
-            release(memory, p.c);
-        }
-        if ((i + 1) % 20 == 0)
-            fprintf(stderr, "%d of %d\n", i + 1, shapes);
-    }
+        if (is_wanted(memory, argc - 3, argv + 3))
+            summaries[memory] = run_products(&json, memory, shapes);
     bench_json_end(&json, ']');
     for (memory memory = 0; memory < MEMORIES; memory++)
         if (is_wanted(memory, argc - 3, argv + 3))
-            summarize(&json, memory, regrets[memory], shapes);
+            write_summary(&json, memory, &summaries[memory]);
     bench_json_end(&json, '}');
     return fclose(file) == 0 ? 0 : 1;
 }
