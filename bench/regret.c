@@ -192,7 +192,7 @@ static int time_choices(memory memory, const product *p, choice *choices, int co
             plan_text(text, sizeof text);
             if (i == 0)
                 snprintf(chosen, size, "%s", strstr(text, "forced") ? "host: too small to gain" : text);
-            if (strncmp(text, "host", 4) == 0)
+            if (strncmp(i == 0 ? chosen : text, "host", 4) == 0)
                 rest();
             left_host += i == 0 && turn >= 0 && strncmp(chosen, "host", 4) != 0;
             bool refused = strcmp(choices[i].kernel, "auto") != 0 && !strstr(text, choices[i].kernel);

@@ -4,8 +4,7 @@
  *
  * Going on is the last thing that a CBLAS function does, so that it compiles to a jump: the host returns, or unwinds,
  * straight to the caller, and nothing has to be put right afterwards. What is stamped knows most small calls at a glance
- * and calls nothing for them, so that arguments stay in their registers; all else it leaves, by a jump too, to one
- * function per calling convention.
+ * and calls nothing for them; all else it leaves, by a jump too, to one function per calling convention.
  */
 #include "compat/arguments.h"
 #include "compat/host_blas.h"
@@ -36,7 +35,7 @@ INLINED int64_t integer_at(const tb_host_blas *host, const void *address)
 }
 
 /* Whether the call is known at a glance to be for the caller's own BLAS, before its arguments have been looked at
- * closely. host may be NULL. */
+ * closely. */
 INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, float alpha,
                                  const float *a, const float *b, const float *c)
 {
@@ -108,7 +107,7 @@ INLINED bool settles_fortran(const tb_host_blas *host, TB_FORTRAN_SGEMM_PARAMETE
 }
 
 /* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there from being a
- * jump. */
+ * jump. (A signal handler that calls SGEMM just then would be taken for it; no BLAS may be called from one.) */
 static _Thread_local struct {
     tb_spelling spelling;
     const void *call_site;

@@ -146,7 +146,7 @@ static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 
 static bool is_time_again(int calls)
 {
-    return calls % CALLS_BETWEEN < TRIES || calls % CALLS_BETWEEN / TRIES == CALLS_SOON / TRIES;
+    return calls % CALLS_BETWEEN < TRIES || calls / TRIES == CALLS_SOON / TRIES;
 }
 
 static bool should_compare(double other, double chosen, bool other_known, const tb_repeated *repeated)

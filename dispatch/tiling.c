@@ -297,7 +297,7 @@ static bool keeps_device_busy(const tb_problem *problem, int64_t extent)
 }
 
 /* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
- * rounds of the multiprocessors. count is that of tiles the other way, where there are so many rows, or columns. */
+ * rounds of the multiprocessors. other is the extent of C the other way, count its tiles. */
 static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
@@ -401,13 +401,21 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
     const int64_t least =
         larger(slot / (far ? FAR_SLOT_ROWS : SLOT_ROWS), (budget->straight ? slot / 2 : slot) / larger(n, k));
     const int64_t rows = larger(smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
-    tiling->band_m =
-        fill_rounds(problem, rows, budget->kernel->tile_m, n, pieces(n, budget->kernel->tile_n), m, budget);
+    const int64_t tile = budget->kernel->tile_m;
+    const int64_t most = fill_rounds(problem, rows, tile, n, pieces(n, budget->kernel->tile_n), m, budget);
+    /* None is much lower than the others: each has all of B split once more. */
+    tiling->band_m = smaller(round_up(pieces(m, larger(m / most, 1)), tile), m);
     tiling->piece_m = m;
     tiling->slab_k = k;
     tiling->slabs = 1;
     tiling->next_n = tiling->next_panel_n = n;
     return tiling->band_m < m;
+}
+
+static bool complete(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+{
+    tiling->panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
+    return fits(budget, problem, tiling);
 }
 
 static bool tile_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
@@ -421,12 +429,12 @@ static bool tile_whole(const tb_problem *problem, const tb_budget *budget, tb_ti
         sizeof(float) * (in + out) >= SECOND_BLOCK_SLOTS * (double)slot && SHORT_WAY_BACK * out >= in;
     const tb_tiling uncut = {.whole = true, .block_m = m, .block_n = n, .band_m = m};
     *tiling = uncut;
-    if (!blocks || !is_tall(problem) || !cut_rows(problem, budget, tiling)) {
-        *tiling = uncut;
-        cut_columns(problem, budget, blocks, tiling);
-    }
-    tiling->panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
-    return fits(budget, problem, tiling);
+    if (blocks && budget->bands && is_tall(problem) && cut_rows(problem, budget, tiling) &&
+        complete(problem, budget, tiling))
+        return true;
+    *tiling = uncut;
+    cut_columns(problem, budget, blocks, tiling);
+    return complete(problem, budget, tiling);
 }
 
 /* ---- The choice ------------------------------------------------------------------------------------------- */

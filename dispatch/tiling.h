@@ -57,13 +57,14 @@ double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
 
 /* What a tiling has to fit into: device memory in bytes, the kernel's workspace included; a slot takes whole columns of what
- * is loaded or returned at a time. straight: the link reads or writes the program's own memory, without slots. */
+ * is loaded or returned at a time. straight: the link reads A, or writes C, where the program has it, without slots. bands: C
+ * may be returned band by band. */
 typedef struct tb_budget {
     const tb_kernel *kernel;
     int multiprocessors;
     double bytes;
     int64_t slot_bytes;
-    bool straight;
+    bool straight, bands;
 } tb_budget;
 
 /* The tiling of least traffic that fits; false when none does. */

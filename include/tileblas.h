@@ -70,6 +70,7 @@ TILEBLAS_API void tileblas_reset_statistics(void);
 
 /* Why the calling thread's last call ran where it did: "streamed with tiled: faster on the device". Writes
  * at most size bytes, always terminated; returns the full length without the terminator, 0 before any call.
+ * Calls too small to gain leave no plan, unless VERBOSE or STATS is set: what comes is an older call's.
  */
 TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 

@@ -1,5 +1,5 @@
-/* The caller's own BLAS, as the runtime sees it. compat/ finds it and fills this in. Calls too small to gain, and
- * irregular ones, never come this far: compat/ forwards their untouched arguments.
+/* The caller's own BLAS, as the runtime sees it. compat/ finds it and fills this in. Most calls too small to
+ * gain, and all irregular ones, never come this far: compat/ forwards their untouched arguments.
  */
 #ifndef TB_HOST_H
 #define TB_HOST_H

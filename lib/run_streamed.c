@@ -112,7 +112,9 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                                 .multiprocessors = device->multiprocessors,
                                 .bytes = budget,
                                 .slot_bytes = (int64_t)pipeline->slot_bytes,
-                                .straight = is_pinned(&plan->a) || is_pinned(&plan->c)};
+                                .straight =
+                                    is_pinned(&plan->a) || (is_pinned(&plan->c) && problem->beta == 0),
+                                .bands = is_pinned(&plan->c) || plan->c.memory == TB_MEMORY_HOST};
         if (!tb_choose_tiling(problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);

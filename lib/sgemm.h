@@ -1,5 +1,5 @@
-/* The way into the runtime: compat/ asks tb_stays_on_host, which is all that a small call costs, and then
- * calls tb_sgemm with a regular problem.
+/* The way into the runtime: compat/ forwards small calls whose operands are seen to be the host's (residency.h), or of which
+ * tb_stays_on_host says so, and calls tb_sgemm with regular problems.
  */
 #ifndef TB_SGEMM_H
 #define TB_SGEMM_H

@@ -141,13 +141,9 @@ tb_status tb_return_ready(tb_stream_run *run)
 
 tb_status tb_return_on_device(tb_stream_run *run)
 {
-    const tb_problem *problem = run->problem;
-    for (int64_t columns = 0; columns < run->all; columns += problem->n) {
-        const tb_band band = tb_band_at(run, columns);
-        const tb_matrix rows = {tb_device_column(run, columns), band.rows, problem->n, run->ld_c};
-        TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &rows, problem->c + band.row,
-                              problem->ldc));
-    }
+    const tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
+    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
+                          run->problem->ldc));
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
     run->returned = run->computed = run->all;
     return TB_OK;

@@ -102,7 +102,7 @@ tb_status tb_return_ready(tb_stream_run *run);
 /* Waits for the oldest slot that is being emptied. */
 void tb_finish_emptying(tb_stream_run *run);
 
-/* C lies on the device: it is written when the whole product is there, in one step. */
+/* C lies on the device: it is written when the whole product is there, in one step, which is why it has no bands. */
 tb_status tb_return_on_device(tb_stream_run *run);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct scenario {
     float beta;
     int threads;
     tb_memory memory;          /* of A, B and C */
-    bool managed_c;            /* but C lies in managed memory */
+    bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
     const char *device_memory; /* the option; NULL: its default */
     const char *devices;       /* that share the product; NULL: one */
     bool measured;             /* when they come up */
@@ -75,7 +75,9 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     matrix_fill(&p.b, MATRIX_UNIFORM, &random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
 
-    const tb_memory memory_of_c = scenario->managed_c ? TB_MEMORY_MANAGED : scenario->memory;
+    const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
+                                  : scenario->device_c ? TB_MEMORY_DEVICE
+                                                       : scenario->memory;
     float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
           *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
@@ -256,18 +258,29 @@ static void fail_in_pieces(const char *failure)
     }
 }
 
-/* Many more rows than columns: bands of rows, B with the first. */
+/* Many more rows than columns: bands of rows, B with the first; one launch a band. C on the device has none. */
 static void fail_in_bands(const char *failure)
 {
     static const scenario scenarios[] = {
-        {.m = 520, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1"},
-        {.m = 520, .n = 40, .k = 60, .beta = 0, .pinned_memory = "1", .memory = TB_MEMORY_PINNED},
-        {.m = 520, .n = 40, .k = 60, .beta = 0, .transposed = true, .pinned_memory = "1", .managed_c = true},
+        {.m = 1300, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1", .launches = 2},
+        {.m = 1300, .n = 40, .k = 60, .beta = 0, .transposed = true, .pinned_memory = "1", .launches = 2},
+        {.m = 700,
+         .n = 40,
+         .k = 60,
+         .beta = 0,
+         .pinned_memory = "1",
+         .memory = TB_MEMORY_PINNED,
+         .launches = 2},
+        {.m = 1300, .n = 40, .k = 60, .beta = -2, .pinned_memory = "1", .device_c = true},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];
         scenario.threads = 1;
-        fail_everywhere(&scenario, "any", failure);
+        if (!scenario.device_c)
+            fail_everywhere(&scenario, "any", failure);
+        /* What lies on a device that is gone is beyond help. */
+        else if (strcmp(failure, "memory") == 0 || strcmp(failure, "unsupported") == 0)
+            fail_everywhere(&scenario, "copy", failure);
     }
 }
 

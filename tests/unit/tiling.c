@@ -113,7 +113,8 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
                               .multiprocessors = MULTIPROCESSORS,
                               .bytes = bytes,
                               .slot_bytes = SLOT_BYTES,
-                              .straight = problem->m & 1};
+                              .straight = problem->m & 1,
+                              .bands = problem->n % 8 != 0};
     if (!tb_choose_tiling(problem, &budget, &t))
         return;
     const long long m = problem->m, n = problem->n, k = problem->k;
