@@ -63,8 +63,8 @@ typedef struct tb_choice_memory {
 
 /* What is known of calls of this very product, its way not forced. */
 typedef struct tb_repeated {
-    int calls;
-    bool host_known, streamed_known; /* how long it took that way; with both, the machine's ratios say it */
+    bool host_known, streamed_known; /* how long it takes that way; with both, the machine's ratios say it */
+    bool host_due, streamed_due;     /* that way ought to be tried, if it may be the faster */
 } tb_repeated;
 
 /* What decide() may know besides the problem. */

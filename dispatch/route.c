@@ -119,47 +119,33 @@ static bool can_start(tb_readiness readiness)
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-/* Of a product whose time either way is known, from calls of its own; of short ones a few samples say less: in bench/regret
- * 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and took 0.039 in a row. */
-#define SHARE_SAVED_KNOWN       0.1
+/* Of a short product whose time either way is known, from calls of its own; a few samples say less than of long ones: in
+ * bench/regret 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and took 0.039 in a row. */
 #define SHARE_SAVED_KNOWN_SHORT 0.25
 
 static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
-    const bool is_short = host < SHORT_SECONDS;
-    const double share = known ? (is_short ? SHARE_SAVED_KNOWN_SHORT : SHARE_SAVED_KNOWN)
-                               : (is_short ? SHARE_SAVED_SHORT : SHARE_SAVED);
+    const double share = host >= SHORT_SECONDS ? SHARE_SAVED
+                         : known               ? SHARE_SAVED_KNOWN_SHORT
+                                               : SHARE_SAVED_SHORT;
     return device < (1 - share) * host;
 }
 
-/* A product that is called a third time will be called again: the way that is not chosen is tried, if it is forecast not to
- * take much longer; and again now and then, soon at first, as what was tried may have been slow by chance. Twice each time:
- * the first call of a way wakes what the second finds awake. A short product's forecast for the host is the least certain:
- * in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms and took 0.04. */
-#define CALLS_ALIKE       2
-#define CALLS_SOON        16
-#define CALLS_BETWEEN     64
-#define TRIES             2
+/* A way that is due is tried if it is forecast not to take much longer than the chosen one. A short product's forecast for the
+ * host is the least certain: in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms and took 0.04. */
 #define NOT_SO_LONG       1.5
 #define NOT_SO_LONG_SHORT 4.0
 
-static bool is_time_again(int calls)
+static bool should_compare_streamed(double device, double host, const tb_repeated *repeated)
 {
-    return calls % CALLS_BETWEEN < TRIES || calls / TRIES == CALLS_SOON / TRIES;
-}
-
-static bool should_compare(double other, double chosen, bool other_known, const tb_repeated *repeated)
-{
-    const bool due = repeated->calls >= CALLS_ALIKE && (!other_known || is_time_again(repeated->calls));
-    return due && other < NOT_SO_LONG * chosen;
+    return repeated->streamed_due && device < NOT_SO_LONG * host;
 }
 
 static bool should_compare_host(double host, double device, const tb_repeated *repeated)
 {
     const bool is_uncertain = host < SHORT_SECONDS && !repeated->host_known;
-    return should_compare(is_uncertain ? host * NOT_SO_LONG / NOT_SO_LONG_SHORT : host, device,
-                          repeated->host_known, repeated);
+    return repeated->host_due && host < (is_uncertain ? NOT_SO_LONG_SHORT : NOT_SO_LONG) * device;
 }
 
 /* A streamed plan has been made; who gets the call? */
@@ -173,7 +159,7 @@ static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
             return on_host(TB_REASON_DEVICE_BUSY, plan.start);
         return should_compare_host(host, device, repeated) ? on_host(TB_REASON_COMPARING, plan.start) : plan;
     }
-    if (!is_free || !should_compare(device, host, repeated->streamed_known, repeated))
+    if (!is_free || !should_compare_streamed(device, host, repeated))
         return on_host(TB_REASON_TOO_SMALL, plan.start);
     plan.reason = TB_REASON_COMPARING;
     return plan;
@@ -195,7 +181,7 @@ static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
     if (worth_it && readiness != TB_READY) {
         plan = on_host(why_not_ready(readiness), can_start(readiness) ? TB_START_FOR_LATER : TB_START_NOT);
     } else if (readiness == TB_READY &&
-               (worth_it || should_compare(device, host, facts->repeated.streamed_known, &facts->repeated))) {
+               (worth_it || should_compare_streamed(device, host, &facts->repeated))) {
         plan = with_device(problem, facts, TB_REASON_FASTER_ON_DEVICE);
         device = plan.device_seconds;
         if (plan.route == TB_ROUTE_STREAMED)

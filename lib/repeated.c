@@ -2,13 +2,21 @@
 
 #include "dispatch/mix.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 /* One place for each hash: products that share one forget each other. */
 #define PLACES 1024
 
-/* The first call of a way may bring up what later ones find ready: the lesser of two counts. */
-#define SAMPLES_KNOWN 2
+/* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
+ * again now and then, soon at first, as what was tried may have been slow by chance. */
+#define CALLS_ALIKE   2
+#define CALLS_SOON    16
+#define CALLS_BETWEEN 64
+
+/* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
+ * the thread have gone it in a row, or so many have at all. */
+#define TRIES_MOST 4
 
 /* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for
  * reasons of their own, but none is fast by chance. */
@@ -20,7 +28,8 @@
 /* What one way took, divided by what had been forecast. */
 typedef struct way {
     _Atomic(float) ratio;
-    atomic_int samples;
+    atomic_int tries; /* TRIES_MOST: it has been tried */
+    atomic_bool known;
 } way;
 
 /* Threads that write at once may lose a sample, or mix up two products for a call: choices suffer, not results. */
@@ -31,6 +40,9 @@ typedef struct place {
 } place;
 
 static place places[PLACES];
+
+/* Which way the thread's last product went; small ones, which wake nothing, aside. */
+static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
 
 static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
 {
@@ -44,7 +56,12 @@ static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
 
 static bool is_known(way *way)
 {
-    return atomic_load_explicit(&way->samples, memory_order_relaxed) >= SAMPLES_KNOWN;
+    return atomic_load_explicit(&way->known, memory_order_relaxed);
+}
+
+static bool is_due(way *way, int calls)
+{
+    return calls >= CALLS_ALIKE && atomic_load_explicit(&way->tries, memory_order_relaxed) < TRIES_MOST;
 }
 
 static double ratio_of(way *way)
@@ -59,9 +76,11 @@ void tb_recall_product(const tb_problem *problem, tb_facts *facts)
     facts->repeated = (tb_repeated){0};
     if (atomic_load_explicit(&place->key, memory_order_relaxed) != key)
         return;
-    facts->repeated = (tb_repeated){.calls = atomic_load_explicit(&place->calls, memory_order_relaxed),
-                                    .host_known = is_known(&place->host),
-                                    .streamed_known = is_known(&place->streamed)};
+    const int calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    facts->repeated = (tb_repeated){.host_known = is_known(&place->host),
+                                    .streamed_known = is_known(&place->streamed),
+                                    .host_due = is_due(&place->host, calls),
+                                    .streamed_due = is_due(&place->streamed, calls)};
     /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
     if (facts->repeated.host_known && facts->repeated.streamed_known) {
         facts->machine.host_ratio = ratio_of(&place->host);
@@ -69,28 +88,52 @@ void tb_recall_product(const tb_problem *problem, tb_facts *facts)
     }
 }
 
-static void learn(way *way, float sample)
+/* The lesser of what the first trial took, steps towards later samples. */
+static float next_ratio(way *way, int tries, float sample)
 {
-    const int samples = atomic_load_explicit(&way->samples, memory_order_relaxed);
-    float ratio = atomic_load_explicit(&way->ratio, memory_order_relaxed);
-    if (samples == 0)
-        ratio = sample;
-    else if (samples < SAMPLES_KNOWN)
-        ratio = sample < ratio ? sample : ratio;
-    else
-        ratio += (sample < ratio ? STEP_DOWN : STEP_UP) * ((sample < 2 * ratio ? sample : 2 * ratio) - ratio);
-    atomic_store_explicit(&way->ratio, ratio, memory_order_relaxed);
-    if (samples < SAMPLES_KNOWN)
-        atomic_store_explicit(&way->samples, samples + 1, memory_order_relaxed);
+    const float ratio = atomic_load_explicit(&way->ratio, memory_order_relaxed);
+    if (is_known(way))
+        return ratio + (sample < ratio ? STEP_DOWN : STEP_UP) * (fminf(sample, 2 * ratio) - ratio);
+    return tries == 0 ? sample : fminf(sample, ratio);
+}
+
+static void learn(way *way, float sample, bool is_awake)
+{
+    const int tries = atomic_load_explicit(&way->tries, memory_order_relaxed);
+    atomic_store_explicit(&way->ratio, next_ratio(way, tries, sample), memory_order_relaxed);
+    if (tries == TRIES_MOST)
+        return;
+    const int next = tries > 0 && is_awake ? TRIES_MOST : tries + 1;
+    atomic_store_explicit(&way->tries, next, memory_order_relaxed);
+    if (next == TRIES_MOST)
+        atomic_store_explicit(&way->known, true, memory_order_relaxed);
+}
+
+static void try_again(way *way)
+{
+    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
 static void forget(way *way)
 {
-    atomic_store_explicit(&way->samples, 0, memory_order_relaxed);
+    atomic_store_explicit(&way->known, false, memory_order_relaxed);
+    try_again(way);
+}
+
+/* The call did not go the other way. */
+static void count_call(place *place, way *other)
+{
+    const int before = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    const int calls = before < CALLS_MOST ? before + 1 : CALLS_MOST / 2;
+    atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
+    if (calls == CALLS_SOON || calls % CALLS_BETWEEN == 0)
+        try_again(other);
 }
 
 void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
+    const bool is_awake = plan->route == last_route;
+    last_route = plan->route;
     if (facts->route_forced || facts->kernel_forced || plan->needs_device || plan->route == TB_ROUTE_RESIDENT)
         return;
     const uint64_t key = key_of(problem, facts);
@@ -101,12 +144,10 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
         atomic_store_explicit(&place->calls, 0, memory_order_relaxed);
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
     }
-    if (plan->route == TB_ROUTE_HOST)
-        learn(&place->host,
-              (float)(facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)));
-    else
-        learn(&place->streamed, (float)(facts->machine.streamed_ratio * seconds / plan->device_seconds));
-    const int calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
-    atomic_store_explicit(&place->calls, calls < CALLS_MOST ? calls + 1 : CALLS_MOST / 2,
-                          memory_order_relaxed);
+    const bool on_host = plan->route == TB_ROUTE_HOST;
+    const double ratio = on_host
+                             ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)
+                             : facts->machine.streamed_ratio * seconds / plan->device_seconds;
+    learn(on_host ? &place->host : &place->streamed, (float)ratio, is_awake);
+    count_call(place, on_host ? &place->streamed : &place->host);
 }
