@@ -172,6 +172,19 @@ static void rest(void)
  * second, behind a call like themselves. */
 #define SHORT_SECONDS 2e-3
 
+/* What came of the turns that were left alone. */
+typedef struct outcome {
+    double regret;
+    double over_host; /* its time over the host's; 0 unless most turns left the host */
+} outcome;
+
+static int turns_of(memory memory, const product *p)
+{
+    if ((double)p->m * p->n * p->k > 1e11)
+        return TURNS_LONG;
+    return memory == DEVICE ? TURNS_DEVICE : TURNS_MOST;
+}
+
 /* Returns how many of the turns left alone were not computed by the host. A plan that does not name the forced kernel
  * shows that it could not serve. Calls that are left alone and too small to gain leave no plan. */
 static int time_choices(memory memory, const product *p, choice *choices, int count, char *chosen,
@@ -180,9 +193,7 @@ static int time_choices(memory memory, const product *p, choice *choices, int co
     static double times[CHOICES_MAXIMUM][TURNS_MOST];
     char text[256];
     int left_host = 0;
-    int turns = memory == DEVICE ? TURNS_DEVICE : TURNS_MOST;
-    if ((double)p->m * p->n * p->k > 1e11)
-        turns = TURNS_LONG;
+    const int turns = turns_of(memory, p);
     for (int turn = -1; turn < turns; turn++)
         for (int i = 0; i < count; i++) {
             require(force(&choices[i]), "an option was refused");
@@ -207,7 +218,7 @@ static int time_choices(memory memory, const product *p, choice *choices, int co
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
 
-static double regret_of(bench_json *json, memory memory, const product *p)
+static outcome measure(bench_json *json, memory memory, const product *p)
 {
     choice choices[CHOICES_MAXIMUM];
     char chosen[256] = "";
@@ -217,7 +228,9 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     for (int i = 1; i < count; i++)
         if (choices[i].seconds < best->seconds)
             best = &choices[i];
-    double regret = choices[0].seconds / best->seconds;
+    outcome outcome = {.regret = choices[0].seconds / best->seconds};
+    if (memory != DEVICE && 2 * left_host > turns_of(memory, p))
+        outcome.over_host = choices[0].seconds / choices[1].seconds;
     bench_json_begin(json, NULL, '{');
     bench_json_text(json, "memory", memory_names[memory]);
     bench_json_integer(json, "m", p->m);
@@ -235,30 +248,46 @@ static double regret_of(bench_json *json, memory memory, const product *p)
     if (memory != DEVICE) {
         bench_json_number(json, "host_seconds", choices[1].seconds);
         bench_json_number(json, "streamed_seconds", choices[2].seconds);
+        bench_json_integer(json, "turns", turns_of(memory, p));
         bench_json_integer(json, "turns_left_host", left_host);
     }
-    bench_json_number(json, "regret", regret);
+    bench_json_number(json, "regret", outcome.regret);
     bench_json_end(json, '}');
-    if (regret > 1.3)
+    if (outcome.regret > 1.3 || outcome.over_host > 1.1)
         printf("%-8s %5d %5d %5d %c%c %6.2f  %.3f ms by \"%s\"; best %s %s\n", memory_names[memory], p->m,
-               p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N', regret,
+               p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N', outcome.regret,
                1e3 * choices[0].seconds, chosen, best->route, best->kernel);
-    return regret;
+    return outcome;
 }
 
 typedef struct summary {
     double mean, high, worst; /* geometric mean, 95th percentile */
+    int left_host;            /* products that left it in most of their turns */
+    double worst_over_host;   /* of these */
 } summary;
 
-static summary summarize(memory memory, double *regrets, int count)
+static summary summarize(memory memory, const outcome *outcomes, int count)
 {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
+    double *regrets = malloc((size_t)count * sizeof *regrets);
+    require(regrets != NULL, "out of memory");
+    double sum = 0, worst_over_host = 0;
+    int left_host = 0;
+    for (int i = 0; i < count; i++) {
+        regrets[i] = outcomes[i].regret;
         sum += log(regrets[i]);
+        left_host += outcomes[i].over_host > 0;
+        worst_over_host = fmax(worst_over_host, outcomes[i].over_host);
+    }
     qsort(regrets, (size_t)count, sizeof *regrets, bench_compare);
-    const summary summary = {exp(sum / count), regrets[count * 95 / 100], regrets[count - 1]};
-    printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f\n", memory_names[memory],
+    const summary summary = {exp(sum / count), regrets[count * 95 / 100], regrets[count - 1], left_host,
+                             worst_over_host};
+    free(regrets);
+    printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f", memory_names[memory],
            count, summary.mean, summary.high, summary.worst);
+    if (memory == DEVICE)
+        printf("\n");
+    else
+        printf("; %d left the host, at worst %.2f of its time\n", left_host, worst_over_host);
     fflush(stdout);
     return summary;
 }
@@ -269,29 +298,33 @@ static void write_summary(bench_json *json, memory memory, const summary *summar
     bench_json_number(json, "geometric_mean", summary->mean);
     bench_json_number(json, "percentile_95", summary->high);
     bench_json_number(json, "worst", summary->worst);
+    if (memory != DEVICE) {
+        bench_json_integer(json, "left_host", summary->left_host);
+        bench_json_number(json, "worst_over_host", summary->worst_over_host);
+    }
     bench_json_end(json, '}');
 }
 
 /* The same products in every memory. */
 static summary run_products(bench_json *json, memory memory, int shapes)
 {
-    double *regrets = malloc((size_t)shapes * sizeof *regrets);
-    require(regrets != NULL, "out of memory");
+    outcome *outcomes = malloc((size_t)shapes * sizeof *outcomes);
+    require(outcomes != NULL, "out of memory");
     srand(1);
     for (int i = 0; i < shapes; i++) {
         product p = draw_product();
         p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
         p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
         p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
-        regrets[i] = regret_of(json, memory, &p);
+        outcomes[i] = measure(json, memory, &p);
         release(memory, p.a);
         release(memory, p.b);
         release(memory, p.c);
         if ((i + 1) % 20 == 0)
             fprintf(stderr, "%s: %d of %d\n", memory_names[memory], i + 1, shapes);
     }
-    const summary summary = summarize(memory, regrets, shapes);
-    free(regrets);
+    const summary summary = summarize(memory, outcomes, shapes);
+    free(outcomes);
     return summary;
 }
 
