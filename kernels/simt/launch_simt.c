@@ -37,6 +37,8 @@
 #define CLUSTER_BYTES_A_CLOCK 25.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
+/* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
+#define PARTS_MOST 8
 
 #define REDUCE_THREADS 256
 
@@ -45,11 +47,6 @@ extern tb_entry tb_entry_simt_reduce;
 static int64_t smaller(int64_t x, int64_t y)
 {
     return x < y ? x : y;
-}
-
-static int64_t larger(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
 }
 
 static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
@@ -74,111 +71,126 @@ static bool b_along_k(const tb_problem *problem)
     return !problem->transpose_b;
 }
 
-static double efficiency(const tb_kernel *kernel, const tb_problem *problem)
+static double efficiency(const tb_kernel *kernel, const tb_problem *problem, bool vectors)
 {
-    const bool vectors = moves_vectors(problem, 0, 0);
     const double a = vectors ? kernel->a_along_k_share : WORDS_ALONG_K_SHARE;
     const double b = vectors ? kernel->b_along_k_share : WORDS_ALONG_K_SHARE;
     return kernel->efficiency * (1 - (a_along_k(problem) ? a : 0) - (b_along_k(problem) ? b : 0));
 }
 
-/* One step of every block on a multiprocessor where `resident` run at a time: with too few threads its
- * pipelines run partly empty. */
-static double step_clocks(const tb_kernel *kernel, const tb_problem *problem, double resident)
+/* What the schedules of a product have in common, in clocks. */
+typedef struct costs {
+    const tb_kernel *kernel;
+    int multiprocessors;
+    int64_t tiles;
+    double step;    /* of a block, at the full rate of its multiprocessor */
+    double tile;    /* filling the stages and writing the tile */
+    double reading; /* reading all operands once */
+} costs;
+
+/* Reading one operand once, by one multiprocessor. */
+static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k,
+                             bool vectors)
 {
-    double filled = resident * kernel->threads / SATURATING_THREADS;
-    return resident * kernel->tile_m * kernel->tile_n * kernel->tile_k /
-           (TB_FMA_A_CLOCK * efficiency(kernel, problem) * (filled < 1 ? filled : 1));
+    const bool shortened = along_k && kernel->segment_k * (int)sizeof(float) < LINE_BYTES;
+    const double share = !vectors ? MEMORY_SHARE_WORDS : shortened ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
+    return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 
-/* Blocks of so many steps each, as the busiest multiprocessor sees them; each has so many tiles, or parts of tiles. */
-static double wave_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t blocks, double steps,
-                          double tiles_a_block, int multiprocessors)
+static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t batches,
+                      int multiprocessors)
+{
+    const bool vectors = moves_vectors(problem, 0, 0);
+    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors) +
+                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors);
+    double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
+                  tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    if (problem->beta != 0)
+        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    return (costs){
+        .kernel = kernel,
+        .multiprocessors = multiprocessors,
+        .tiles = tiles,
+        .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
+                (TB_FMA_A_CLOCK * efficiency(kernel, problem, vectors)),
+        .tile = tile,
+        .reading = (double)batches * reading / multiprocessors,
+    };
+}
+
+/* Blocks of so many steps each, as the busiest multiprocessor sees them; a block has so many tiles, or parts of tiles. With
+ * too few threads the pipelines run partly empty. */
+static double wave_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
 {
     if (blocks == 0)
         return 0;
-    int64_t share = tb_pieces(blocks, multiprocessors);
-    double resident = (double)smaller(share, kernel->blocks);
-    double tile =
-        kernel->shared_bytes / (moves_vectors(problem, 0, 0) ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
-        tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
-    if (problem->beta != 0)
-        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    const int64_t share = tb_pieces(blocks, costs->multiprocessors);
+    const double resident = (double)smaller(share, costs->kernel->blocks);
+    const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
     return (double)share / resident *
-           (BLOCK_CLOCKS + steps * step_clocks(kernel, problem, resident) + tiles_a_block * tile);
+           (BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile);
 }
 
-static double schedule_clocks(const tb_kernel *kernel, const tb_problem *problem,
-                              const tb_simt_schedule *schedule, int64_t tiles, int multiprocessors)
+static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedule)
 {
-    double clocks =
-        wave_clocks(kernel, problem, schedule->whole, (double)schedule->steps, 1, multiprocessors);
+    const double tile = tile_bytes(costs->kernel);
+    double clocks = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1);
     if (schedule->pieces == 0)
         return clocks;
-    int64_t dealt = tiles - schedule->whole;
+    int64_t dealt = costs->tiles - schedule->whole;
     double pieces = (double)schedule->pieces;
-    /* Where pieces do not end with tiles, all but a few have parts of two. */
-    double parts = pieces + (schedule->pieces % dealt == 0 ? 0 : (double)dealt);
-    clocks += wave_clocks(kernel, problem, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
-                          parts / pieces, multiprocessors);
+    /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
+    const bool even = schedule->pieces % dealt == 0;
+    double parts = pieces + (even ? 0 : (double)dealt);
+    clocks += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+                          even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
     if (schedule->cluster > 1)
-        return clocks + CLUSTER_CLOCKS + tile_bytes(kernel) / CLUSTER_BYTES_A_CLOCK;
-    return clocks + TB_SECOND_LAUNCH_CLOCKS +
-           2 * parts * tile_bytes(kernel) / PARTS_BYTES_A_CLOCK / multiprocessors;
-}
-
-/* Reading one operand once. */
-static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k)
-{
-    const bool shortened = along_k && kernel->segment_k * (int)sizeof(float) < LINE_BYTES;
-    const double share = !moves_vectors(problem, 0, 0) ? MEMORY_SHARE_WORDS
-                         : shortened                   ? MEMORY_SHARE_SHORT
-                                                       : MEMORY_SHARE;
-    return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
+        return clocks + CLUSTER_CLOCKS + tile / CLUSTER_BYTES_A_CLOCK;
+    return clocks + TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 
 /* Where the memory sets the pace all schedules take as long, and the simplest one is best: fewer blocks read longer
  * pieces. */
-static double clocks_of(const tb_kernel *kernel, const tb_problem *problem, const tb_simt_schedule *schedule,
-                        int64_t tiles, int multiprocessors)
+static double clocks_of(const costs *costs, const tb_simt_schedule *schedule)
 {
-    const int64_t batches = tiles / larger(schedule->tiles_m * schedule->tiles_n, 1);
-    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem)) +
-                           reading_clocks(kernel, problem, problem->n, b_along_k(problem));
-    return fmax(schedule_clocks(kernel, problem, schedule, tiles, multiprocessors),
-                (double)batches * reading / multiprocessors);
+    return fmax(schedule_clocks(costs, schedule), costs->reading);
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
-static tb_simt_schedule deal(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t whole,
-                             int64_t pieces, int cluster, int multiprocessors, tb_simt_schedule other)
+static tb_simt_schedule deal(const costs *costs, int64_t whole, int64_t pieces, int cluster,
+                             tb_simt_schedule other)
 {
     tb_simt_schedule dealt = other;
-    int64_t pieces_most = (tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, kernel->tile_k);
+    int64_t pieces_most =
+        (costs->tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
     dealt.whole = whole;
     dealt.pieces = cluster > 1 ? pieces : smaller(pieces, pieces_most);
     dealt.cluster = cluster;
-    if (dealt.pieces == 0 || dealt.pieces == tiles - whole || dealt.pieces > pieces_most)
+    if (dealt.pieces == 0 || dealt.pieces == costs->tiles - whole || dealt.pieces > pieces_most)
         return other;
-    dealt.clocks = clocks_of(kernel, problem, &dealt, tiles, multiprocessors);
+    dealt.clocks = clocks_of(costs, &dealt);
     return dealt.clocks < other.clocks ? dealt : other;
 }
 
-/* Each of the tiles behind the whole waves is cut into the same number of pieces, so that no block has parts of two; fewer
- * pieces where k is short. */
-static tb_simt_schedule deal_evenly(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles,
-                                    int64_t whole, int multiprocessors, tb_simt_schedule best)
+/* Each of the tiles behind the whole waves is cut into the same number of pieces, so that no block has parts of two: into
+ * what fills the device once or as often as it can be, or into a few. */
+static tb_simt_schedule deal_evenly(const costs *costs, int64_t whole, tb_simt_schedule best)
 {
-    int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks, rest = tiles - whole;
+    const int blocks = costs->kernel->blocks, multiprocessors = costs->multiprocessors;
+    const int64_t at_a_time = (int64_t)multiprocessors * blocks, rest = costs->tiles - whole;
     if (rest <= at_a_time / 2)
-        best = deal(kernel, problem, tiles, whole, at_a_time / rest * rest, 1, multiprocessors, best);
-    if (rest <= multiprocessors / 2 && kernel->blocks > 1)
-        best = deal(kernel, problem, tiles, whole, multiprocessors / rest * rest, 1, multiprocessors, best);
+        best = deal(costs, whole, at_a_time / rest * rest, 1, best);
+    if (rest <= multiprocessors / 2 && blocks > 1)
+        best = deal(costs, whole, multiprocessors / rest * rest, 1, best);
+    const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
+    for (int parts = 2; parts <= smaller(parts_most, PARTS_MOST) && rest * parts <= at_a_time; parts++)
+        best = deal(costs, whole, rest * parts, 1, best);
     /* Kernels for 9.0 alone know clusters. Whole waves fit in pairs. */
-    for (int cluster = 2; kernel->architecture >= 90 && cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++)
-        if (rest * cluster <= tb_blocks_in_clusters(cluster, kernel->blocks, multiprocessors) &&
+    for (int cluster = 2; costs->kernel->architecture >= 90 && cluster <= TB_CLUSTER_BLOCKS_MAXIMUM;
+         cluster++)
+        if (rest * cluster <= tb_blocks_in_clusters(cluster, blocks, multiprocessors) &&
             (whole == 0 || (cluster == 2 && whole % 2 == 0)))
-            best = deal(kernel, problem, tiles, whole, rest * cluster, cluster, multiprocessors, best);
+            best = deal(costs, whole, rest * cluster, cluster, best);
     return best;
 }
 
@@ -191,18 +203,19 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
                              .tiles_n = tb_pieces(problem->n, kernel->tile_n),
                              .cluster = 1};
     int64_t tiles = best.tiles_m * best.tiles_n * batches;
+    const costs costs = costs_of(kernel, problem, tiles, batches, multiprocessors);
     best.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
     best.whole = tiles;
-    best.clocks = clocks_of(kernel, problem, &best, tiles, multiprocessors);
+    best.clocks = clocks_of(&costs, &best);
 
     int64_t at_a_time = (int64_t)multiprocessors * kernel->blocks;
     if (tiles == 0 || tiles % at_a_time == 0)
         return best;
     int64_t whole = tiles / at_a_time * at_a_time;
-    best = deal(kernel, problem, tiles, whole, at_a_time, 1, multiprocessors, best);
+    best = deal(&costs, whole, at_a_time, 1, best);
     if (whole > 0)
-        best = deal(kernel, problem, tiles, whole - at_a_time, at_a_time, 1, multiprocessors, best);
-    return deal_evenly(kernel, problem, tiles, whole, multiprocessors, best);
+        best = deal(&costs, whole - at_a_time, at_a_time, 1, best);
+    return deal_evenly(&costs, whole, best);
 }
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)

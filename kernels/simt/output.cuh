@@ -33,6 +33,16 @@ __device__ inline tile locate_tile_again(const tb_simt_arguments &arguments, int
     return locate_tile(arguments, number, tile_m, tile_n);
 }
 
+/* So much of C from a place on, at most a tile. */
+struct extent {
+    int rows, columns;
+};
+
+__device__ inline extent existing_of(const tb_problem &problem, const tile &tile, int tile_m, int tile_n)
+{
+    return {int(min(problem.m - tile.m, int64_t(tile_m))), int(min(problem.n - tile.n, int64_t(tile_n)))};
+}
+
 __device__ inline void add(float4 &sum, const float4 &term)
 {
     sum.x += term.x;
@@ -58,10 +68,11 @@ struct output {
 __device__ inline output output_to_c(const tb_simt_arguments &arguments, const tile &tile)
 {
     const tb_problem &problem = arguments.problem;
+    const extent existing = existing_of(problem, tile, arguments.tile_m, arguments.tile_n);
     return {problem.c + tile.batch * arguments.stride_c + tile.m + tile.n * problem.ldc,
             problem.ldc,
-            int(min(problem.m - tile.m, int64_t(arguments.tile_m))),
-            int(min(problem.n - tile.n, int64_t(arguments.tile_n))),
+            existing.rows,
+            existing.columns,
             problem.alpha,
             problem.beta};
 }

@@ -123,9 +123,11 @@ template <class shape> __device__ inline void meet_in_slice(int slice)
         asm volatile("bar.sync %0, %1;" ::"r"(slice + 1), "n"(shape::slice_threads) : "memory");
 }
 
+/* Where C ends inside the tile, warps that lie beyond it copy their share of the panels and leave the multiplications
+ * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
-                                  int64_t steps, int64_t k)
+                                  int64_t steps, int64_t k, const extent &existing)
 {
     const position<shape> at(threadIdx.x);
     fragment<typename loader_a::layout, shape::thread_m, shape::lanes_m> fragment_a(0, at.slice, at.row);
@@ -181,35 +183,46 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
     wait_for_copies<shape::ahead - 1>();
     meet_in_slice<shape>(at.slice);
 
-    fragment_a.template read<0>(read);
-    fragment_b.template read<0>(read);
-    for (int left = int(part.count); left > 0; left--) {
-        if (left <= shape::ahead) {
-            a.stop();
-            b.stop();
+    auto go_through = [&](auto multiplies) {
+        constexpr bool multiplying = decltype(multiplies)::value;
+        if (multiplying) {
+            fragment_a.template read<0>(read);
+            fragment_b.template read<0>(read);
         }
-        a.fetch_ragged(write);
-        b.fetch_ragged(write + offset_b);
-        unroll<shape::slice_k>([&](auto step) {
-            constexpr int k = decltype(step)::value;
-            move_pieces<shape::slice_k>(a, write, write_before, k);
-            move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k);
-            if (k + 1 == shape::slice_k) {
-                /* The last fragments of this stage are in registers, so that it may be written again after
-                 * the barrier; those of the next stage are read while the last are multiplied. */
-                commit_copies();
-                wait_for_copies<shape::ahead - 1>();
-                meet_in_slice<shape>(at.slice);
-                advance(read);
-                write_before = write;
-                advance(write);
+        for (int left = int(part.count); left > 0; left--) {
+            if (left <= shape::ahead) {
+                a.stop();
+                b.stop();
             }
-            constexpr int next = (k + 1) % shape::slice_k;
-            fragment_a.template read<next>(read);
-            fragment_b.template read<next>(read);
-            multiply<shape, k>(sum, fragment_a, fragment_b);
-        });
-    }
+            a.fetch_ragged(write);
+            b.fetch_ragged(write + offset_b);
+            unroll<shape::slice_k>([&](auto step) {
+                constexpr int k = decltype(step)::value;
+                move_pieces<shape::slice_k>(a, write, write_before, k);
+                move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k);
+                if (k + 1 == shape::slice_k) {
+                    /* The last fragments of this stage are in registers, so that it may be written again after
+                     * the barrier; those of the next stage are read while the last are multiplied. */
+                    commit_copies();
+                    wait_for_copies<shape::ahead - 1>();
+                    meet_in_slice<shape>(at.slice);
+                    advance(read);
+                    write_before = write;
+                    advance(write);
+                }
+                constexpr int next = (k + 1) % shape::slice_k;
+                if (multiplying) {
+                    fragment_a.template read<next>(read);
+                    fragment_b.template read<next>(read);
+                    multiply<shape, k>(sum, fragment_a, fragment_b);
+                }
+            });
+        }
+    };
+    if (__any_sync(0xffffffff, at.row < existing.rows && at.column < existing.columns))
+        go_through(constant<1>());
+    else
+        go_through(constant<0>());
 }
 
 /* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
@@ -228,7 +241,8 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
         loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
                shape::tile_k, shape::slices, shape::slice_threads>
             b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
-        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k);
+        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
+                          existing_of(problem, tile, shape::tile_m, shape::tile_n));
     }
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());

@@ -71,15 +71,18 @@ struct shape {
                   "the slices' sums fit where the stages were");
 };
 
-/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. */
+/* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. Warps go round four schedulers;
+ * those along one edge of the tile are spread over them, as they may be the only ones with something to multiply. */
 template <class shape> struct position {
     int row, column, slice;
 
     __device__ explicit position(int thread)
     {
         const int warp = thread % shape::slice_threads / 32, lane = thread % 32;
-        row = warp % shape::warps_m * shape::warp_m + lane % shape::lanes_m * 4;
-        column = warp / shape::warps_m * shape::warp_n + lane / shape::lanes_m * 4;
+        const int warp_m = warp / shape::warps_n;
+        const int warp_n = (warp + 2 * warp_m) % shape::warps_n;
+        row = warp_m * shape::warp_m + lane % shape::lanes_m * 4;
+        column = warp_n * shape::warp_n + lane / shape::lanes_m * 4;
         slice = thread / shape::slice_threads;
     }
     static __device__ constexpr int m(int i)
