@@ -104,6 +104,10 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
     CHECK(cluster_launched == launched.cluster, "%s: launched in clusters of %d, not %d", kernel->name,
           cluster_launched, launched.cluster);
     CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
+    CHECK(launched.whole == 0 || launched.whole >= (int64_t)launcher.multiprocessors * kernel->blocks ||
+              launched.pieces < launcher.multiprocessors,
+          "%s: %lld pieces share a wave with %lld whole tiles", kernel->name, (long long)launched.pieces,
+          (long long)launched.whole);
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
 
