@@ -35,8 +35,9 @@ static tb_facts facts_of(const tb_problem *problem)
 /* What ways really take, in seconds; how many calls each got. */
 typedef struct course {
     double host, streamed;
-    bool sleepy; /* the host takes three times as long where the call before took the device */
-    int on_host, on_device, compared, last_on_host;
+    bool sleepy; /* either way takes three times as long where the call before went the other */
+    int on_host, on_device, compared;
+    bool last_on_host;
 } course;
 
 /* A program that calls it again and again; the first call of either way takes three times as long. */
@@ -47,7 +48,7 @@ static void call_so_often(const tb_problem *problem, course *course, int times)
         tb_plan plan = tb_decide(problem, &facts);
         const bool at_home = plan.route == TB_ROUTE_HOST;
         int *calls = at_home ? &course->on_host : &course->on_device;
-        const bool is_asleep = course->sleepy && at_home && !course->last_on_host;
+        const bool is_asleep = course->sleepy && at_home != course->last_on_host;
         const double seconds =
             (at_home ? course->host : course->streamed) * (*calls == 0 || is_asleep ? 3 : 1);
         (*calls)++;
@@ -187,6 +188,24 @@ int main(void)
     }
     call_so_often(&problem, &in_pairs, 1);
     CHECK(in_pairs.last_on_host, "in pairs: %d calls of the host", in_pairs.on_host);
+
+    /* Two fast calls of the device are not what it usually takes: such a product soon stays at home. */
+    problem = product_of(1.4, &plan);
+    course lucky = {.host = 0.8 * plan.device_seconds, .streamed = 0.5 * plan.device_seconds};
+    call_so_often(&problem, &lucky, 5);
+    CHECK(!lucky.last_on_host, "lucky: %d calls of the host", lucky.on_host);
+    lucky.streamed = plan.device_seconds;
+    call_so_often(&problem, &lucky, 4);
+    CHECK(lucky.last_on_host, "no longer lucky: %d calls of the device", lucky.on_device);
+
+    /* Nor does waking the device for a trial count, however often: once it has become faster it is taken. */
+    problem = product_of(1.1, &plan);
+    course asleep = {.host = plan.host_seconds, .streamed = 0.95 * plan.host_seconds, .sleepy = true};
+    call_so_often(&problem, &asleep, 400);
+    CHECK(asleep.last_on_host, "asleep: %d calls of the device", asleep.on_device);
+    asleep.streamed = 0.7 * plan.host_seconds;
+    call_so_often(&problem, &asleep, 100);
+    CHECK(!asleep.last_on_host, "awake at last: %d calls of the device", asleep.on_device);
 
     /* Forced calls teach nothing. */
     problem = product_of(1.1, &plan);
