@@ -1,5 +1,7 @@
 #include "kernels/launch.h"
 
+#include "lib/integers.h"
+
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                           void *workspace)
 {

@@ -17,10 +17,4 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
 /* So many blocks, in clusters of `cluster`, certainly run at a time where `blocks` fit a multiprocessor. */
 int64_t tb_blocks_in_clusters(int cluster, int blocks, int multiprocessors);
 
-/* Number of pieces of a given size that cover a length. */
-static inline int64_t tb_pieces(int64_t length, int64_t piece)
-{
-    return (length + piece - 1) / piece;
-}
-
 #endif

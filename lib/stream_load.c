@@ -1,12 +1,8 @@
 /* Operands' way in: parts of them go through the slots to the device, or straight from where the link can read them. */
 #include "lib/copy_threads.h"
+#include "lib/integers.h"
 #include "lib/operand.h"
 #include "lib/stream_run.h"
-
-static int64_t smaller(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 tb_status tb_send_filled(tb_stream_run *run)
 {
@@ -30,7 +26,7 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
     const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
     const int64_t most = (int64_t)(pipeline->slot_bytes / pitch);
     for (int64_t column = 0; column < matrix->columns; column += most) {
-        const size_t columns = (size_t)smaller(most, matrix->columns - column);
+        const size_t columns = (size_t)tb_smaller(most, matrix->columns - column);
         tb_slot *slot = &pipeline->in[run->next_in];
         run->next_in = (run->next_in + 1) % TB_SLOTS;
         TB_TRY(tb_need_slot(pipeline, slot));

@@ -5,14 +5,10 @@
 #include "lib/stream_product.h"
 
 #include "lib/copy_threads.h"
+#include "lib/integers.h"
 #include "lib/operand.h"
 #include "lib/stream.h"
 #include "lib/stream_run.h"
-
-static int64_t smaller(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
@@ -96,7 +92,7 @@ static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int
 {
     for (int64_t column = 0; column < slab->n; column += panel_n) {
         tb_problem panel = *slab;
-        panel.n = smaller(panel_n, slab->n - column);
+        panel.n = tb_smaller(panel_n, slab->n - column);
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
         TB_TRY(multiply(run, &panel));
@@ -208,7 +204,7 @@ static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t column
     for (int64_t index = 0; index < tiling->slabs; index++) {
         const int64_t first_k = index * tiling->slab_k;
         tb_problem slab =
-            part_of(run, column, columns, first_k, smaller(tiling->slab_k, problem->k - first_k));
+            part_of(run, column, columns, first_k, tb_smaller(tiling->slab_k, problem->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
         TB_TRY(tb_send_filled(run));
         TB_TRY(follow_loading(run));
@@ -228,7 +224,7 @@ static tb_status stream_blocks(tb_stream_run *run)
 {
     const int64_t n = run->problem->n, most = run->tiling->block_n;
     for (int64_t column = 0; column < n; column += most)
-        TB_TRY(stream_block(run, column, smaller(most, n - column)));
+        TB_TRY(stream_block(run, column, tb_smaller(most, n - column)));
     return TB_OK;
 }
 
@@ -258,7 +254,7 @@ static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
     const tb_tiling *tiling = run->tiling;
     const int64_t m = run->problem->m, k = run->problem->k;
     for (int64_t row = 0, rows; row < m; row += rows) {
-        rows = smaller(tiling->piece_m, m - row);
+        rows = tb_smaller(tiling->piece_m, m - row);
         tb_problem part = part_of(run, 0, columns, 0, k);
         part.m = rows;
         part.a += row * part.lda; /* which is transposed */
@@ -280,7 +276,7 @@ static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
         TB_TRY(bring_b(run, &all, 0, false));
     for (int64_t index = 0; index < tiling->slabs; index++) {
         const int64_t first_k = index * tiling->slab_k;
-        tb_problem slab = part_of(run, 0, columns, first_k, smaller(tiling->slab_k, k - first_k));
+        tb_problem slab = part_of(run, 0, columns, first_k, tb_smaller(tiling->slab_k, k - first_k));
         if (tiling->b_by_slabs) {
             TB_TRY(bring_b(run, &slab, index * tb_slab_floats(columns, tiling->slab_k), false));
         } else {
@@ -323,7 +319,7 @@ static tb_status stream_whole(tb_stream_run *run)
     else
         TB_TRY(multiply_slabs(run, tiling->block_n));
     for (int64_t column = tiling->block_n, columns; column < problem->n; column += columns) {
-        columns = smaller(tiling->next_n, problem->n - column);
+        columns = tb_smaller(tiling->next_n, problem->n - column);
         tb_problem part = part_of(run, column, columns, 0, problem->k);
         TB_TRY(load_old_columns(run, column, columns));
         TB_TRY(bring_a(run, &part, 0, true));
@@ -343,7 +339,7 @@ static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer
 static tb_status take_buffers(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
-    run->ld_c = tb_pitched(smaller(tiling->band_m, run->problem->m));
+    run->ld_c = tb_pitched(tb_smaller(tiling->band_m, run->problem->m));
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
     run->whole_c = tiling->whole || tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
     int64_t columns = run->whole_c ? run->all : tiling->ring_c * tiling->block_n;

@@ -3,6 +3,7 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
+#include "lib/integers.h"
 
 #include <math.h>
 
@@ -46,11 +47,6 @@
 #define REDUCE_THREADS 256
 
 extern tb_entry tb_entry_simt_reduce;
-
-static int64_t smaller(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
 {
@@ -128,7 +124,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, double steps, int6
     if (blocks == 0)
         return 0;
     const int64_t share = tb_pieces(blocks, costs->multiprocessors);
-    const double resident = (double)smaller(share, costs->kernel->blocks);
+    const double resident = (double)tb_smaller(share, costs->kernel->blocks);
     const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
     return (double)share / resident *
            (BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile);
@@ -183,7 +179,7 @@ static tb_simt_schedule deal(const costs *costs, int64_t whole, int64_t pieces, 
     int64_t pieces_most =
         (costs->tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
     dealt.whole = whole;
-    dealt.pieces = cluster > 1 ? pieces : smaller(pieces, pieces_most);
+    dealt.pieces = cluster > 1 ? pieces : tb_smaller(pieces, pieces_most);
     dealt.cluster = cluster;
     if (dealt.pieces == 0 || dealt.pieces == costs->tiles - whole || dealt.pieces > pieces_most ||
         !spreads(costs, whole, dealt.pieces))
@@ -203,7 +199,7 @@ static tb_simt_schedule deal_evenly(const costs *costs, int64_t whole, int64_t r
     if (rest <= multiprocessors / 2 && room > multiprocessors)
         best = deal(costs, whole, multiprocessors / rest * rest, 1, best);
     const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
-    for (int parts = 2; parts <= smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
+    for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
         best = deal(costs, whole, rest * parts, 1, best);
     return best;
 }

@@ -2,6 +2,7 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
+#include "lib/integers.h"
 
 #include <math.h>
 
@@ -34,11 +35,6 @@ typedef struct view {
     int k_contiguous, vector;
     int extent_index, extent;
 } view;
-
-static int64_t smaller(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 static view view_of(const tb_problem *p)
 {
@@ -96,8 +92,8 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
     double rows = (double)block_rows(v, s), k = (double)tb_pieces(s->rounds, s->pieces) * s->round_k;
     double filled = fmin(rows, (double)v->length) / rows;
     int64_t share = tb_pieces(s->tiles_short * s->tiles_long * s->pieces, multiprocessors);
-    double resident = (double)smaller(share, TB_SKINNY_BLOCKS(v->extent));
-    double x = 4 * rows * filled * k, y = 4 * (double)smaller(v->shorts, v->extent) * k;
+    double resident = (double)tb_smaller(share, TB_SKINNY_BLOCKS(v->extent));
+    double x = 4 * rows * filled * k, y = 4 * (double)tb_smaller(v->shorts, v->extent) * k;
     double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
     double block =
         overlapped(x / TB_BYTES_A_CLOCK, x * LATENCY_CLOCKS(v->k_contiguous) / (resident * in_flight));
@@ -118,7 +114,7 @@ static void consider(const view *v, tb_skinny_schedule s, int multiprocessors, t
     s.tiles_long = tb_pieces(v->length, block_rows(v, &s));
     int64_t tiles = s.tiles_long * s.tiles_short;
     for (int waves = 0; waves <= 2 * TB_SKINNY_BLOCKS(v->extent); waves++) {
-        s.pieces = waves == 0 ? 1 : smaller((int64_t)waves * multiprocessors / tiles, s.rounds);
+        s.pieces = waves == 0 ? 1 : tb_smaller((int64_t)waves * multiprocessors / tiles, s.rounds);
         if (s.pieces < 1 || (waves > 0 && s.pieces == 1))
             continue;
         s.clocks = clocks_of(v, &s, multiprocessors);

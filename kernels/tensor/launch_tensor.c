@@ -3,6 +3,7 @@
 #include "kernels/launch.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/tensor/split.h"
+#include "lib/integers.h"
 
 /* What computes C when the pre-pass finds Inf, NaN or exponents that BF16 parts cannot hold. */
 #define FALLBACK_KERNEL "sgemm_simt_128x128"

@@ -2,6 +2,7 @@
  * beside its operands included, and the pieces cover the product.
  */
 #include "dispatch/tiling.h"
+#include "lib/integers.h"
 #include "tests/check.h"
 
 enum { SHAPES = 100, MULTIPROCESSORS = 132, SLOT_BYTES = 1 << 20 };
@@ -45,15 +46,10 @@ static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
     walk->volume += (double)m * (double)n * (double)k;
 }
 
-static int64_t smaller(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
 static void walk_panels(walk *walk, int64_t m, int64_t n, int64_t panel, int64_t k, bool first)
 {
     for (int64_t column = 0; column < n; column += panel)
-        multiply(walk, m, smaller(panel, n - column), k, first);
+        multiply(walk, m, tb_smaller(panel, n - column), k, first);
 }
 
 static void walk_slabs(walk *walk, int64_t m, int64_t n)
@@ -70,16 +66,16 @@ static void walk_whole(walk *walk)
     const int64_t m = walk->problem->m, n = walk->problem->n, k = walk->problem->k;
     if (t->band_m < m) {
         for (int64_t row = 0; row < m; row += t->band_m)
-            walk_panels(walk, smaller(t->band_m, m - row), n, t->panel_n, k, true);
+            walk_panels(walk, tb_smaller(t->band_m, m - row), n, t->panel_n, k, true);
         return;
     }
     if (t->piece_m == m)
         walk_slabs(walk, m, t->block_n);
     else
         for (int64_t row = 0; row < m; row += t->piece_m)
-            multiply(walk, smaller(t->piece_m, m - row), t->block_n, k, true);
+            multiply(walk, tb_smaller(t->piece_m, m - row), t->block_n, k, true);
     for (int64_t column = t->block_n; column < n; column += t->next_n)
-        walk_panels(walk, m, smaller(t->next_n, n - column), t->next_panel_n, k, true);
+        walk_panels(walk, m, tb_smaller(t->next_n, n - column), t->next_panel_n, k, true);
 }
 
 static void walk_blocks(walk *walk)
@@ -88,7 +84,7 @@ static void walk_blocks(walk *walk)
     const tb_problem *p = walk->problem;
     for (int64_t row = 0; row < p->m; row += t->block_m)
         for (int64_t column = 0; column < p->n; column += t->block_n)
-            walk_slabs(walk, smaller(t->block_m, p->m - row), smaller(t->block_n, p->n - column));
+            walk_slabs(walk, tb_smaller(t->block_m, p->m - row), tb_smaller(t->block_n, p->n - column));
 }
 
 /* Every block of B has its own place, within what is taken for all of them. */
@@ -97,7 +93,7 @@ static void b_has_places(const tb_problem *problem, const tb_tiling *t)
     const int64_t all = tb_whole_b_floats(problem, t, problem->n);
     int64_t end = 0, width = 0;
     for (int64_t column = 0; column < problem->n; column += width) {
-        width = smaller(column == 0 ? t->block_n : t->next_n, problem->n - column);
+        width = tb_smaller(column == 0 ? t->block_n : t->next_n, problem->n - column);
         const int64_t place = tb_whole_b_floats(problem, t, column);
         CHECK(place >= end && place % 32 == 0, "columns from %lld at %lld, others end at %lld",
               (long long)column, (long long)place, (long long)end);
