@@ -45,8 +45,9 @@ TB_KERNEL_FILE(naive, 0)
 TB_KERNEL_FILE(tiled, 0)
 
 /* The SIMT family: tile and steps of k a stage, slices into which a block divides k, threads, stages, blocks a
- * multiprocessor, share of the FMA peak, what A and B along k cost of it. Of 64x64_2 only two blocks fit where A and B
- * are aligned and both along k.
+ * multiprocessor, share of the FMA peak, what A and B along k cost of it. 64x64_2's shape asks for
+ * two blocks only, as its threads then keep operands along k by rows; from 8.0 on three fit, but where A and B are
+ * aligned and both along k.
  */
 /* clang-format off */
 #define TB_SIMT_FAMILY(X)                                                                                    \

@@ -19,12 +19,15 @@
 #define TRIES_MOST 4
 
 /* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for reasons
- * of their own. The host hardly goes up: it counts for what it takes at its best, the device for what it usually takes, as
- * being slower than the program's own BLAS is worse than gaining little. In bench/regret 9 x 8034 x 210 left the host in
- * five of nine turns, most probably for two fast calls of the device. */
+ * of their own. The host goes up least: it counts for what it takes at its best, the device for what it usually takes, as
+ * being slower than the program's own BLAS is worse than gaining little. A single slow call of a device that saves 30% does
+ * not send a product home, two in a row do. */
 #define STEP_DOWN        0.75f
-#define STEP_HOST_UP     0.125f
-#define STEP_STREAMED_UP 0.5f
+#define STEP_UP          0.125f
+#define STEP_STREAMED_UP 0.2f
+
+/* A way whose last trial has not been allowed is believed to take so much of what it did: it was slow once, not for ever. */
+#define FADING 0.9f
 
 #define CALLS_MOST (1 << 20)
 
@@ -44,7 +47,7 @@ typedef struct place {
 
 static place places[PLACES];
 
-/* Which way the thread's last product went; small ones, which wake nothing, aside. */
+/* Which way the thread's last product went; those aside that wake nothing, for being small or without k. */
 static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
 
 static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
@@ -101,7 +104,8 @@ static float next_ratio(way *way, bool on_host, float sample, int tries, bool is
         return ratio + STEP_DOWN * (sample - ratio);
     if (tries < TRIES_MOST - 1 && !is_awake)
         return ratio; /* it may have been slow for waking what the next one finds awake */
-    return ratio + (on_host ? STEP_HOST_UP : STEP_STREAMED_UP) * (fminf(sample, 2 * ratio) - ratio);
+    const float step = on_host || tries < TRIES_MOST ? STEP_UP : STEP_STREAMED_UP;
+    return ratio + step * (fminf(sample, 2 * ratio) - ratio);
 }
 
 static void learn(way *way, bool on_host, float sample, bool is_awake)
@@ -117,18 +121,21 @@ static void learn(way *way, bool on_host, float sample, bool is_awake)
         atomic_store_explicit(&way->known, true, memory_order_relaxed);
 }
 
-static void try_again(way *way)
-{
-    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
-}
-
 static void forget(way *way)
 {
     atomic_store_explicit(&way->known, false, memory_order_relaxed);
-    try_again(way);
+    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
-/* The call did not go the other way. */
+static void try_again(way *way)
+{
+    if (is_known(way) && atomic_load_explicit(&way->tries, memory_order_relaxed) == 0)
+        atomic_store_explicit(&way->ratio, FADING * atomic_load_explicit(&way->ratio, memory_order_relaxed),
+                              memory_order_relaxed);
+    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
+}
+
+/* other is the way that the call did not go. */
 static void count_call(place *place, way *other)
 {
     const int before = atomic_load_explicit(&place->calls, memory_order_relaxed);
@@ -152,6 +159,8 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
         atomic_store_explicit(&place->calls, 0, memory_order_relaxed);
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
     }
+    if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
+        atomic_store_explicit(&place->streamed.tries, TRIES_MOST, memory_order_relaxed);
     const bool on_host = plan->route == TB_ROUTE_HOST;
     const double ratio = on_host
                              ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)

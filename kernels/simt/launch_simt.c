@@ -189,7 +189,7 @@ static tb_simt_schedule deal(const costs *costs, int64_t whole, int64_t pieces, 
 }
 
 /* Each of the tiles behind the first `whole` is cut into the same number of pieces, so that no block has parts of two: into
- * what fills the room, or a block's worth of every multiprocessor, or into a few. */
+ * what fills the room, or into one for each multiprocessor, or into a few. */
 static tb_simt_schedule deal_evenly(const costs *costs, int64_t whole, int64_t room, tb_simt_schedule best)
 {
     const int multiprocessors = costs->multiprocessors;
@@ -217,8 +217,8 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, tb_s
 }
 
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
- * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. A wave in which
- * every multiprocessor has fewer whole tiles than it has room for counts as whole, too; pieces share it. */
+ * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
+ * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               int multiprocessors)
 {
@@ -240,12 +240,12 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
         best = deal(&costs, whole - wave, wave, 1, best);
     best = deal_evenly(&costs, whole, wave, best);
     best = deal_to_clusters(&costs, whole, best);
-    const int64_t spread = tiles / multiprocessors * multiprocessors;
-    if (spread == whole || spread == tiles)
+    const int64_t rounds = tiles / multiprocessors * multiprocessors;
+    if (rounds == whole || rounds == tiles)
         return best;
-    /* One less than there are multiprocessors: see spreads. */
-    best = deal(&costs, spread, spread < wave ? multiprocessors - 1 : multiprocessors, 1, best);
-    return deal_evenly(&costs, spread, whole + wave - spread, best);
+    /* In the first wave fewer than there are multiprocessors: see spreads. */
+    best = deal(&costs, rounds, rounds < wave ? multiprocessors - 1 : multiprocessors, 1, best);
+    return deal_evenly(&costs, rounds, whole + wave - rounds, best);
 }
 
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)

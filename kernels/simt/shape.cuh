@@ -72,7 +72,8 @@ struct shape {
 };
 
 /* A thread's share of the block's tile: where its first 4 x 4 piece lies, and in which slice. Warps go round four schedulers;
- * those along one edge of the tile are spread over them, as they may be the only ones with something to multiply. */
+ * those along one edge of the tile, which may be the only ones with something to multiply, are not on a single one where
+ * there are two columns of warps or more. */
 template <class shape> struct position {
     int row, column, slice;
 

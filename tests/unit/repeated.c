@@ -35,7 +35,8 @@ static tb_facts facts_of(const tb_problem *problem)
 /* What ways really take, in seconds; how many calls each got. */
 typedef struct course {
     double host, streamed;
-    bool sleepy; /* either way takes three times as long where the call before went the other */
+    bool declines; /* the device does, and the host answers */
+    bool sleepy;   /* either way takes three times as long where the call before went the other */
     int on_host, on_device, compared;
     bool last_on_host;
 } course;
@@ -54,6 +55,8 @@ static void call_so_often(const tb_problem *problem, course *course, int times)
         (*calls)++;
         course->compared += plan.reason == TB_REASON_COMPARING;
         course->last_on_host = at_home;
+        if (!at_home && course->declines)
+            plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, false);
         tb_learn_product(problem, &facts, &plan, seconds);
     }
 }
@@ -206,6 +209,38 @@ int main(void)
     asleep.streamed = 0.7 * plan.host_seconds;
     call_so_often(&problem, &asleep, 100);
     CHECK(!asleep.last_on_host, "awake at last: %d calls of the device", asleep.on_device);
+
+    /* One slow call of the device does not send a product home that gains by it, and a bad time of it is over some day. */
+    problem = product_of(1.4, &plan);
+    course moody = {.host = plan.host_seconds, .streamed = 0.7 * plan.host_seconds};
+    call_again_and_again(&problem, &moody);
+    moody.streamed *= 5;
+    call_so_often(&problem, &moody, 1);
+    moody.streamed /= 5;
+    call_so_often(&problem, &moody, 1);
+    CHECK(!moody.last_on_host, "a slow call of the device: %d calls of the host", moody.on_host);
+    moody.streamed *= 10;
+    call_so_often(&problem, &moody, 2000);
+    CHECK(moody.last_on_host, "a bad time: %d calls of the device", moody.on_device);
+    moody.streamed /= 10;
+    call_so_often(&problem, &moody, 1000);
+    CHECK(!moody.last_on_host, "the bad time is over: %d calls of the device", moody.on_device);
+
+    /* A device that declines is not asked by every call. */
+    problem = product_of(1.1, &plan);
+    course declining = {.host = plan.host_seconds, .streamed = 1.2 * plan.host_seconds, .declines = true};
+    call_so_often(&problem, &declining, 1000);
+    CHECK(declining.compared > 0 && declining.compared < 20, "declining: %d compared", declining.compared);
+
+    /* More products than are remembered: none takes over what another has taught. */
+    for (int i = 0; i < 3000; i++) {
+        problem = product_of(1.4, &plan);
+        course another = {.host = plan.host_seconds, .streamed = plan.device_seconds};
+        call_so_often(&problem, &another, 1);
+        const tb_facts first = facts_of(&problem);
+        CHECK(!first.repeated.host_known && !first.repeated.streamed_known, "product %d is known", i);
+        call_so_often(&problem, &another, 4);
+    }
 
     /* Forced calls teach nothing. */
     problem = product_of(1.1, &plan);

@@ -17,6 +17,8 @@ static tb_simt_arguments launched;
 static int64_t blocks_launched;
 static int launches, cluster_launched;
 static int clusters; /* launched in all */
+static int shared_waves,
+    uneven_shared_waves; /* of whole tiles and pieces; uneven ones on a device with nothing else to do */
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 {
@@ -108,6 +110,11 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
               launched.pieces < launcher.multiprocessors,
           "%s: %lld pieces share a wave with %lld whole tiles", kernel->name, (long long)launched.pieces,
           (long long)launched.whole);
+    const bool shares = launched.whole > 0 && launched.pieces > 0 && launched.cluster == 1 &&
+                        launched.whole % ((int64_t)launcher.multiprocessors * kernel->blocks) != 0;
+    shared_waves += shares;
+    uneven_shared_waves += shares && launched.whole < (int64_t)launcher.multiprocessors * kernel->blocks &&
+                           launched.pieces % (tiles - launched.whole) != 0;
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
 
@@ -136,5 +143,7 @@ int main(void)
         }
     }
     CHECK(clusters > 0, "no clusters");
+    CHECK(shared_waves > 0 && uneven_shared_waves > 0, "%d shared waves, %d uneven ones", shared_waves,
+          uneven_shared_waves);
     return check_result();
 }
