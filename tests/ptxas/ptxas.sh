@@ -3,7 +3,8 @@
 # on a spilled register or a stack frame: both put into memory what the kernel was written to keep in registers; and
 # where it has wgmma wait for wgmma.
 #
-# ptxas.sh --reports folder: the same, of what the build has kept there.
+# ptxas.sh --reports folder rows: the same, of what the build has kept there; and fails where fewer blocks of a kernel fit
+# a multiprocessor of 9.0 by their registers than the catalog says. rows is the program that prints what it says.
 #
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
 # later; all others for any.
@@ -11,9 +12,16 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# Of the reports that are named.
+# Of the reports that are named. stated: what the catalog says, a kernel, its threads and its blocks a line.
 judge() {
-    awk '
+    awk -v stated="$stated" '
+    BEGIN {
+        for (rows = split(stated, lines, "\n"); rows > 0; rows--) {
+            split(lines[rows], row, " ")
+            threads[row[1]] = row[2]
+            blocks[row[1]] = row[3]
+        }
+    }
     /error|warning|nvcc failed/ { print FILENAME ": " $0; failed = 1 }
     /Performance Loss/          { print FILENAME ": " $0; failed = 1 }
     /Compiling entry function/  { split($0, quoted, "\047"); name = quoted[2] " " quoted[4] }
@@ -22,18 +30,27 @@ judge() {
         registers = $5
         shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH) + 0 : 0
         bad = stack + stores + loads > 0
-        printf "%-44s %3d registers %6d bytes shared%s\n", name, registers, shared,
-               bad ? sprintf("  FAILED: stack %d, spilled %d out, %d in", stack, stores, loads) : ""
-        failed = failed || bad
+        split(name, entry, " ")
+        # A warp has its registers by the 256.
+        fit = threads[entry[1]] ? int(65536 / (int((registers + 7) / 8) * 8 * threads[entry[1]])) : 0
+        few = entry[2] ~ /^sm_90/ && fit < blocks[entry[1]]
+        compared += entry[2] ~ /^sm_90/ && fit > 0
+        printf "%-44s %3d registers %6d bytes shared%s%s\n", name, registers, shared,
+               bad ? sprintf("  FAILED: stack %d, spilled %d out, %d in", stack, stores, loads) : "",
+               few ? sprintf("  FAILED: %d blocks fit, %d are stated", fit, blocks[entry[1]]) : ""
+        failed = failed || bad || few
         kernels++
     }
     END {
-        printf "%d kernels%s\n", kernels, failed ? ": FAILED" : ", none spills"
+        printf "%d kernels%s%s\n", kernels, failed ? ": FAILED" : ", none spills",
+               compared ? sprintf("; blocks of %d compared", compared) : ""
         exit failed || kernels == 0
     }' "$@"
 }
 
+stated=
 if [ "$1" = --reports ]; then
+    stated=$("$3") || exit 1
     # File names in the build have no blanks of ours in them.
     judge $(find "$2" -name '*.ptxas' | sort)
     exit
