@@ -201,6 +201,17 @@ int main(void)
     call_so_often(&problem, &lucky, 4);
     CHECK(lucky.last_on_host, "no longer lucky: %d calls of the device", lucky.on_device);
 
+    /* Of a first trial's two calls the faster counts: the first call takes three times what it says here. */
+    problem = product_of(1.4, &plan);
+    course surprised = {.host = plan.device_seconds / 6, .streamed = plan.device_seconds};
+    call_so_often(&problem, &surprised, 3);
+    surprised.host = 2 * plan.device_seconds;
+    call_so_often(&problem, &surprised, 1);
+    CHECK(surprised.on_host == TRIES, "surprised: %d calls of the host", surprised.on_host);
+    surprised.host = 0.5 * plan.device_seconds;
+    call_so_often(&problem, &surprised, 1);
+    CHECK(surprised.last_on_host, "surprised: %d calls of the device", surprised.on_device);
+
     /* Nor does waking the device for a trial count, however often: once it has become faster it is taken. */
     problem = product_of(1.1, &plan);
     course asleep = {.host = plan.host_seconds, .streamed = 0.95 * plan.host_seconds, .sleepy = true};
