@@ -20,8 +20,9 @@
 
 /* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for reasons
  * of their own. The host goes up least: it counts for what it takes at its best, the device for what it usually takes, as
- * being slower than the program's own BLAS is worse than gaining little. A single slow call of a device that saves 30% does
- * not send a product home, two in a row do. */
+ * being slower than the program's own BLAS is worse than gaining little: where it saves 30% of a long product, one slow
+ * call does not send that home, two in a row do. In a trial it goes up no faster than the host, or one that is slow by
+ * chance would be the last. */
 #define STEP_DOWN        0.75f
 #define STEP_UP          0.125f
 #define STEP_STREAMED_UP 0.2f
