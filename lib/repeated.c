@@ -9,9 +9,10 @@
 #define PLACES 1024
 
 /* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
- * again now and then, soon at first, as what was tried may have been slow by chance. */
+ * again after so many calls, twice and four times as many, and so on, and then every so often, as what was tried may have
+ * been slow by chance. */
 #define CALLS_ALIKE   2
-#define CALLS_SOON    16
+#define CALLS_SOON    8
 #define CALLS_BETWEEN 64
 
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
@@ -136,13 +137,20 @@ static void try_again(way *way)
     atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
+static bool is_time_to_try(int calls)
+{
+    if (calls >= CALLS_BETWEEN)
+        return calls % CALLS_BETWEEN == 0;
+    return calls >= CALLS_SOON && (calls & (calls - 1)) == 0;
+}
+
 /* other is the way that the call did not go. */
 static void count_call(place *place, way *other)
 {
     const int before = atomic_load_explicit(&place->calls, memory_order_relaxed);
     const int calls = before < CALLS_MOST ? before + 1 : CALLS_MOST / 2;
     atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
-    if (calls == CALLS_SOON || calls % CALLS_BETWEEN == 0)
+    if (is_time_to_try(calls))
         try_again(other);
 }
 

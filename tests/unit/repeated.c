@@ -4,7 +4,7 @@
 #include "lib/repeated.h"
 #include "tests/check.h"
 
-enum { CALLS = 40, TRIES = 2, TRIES_AND_AGAIN = 4, TRIES_INTERRUPTED = 4 };
+enum { CALLS = 40, TRIES = 2, TRIES_AND_AGAIN = 8, TRIES_INTERRUPTED = 4 };
 
 static const tb_chip chip = {.open = true,
                              .architecture = 90,
@@ -156,9 +156,22 @@ int main(void)
     problem = product_of(1.1, &plan);
     course unlucky = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
     for (int calls = 0; calls < 2; calls++) {
-        call_so_often(&problem, &unlucky, 10);
+        call_so_often(&problem, &unlucky, 8);
         CHECK(unlucky.last_on_host == (calls == 0), "after %d calls of the device", unlucky.on_device);
         unlucky.streamed = 0.7 * plan.host_seconds;
+    }
+
+    /* A short product's host that has been slow by chance is tried again though it took almost twice as long, a long one's
+     * is not. */
+    for (int is_short = 0; is_short < 2; is_short++) {
+        problem = product_about(is_short ? 500 : 2000, 2, &plan);
+        course slow_once = {.host = 1.9 * plan.device_seconds, .streamed = plan.device_seconds};
+        host_ratio *= 0.7; /* the forecast that has the host tried */
+        call_so_often(&problem, &slow_once, 8);
+        CHECK(slow_once.on_host == TRIES, "%d calls of a host that is slow", slow_once.on_host);
+        slow_once.host = 0.5 * plan.device_seconds;
+        call_so_often(&problem, &slow_once, 7);
+        CHECK(slow_once.last_on_host == is_short, "a host that was slow: %d calls of it", slow_once.on_host);
     }
 
     /* Once in a while the other way is tried again. */
@@ -197,8 +210,8 @@ int main(void)
     course lucky = {.host = 0.8 * plan.device_seconds, .streamed = 0.5 * plan.device_seconds};
     call_so_often(&problem, &lucky, 5);
     CHECK(!lucky.last_on_host, "lucky: %d calls of the host", lucky.on_host);
-    lucky.streamed = plan.device_seconds;
-    call_so_often(&problem, &lucky, 4);
+    lucky.streamed = 1.1 * plan.device_seconds;
+    call_so_often(&problem, &lucky, 3);
     CHECK(lucky.last_on_host, "no longer lucky: %d calls of the device", lucky.on_device);
 
     /* Of a first trial's two calls the faster counts: the first call takes three times what it says here. */
