@@ -42,6 +42,7 @@ void bench_open(bench_gpu *gpu)
     BENCH_TB(tb_device.open_device(0));
     gpu->chip = tb_presume_chip(0, &gpu->description);
     gpu->chip.open = true;
+    gpu->chip.clusters = tb_device.clusters(0);
     tb_measure_chip(&gpu->chip);
     BENCH_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
     gpu->l2_bytes = (size_t)properties.l2CacheSize;

@@ -78,10 +78,9 @@ static double workspace_bytes(const tb_budget *budget, const tb_problem *problem
 {
     if (!budget->kernel->workspace)
         return 0;
-    const tb_launcher launcher = {.architecture = budget->kernel->architecture,
-                                  .multiprocessors = budget->multiprocessors};
+    const tb_launcher launcher = {.target = budget->target};
     tb_tiling complete = *tiling;
-    complete.panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
+    complete.panel_n = choose_panel(tiling, budget->kernel, budget->target.multiprocessors);
     tb_part_size sizes[TB_PART_SIZES];
     const int count = tb_tiling_sizes(problem, &complete, sizes);
     double most = 0;
@@ -163,7 +162,7 @@ static bool keeps_device_busy(const tb_problem *problem, int64_t extent)
 static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
-    const int64_t at_a_time = (int64_t)budget->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+    const int64_t at_a_time = (int64_t)budget->target.multiprocessors * tb_larger(budget->kernel->blocks, 1);
     const int64_t first = tb_larger(tb_pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
@@ -276,7 +275,7 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
 
 static bool complete(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
 {
-    tiling->panel_n = choose_panel(tiling, budget->kernel, budget->multiprocessors);
+    tiling->panel_n = choose_panel(tiling, budget->kernel, budget->target.multiprocessors);
     return fits(budget, problem, tiling);
 }
 
@@ -320,6 +319,6 @@ bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_til
         if ((found = choose_blocks(problem, block_m, block_n, budget, tiling)))
             break;
     if (found)
-        tiling->panel_n = tiling->next_panel_n = choose_panel(tiling, kernel, budget->multiprocessors);
+        tiling->panel_n = tiling->next_panel_n = choose_panel(tiling, kernel, budget->target.multiprocessors);
     return found;
 }

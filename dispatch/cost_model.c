@@ -185,7 +185,10 @@ static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, c
 
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
-    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, chip->multiprocessors) / chip->clock
+    const tb_target target = {.architecture = chip->architecture,
+                              .multiprocessors = chip->multiprocessors,
+                              .clusters = chip->clusters};
+    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, target) / chip->clock
                                        : tile_seconds(kernel, problem, chip);
     double traffic =
         bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);

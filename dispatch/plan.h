@@ -36,8 +36,9 @@ typedef struct tb_chip {
     int architecture;
     int multiprocessors;
     double clock; /* Hz, at which a multiprocessor does 128 multiply-adds a clock; less where it does fewer */
-    double memory_rate;       /* bytes a second, read plus written */
-    double link_in, link_out; /* bytes a second between pinned memory and the device, one way at a time */
+    double memory_rate;          /* bytes a second, read plus written */
+    double link_in, link_out;    /* bytes a second between pinned memory and the device, one way at a time */
+    const tb_clusters *clusters; /* NULL: unknown */
 } tb_chip;
 
 /* The machine as far as decisions depend on it. */

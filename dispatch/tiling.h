@@ -61,7 +61,7 @@ double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
  * may be returned band by band. */
 typedef struct tb_budget {
     const tb_kernel *kernel;
-    int multiprocessors;
+    tb_target target;
     double bytes;
     int64_t slot_bytes;
     bool straight, bands;

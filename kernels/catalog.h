@@ -31,10 +31,26 @@ typedef struct tb_entry {
     bool early; /* it waits itself for the launch before it, and so may start before that is over */
 } tb_entry;
 
-typedef struct tb_launcher tb_launcher;
-struct tb_launcher {
+/* A cluster that every device with clusters runs; blocks that share a multiprocessor beside which clusters are counted. */
+#define TB_CLUSTER_BLOCKS_MAXIMUM 8
+#define TB_CLUSTER_LEVELS         3
+
+/* How many clusters of so many blocks run at a time where each multiprocessor has room for 1, 2 or 3 of their blocks. Groups
+ * of multiprocessors differ in size from one device to the next, so that only the driver knows. */
+typedef struct tb_clusters {
+    int16_t at_a_time[TB_CLUSTER_LEVELS][TB_CLUSTER_BLOCKS_MAXIMUM + 1];
+} tb_clusters;
+
+/* What forecasts and schedules depend on. */
+typedef struct tb_target {
     int architecture; /* 90 for compute capability 9.0 */
     int multiprocessors;
+    const tb_clusters *clusters; /* NULL: not known */
+} tb_target;
+
+typedef struct tb_launcher tb_launcher;
+struct tb_launcher {
+    tb_target target;
     /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
     bool same_a;
     /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
@@ -71,6 +87,7 @@ struct tb_kernel {
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
     int segment_k;       /* steps of k that are read in one piece of an operand along k */
     int blocks;          /* that fit a multiprocessor at a time */
+    int blocks_along_k;  /* where A and B are aligned and both along k; of the SIMT family */
     bool pads;           /* operands that miss the alignment are copied into pitched memory first */
     bool forced_only;    /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;     /* largest k served, 0 when there is none */
@@ -84,9 +101,8 @@ struct tb_kernel {
                           where one entry serves every transposition */
     /* Bytes of device memory that launch needs beside the operands; NULL means none. */
     size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-    /* Forecast of its launches in clocks, once they run, on a device of so many multiprocessors; NULL means
-     * whole tiles at the row's efficiency. */
-    double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+    /* Forecast of its launches in clocks, once they run; NULL means whole tiles at the row's efficiency. */
+    double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);
 };

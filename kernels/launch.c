@@ -19,10 +19,17 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
 #define GROUP_MULTIPROCESSORS 16
 #define SMALL_DEVICE          60
 
-int64_t tb_blocks_in_clusters(int cluster, int blocks, int multiprocessors)
+static int64_t least_clusters(int cluster, int multiprocessors)
 {
     bool small = multiprocessors <= SMALL_DEVICE;
     int64_t groups = small ? tb_pieces(multiprocessors, GROUP_MULTIPROCESSORS) : GROUPS_MAXIMUM;
-    int64_t room = (int64_t)multiprocessors * blocks - groups * ((cluster - 1) / 2 * 2);
-    return room > 0 ? room / cluster * cluster : 0;
+    int64_t room = (int64_t)multiprocessors - groups * ((cluster - 1) / 2 * 2);
+    return room > 0 ? room / cluster : 0;
+}
+
+int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
+{
+    if (target.clusters && blocks <= TB_CLUSTER_LEVELS)
+        return target.clusters->at_a_time[blocks - 1][cluster];
+    return blocks * least_clusters(cluster, target.multiprocessors);
 }

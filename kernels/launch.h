@@ -11,10 +11,8 @@
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                           void *workspace);
 
-/* A cluster that every device with clusters runs. */
-#define TB_CLUSTER_BLOCKS_MAXIMUM 8
-
-/* So many blocks, in clusters of `cluster`, certainly run at a time where `blocks` fit a multiprocessor. */
-int64_t tb_blocks_in_clusters(int cluster, int blocks, int multiprocessors);
+/* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
+ * as on any device. */
+int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
 
 #endif

@@ -56,6 +56,8 @@ typedef struct tb_device_operations {
     /* Brings a device's context up, which everything below needs; slow (0.2 to 0.3 s on an H200), and takes
      * some of its memory. Called at most once for each. */
     tb_status (*open_device)(int device);
+    /* How many clusters of blocks an open device runs at a time; NULL: unknown. */
+    const tb_clusters *(*clusters)(int device);
 
     /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. */
     void (*locate)(const void *address, tb_place *place);

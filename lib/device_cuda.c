@@ -2,33 +2,18 @@
  * programs share, or in the context that owns the caller's memory; it is pushed for one operation and popped
  * again, so that the calling thread's current context is never changed.
  */
-#include "lib/device.h"
+#include "lib/device_cuda.h"
 
-#include "lib/driver.h"
-
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEVICES_MAXIMUM 64
-
-struct tb_stream {
-    int device;
-    CUcontext context;
-    CUstream native;
-    bool owned;
-};
 
 struct tb_event {
     CUcontext context;
     CUevent native;
 };
 
-static struct {
-    CUdevice device;
-    _Atomic(CUcontext) primary; /* NULL: not open */
-    int architecture, multiprocessors, pitch_maximum, shared_maximum;
-} devices[DEVICES_MAXIMUM];
+tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
+#define devices tb_cuda_devices
 /* The one whose context owns pinned memory, which every device reaches. */
 static atomic_int first_open = -1;
 
@@ -58,12 +43,14 @@ static tb_status examine_device(int device)
     TB_TRY(TB_CU(cuDeviceGet, &devices[device].device, device));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor));
-    TB_TRY(
-        read_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &devices[device].multiprocessors));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                          &devices[device].target.multiprocessors));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH, &devices[device].pitch_maximum));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                           &devices[device].shared_maximum));
-    devices[device].architecture = 10 * major + minor;
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+                          &devices[device].shared_multiprocessor));
+    devices[device].target.architecture = 10 * major + minor;
     return TB_OK;
 }
 
@@ -74,7 +61,7 @@ static tb_status cuda_open(int *count)
     TB_TRY(TB_CU(cuInit, 0));
     int found = 0;
     TB_TRY(TB_CU(cuDeviceGetCount, &found));
-    found = found < DEVICES_MAXIMUM ? found : DEVICES_MAXIMUM;
+    found = found < TB_CUDA_DEVICES_MAXIMUM ? found : TB_CUDA_DEVICES_MAXIMUM;
     for (int device = 0; device < found; device++)
         TB_TRY(examine_device(device));
     *count = found;
@@ -85,6 +72,7 @@ static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
     TB_TRY(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
+    IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
     devices[device].primary = primary;
     int none = -1;
     atomic_compare_exchange_strong(&first_open, &none, device);
@@ -94,8 +82,8 @@ static tb_status cuda_open_device(int device)
 static tb_status cuda_describe(int device, tb_device_description *description)
 {
     memset(description, 0, sizeof *description);
-    description->architecture = devices[device].architecture;
-    description->multiprocessors = devices[device].multiprocessors;
+    description->architecture = devices[device].target.architecture;
+    description->multiprocessors = devices[device].target.multiprocessors;
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &description->clock_khz));
     int memory_khz, bus_bits;
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz));
@@ -105,6 +93,11 @@ static tb_status cuda_describe(int device, tb_device_description *description)
     TB_TRY(TB_CU(cuDeviceGetName, description->name, (int)sizeof description->name, devices[device].device));
     TB_TRY(TB_CU(cuDeviceTotalMem, &description->memory_bytes, devices[device].device));
     return TB_CU(cuDriverGetVersion, &description->driver_version);
+}
+
+static const tb_clusters *cuda_clusters(int device)
+{
+    return devices[device].target.clusters;
 }
 
 /* The context in which memory of this place is used. */
@@ -135,7 +128,7 @@ static void cuda_locate(const void *pointer, tb_place *place)
         place->memory = TB_MEMORY_PINNED;
     place->device = ordinal >= 0 ? ordinal : 0;
     /* Until a device is open here nobody knows its primary context; decisions made then are made again. */
-    CUcontext primary = place->device < DEVICES_MAXIMUM ? devices[place->device].primary : NULL;
+    CUcontext primary = place->device < TB_CUDA_DEVICES_MAXIMUM ? devices[place->device].primary : NULL;
     if (place->memory == TB_MEMORY_DEVICE && primary && context != primary)
         place->context = context;
 }
@@ -335,118 +328,10 @@ static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-/* The launcher that a catalog row sees. */
-typedef struct launcher {
-    tb_launcher interface;
-    tb_stream *stream;
-} launcher;
-
-/* Serializes loading, so that a module is loaded once. */
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static tb_status load_module(tb_module *module)
-{
-    CUlibrary library;
-    if (!module->image)
-        return TB_UNSUPPORTED;
-    TB_TRY(TB_CU(cuLibraryLoadData, &library, module->image, NULL, NULL, 0, NULL, NULL, 0));
-    module->handle = library;
-    return TB_OK;
-}
-
-static tb_status load_entry(tb_entry *entry)
-{
-    CUkernel kernel;
-    if (!entry->module->handle)
-        TB_TRY(load_module(entry->module));
-    TB_TRY(TB_CU(cuLibraryGetKernel, &kernel, entry->module->handle, entry->symbol));
-    entry->handle = kernel;
-    return TB_OK;
-}
-
-/* Its code goes to the device now, not at its first launch. More than 48 KB of shared memory has to be asked for, on
- * every device. */
-static tb_status prepare_entry(tb_entry *entry, int device)
-{
-    CUfunction loaded;
-    if (!entry->handle)
-        TB_TRY(load_entry(entry));
-    int most = devices[device].shared_maximum, wanted = entry->dynamic_shared_bytes;
-    if (wanted > 0)
-        TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                     wanted < most ? wanted : most, (CUkernel)entry->handle, devices[device].device));
-    TB_TRY(TB_CU(cuKernelGetFunction, &loaded, (CUkernel)entry->handle));
-    entry->prepared |= UINT64_C(1) << device;
-    return TB_OK;
-}
-
-static bool is_prepared(const tb_entry *entry, int device)
-{
-    return entry->prepared >> device & 1;
-}
-
-static tb_status find_entry(tb_entry *entry, int device)
-{
-    if (is_prepared(entry, device))
-        return TB_OK;
-    pthread_mutex_lock(&load_lock);
-    tb_status status = is_prepared(entry, device) ? TB_OK : prepare_entry(entry, device);
-    pthread_mutex_unlock(&load_lock);
-    return status;
-}
-
-static tb_status load(const tb_launcher *interface, tb_entry *entry)
-{
-    return find_entry(entry, ((const launcher *)interface)->stream->device);
-}
-
-static tb_status launch_clusters(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int cluster,
-                                 int threads, int shared_bytes, const void *argument)
-{
-    const launcher *self = (const launcher *)interface;
-    TB_TRY(find_entry(entry, self->stream->device));
-    void *arguments[] = {(void *)(uintptr_t)argument};
-    CUlaunchAttribute attributes[2];
-    unsigned count = 0;
-    if (entry->early && self->interface.architecture >= 90)
-        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                                  .value.programmaticStreamSerializationAllowed = 1};
-    if (cluster > 1)
-        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                                  .value.clusterDim = {(unsigned)cluster, 1, 1}};
-    const CUlaunchConfig config = {.gridDimX = (unsigned)blocks,
-                                   .gridDimY = 1,
-                                   .gridDimZ = 1,
-                                   .blockDimX = (unsigned)threads,
-                                   .blockDimY = 1,
-                                   .blockDimZ = 1,
-                                   .sharedMemBytes = (unsigned)shared_bytes,
-                                   .hStream = self->stream->native,
-                                   .attrs = attributes,
-                                   .numAttrs = count};
-    return TB_CU(cuLaunchKernelEx, &config, (CUfunction)entry->handle, arguments, NULL);
-}
-
-static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
-                              int shared_bytes, const void *argument)
-{
-    return launch_clusters(interface, entry, blocks, 1, threads, shared_bytes, argument);
-}
-
-static launcher launcher_on(tb_stream *stream)
-{
-    const tb_launcher interface = {.architecture = devices[stream->device].architecture,
-                                   .multiprocessors = devices[stream->device].multiprocessors,
-                                   .load = load,
-                                   .launch = launch_entry,
-                                   .launch_clusters = launch_clusters};
-    return (launcher){.interface = interface, .stream = stream};
-}
-
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
                              void *workspace)
 {
-    const launcher launcher = launcher_on(stream);
+    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
     return TB_OK;
 }
@@ -454,7 +339,7 @@ static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const t
 static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
                                    void *workspace)
 {
-    launcher launcher = launcher_on(stream);
+    tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     launcher.interface.same_a = true;
     IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
     return TB_OK;
@@ -462,7 +347,7 @@ static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, c
 
 static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
-    const launcher launcher = launcher_on(stream);
+    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     return kernel->workspace ? kernel->workspace(&launcher.interface, kernel, problem) : 0;
 }
 
@@ -472,6 +357,7 @@ const tb_device_operations tb_device = {
     .open = cuda_open,
     .describe = cuda_describe,
     .open_device = cuda_open_device,
+    .clusters = cuda_clusters,
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,

@@ -43,6 +43,7 @@
     X(cuMemcpyDtoDAsync)                                                                                     \
     X(cuMemcpyDtoHAsync)                                                                                     \
     X(cuMemcpyHtoDAsync)                                                                                     \
+    X(cuOccupancyMaxActiveClusters)                                                                          \
     X(cuPointerGetAttributes)                                                                                \
     X(cuStreamCreate)                                                                                        \
     X(cuStreamDestroy)                                                                                       \

@@ -80,6 +80,8 @@ static void open_unopened(int index)
     tb_status status = tb_device.open_device(chip->device);
     chip->open = status == TB_OK;
     chip->failed = !chip->open;
+    if (chip->open)
+        chip->clusters = tb_device.clusters(chip->device);
     if (chip->open && tb_option_value(TB_OPTION_CALIBRATE))
         tb_measure_chip(chip);
     if (tb_option_value(TB_OPTION_VERBOSE))

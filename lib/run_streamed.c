@@ -109,7 +109,9 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     for (; budget >= BUDGET_LEAST; budget /= 2) {
         tb_tiling tiling;
         const tb_budget room = {.kernel = kernel,
-                                .multiprocessors = device->multiprocessors,
+                                .target = {.architecture = device->architecture,
+                                           .multiprocessors = device->multiprocessors,
+                                           .clusters = tb_device.clusters(pipeline->device)},
                                 .bytes = budget,
                                 .slot_bytes = (int64_t)pipeline->slot_bytes,
                                 .straight =

@@ -11,9 +11,6 @@
  * efficiencies in the catalog were fitted together to what all rows took of 356 products on two H200s (bench/kernels
  * --regret), and some of them again to all schedules of 185: they say which row is faster, and one of them alone may be
  * off. */
-/* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
- * products that it is faster at (bench/regret). */
-#define START_CLOCKS 5200.0
 /* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word. */
 #define MEMORY_SHARE       0.9
@@ -34,8 +31,9 @@
 #define SATURATING_THREADS 134.0
 /* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
 #define WORDS_ALONG_K_SHARE 0.018
-/* Blocks of a cluster wait for each other, and read each other's sums at this rate. */
-#define CLUSTER_CLOCKS        2500.0
+/* Blocks of a cluster wait for each other, and read each other's sums one after the other, at this rate. */
+#define CLUSTER_CLOCKS        2250.0
+#define CLUSTER_BLOCK_CLOCKS  450.0
 #define CLUSTER_BYTES_A_CLOCK 25.0
 /* What it takes longer where pieces do not end with tiles. */
 #define UNEVEN_CLOCKS 1500.0
@@ -45,8 +43,6 @@
 #define PARTS_MOST 8
 
 #define REDUCE_THREADS 256
-
-extern tb_entry tb_entry_simt_reduce;
 
 static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
 {
@@ -77,10 +73,20 @@ static double efficiency(const tb_kernel *kernel, const tb_problem *problem, boo
     return kernel->efficiency * (1 - (a_along_k(problem) ? a : 0) - (b_along_k(problem) ? b : 0));
 }
 
+/* Where the sums of a tile fit into shared memory, in code for 9.0 and later. */
+static bool knows_clusters(const tb_kernel *kernel, tb_target target)
+{
+    return target.architecture >= 90 && kernel->entries[0].early &&
+           tile_bytes(kernel) <= (double)kernel->shared_bytes;
+}
+
 /* What the schedules of a product have in common, in clocks. */
 typedef struct costs {
     const tb_kernel *kernel;
+    tb_target target;
     int multiprocessors;
+    int blocks;    /* that fit a multiprocessor */
+    bool clusters; /* may share tiles */
     int64_t tiles;
     double step;    /* of a block, at the full rate of its multiprocessor */
     double tile;    /* filling the stages and writing the tile */
@@ -97,7 +103,7 @@ static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem,
 }
 
 static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t batches,
-                      int multiprocessors)
+                      tb_target target)
 {
     const bool vectors = moves_vectors(problem, 0, 0);
     const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors) +
@@ -108,23 +114,45 @@ static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
-        .multiprocessors = multiprocessors,
+        .target = target,
+        .multiprocessors = target.multiprocessors,
+        .blocks =
+            vectors && a_along_k(problem) && b_along_k(problem) ? kernel->blocks_along_k : kernel->blocks,
+        .clusters = knows_clusters(kernel, target),
         .tiles = tiles,
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * efficiency(kernel, problem, vectors)),
         .tile = tile,
-        .reading = (double)batches * reading / multiprocessors,
+        .reading = (double)batches * reading / target.multiprocessors,
     };
+}
+
+/* At a time, as many blocks sharing a multiprocessor as there is room for. */
+static int64_t most_clusters(const costs *costs, int cluster)
+{
+    return tb_clusters_at_a_time(cluster, costs->blocks, costs->target);
+}
+
+/* Blocks of the busiest multiprocessor; with clusters, as many as share one before all of those are running. */
+static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
+{
+    int share = 1;
+    if (cluster <= 2)
+        return tb_pieces(blocks, costs->multiprocessors);
+    while (share < costs->blocks && blocks / cluster > tb_clusters_at_a_time(cluster, share, costs->target))
+        share++;
+    return share;
 }
 
 /* Blocks of so many steps each, as the busiest multiprocessor sees them; a block has so many tiles, or parts of tiles. With
  * too few threads the pipelines run partly empty. */
-static double wave_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
+                          int64_t tiles_a_block)
 {
     if (blocks == 0)
         return 0;
-    const int64_t share = tb_pieces(blocks, costs->multiprocessors);
-    const double resident = (double)tb_smaller(share, costs->kernel->blocks);
+    const int64_t share = busiest_share(costs, blocks, cluster);
+    const double resident = (double)tb_smaller(share, costs->blocks);
     const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
     return (double)share / resident *
            (BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile);
@@ -133,7 +161,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, double steps, int6
 static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedule)
 {
     const double tile = tile_bytes(costs->kernel);
-    double clocks = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1);
+    double clocks = wave_clocks(costs, schedule->whole, 1, (double)schedule->steps, 1);
     if (schedule->pieces == 0)
         return clocks;
     int64_t dealt = costs->tiles - schedule->whole;
@@ -141,12 +169,14 @@ static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedu
     /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
     const bool even = schedule->pieces % dealt == 0;
     double parts = pieces + (even ? 0 : (double)dealt);
-    clocks += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
-                          even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
+    clocks +=
+        wave_clocks(costs, schedule->pieces, schedule->cluster, (double)(dealt * schedule->steps) / pieces,
+                    even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
     if (!even)
         clocks += UNEVEN_CLOCKS;
     if (schedule->cluster > 1)
-        return clocks + CLUSTER_CLOCKS + tile / CLUSTER_BYTES_A_CLOCK;
+        return clocks + CLUSTER_CLOCKS + CLUSTER_BLOCK_CLOCKS * schedule->cluster +
+               tile / CLUSTER_BYTES_A_CLOCK;
     return clocks + TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 
@@ -159,7 +189,7 @@ static double clocks_of(const costs *costs, const tb_simt_schedule *schedule)
 
 static int64_t at_a_time(const costs *costs)
 {
-    return (int64_t)costs->multiprocessors * costs->kernel->blocks;
+    return (int64_t)costs->multiprocessors * costs->blocks;
 }
 
 /* Before a device has anything to do, each multiprocessor gets neighbouring blocks: as many as there are for each of them,
@@ -204,15 +234,17 @@ static tb_simt_schedule deal_evenly(const costs *costs, int64_t whole, int64_t r
     return best;
 }
 
-/* The same, each tile's pieces a cluster. Kernels for 9.0 alone know them. Whole waves fit in pairs. */
-static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, tb_simt_schedule best)
+/* The same, each tile's pieces a cluster. Whole waves fit in pairs. */
+static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int64_t room,
+                                         tb_simt_schedule best)
 {
-    const tb_kernel *kernel = costs->kernel;
     const int64_t rest = costs->tiles - whole;
-    for (int cluster = 2; kernel->architecture >= 90 && cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++)
-        if (rest * cluster <= tb_blocks_in_clusters(cluster, kernel->blocks, costs->multiprocessors) &&
-            (whole == 0 || (cluster == 2 && whole % 2 == 0)))
+    for (int cluster = 2; costs->clusters && cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++) {
+        if (whole > 0 && (cluster > 2 || whole % 2 != 0))
+            break;
+        if (rest <= tb_smaller(room / cluster, most_clusters(costs, cluster)))
             best = deal(costs, whole, rest * cluster, cluster, best);
+    }
     return best;
 }
 
@@ -220,13 +252,14 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, tb_s
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
-                              int multiprocessors)
+                              tb_target target)
 {
     tb_simt_schedule best = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
                              .tiles_n = tb_pieces(problem->n, kernel->tile_n),
                              .cluster = 1};
     int64_t tiles = best.tiles_m * best.tiles_n * batches;
-    const costs costs = costs_of(kernel, problem, tiles, batches, multiprocessors);
+    const int multiprocessors = target.multiprocessors;
+    const costs costs = costs_of(kernel, problem, tiles, batches, target);
     best.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
@@ -239,30 +272,21 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     if (whole > 0)
         best = deal(&costs, whole - wave, wave, 1, best);
     best = deal_evenly(&costs, whole, wave, best);
-    best = deal_to_clusters(&costs, whole, best);
+    best = deal_to_clusters(&costs, whole, wave, best);
     const int64_t rounds = tiles / multiprocessors * multiprocessors;
     if (rounds == whole || rounds == tiles)
         return best;
     /* In the first wave fewer than there are multiprocessors: see spreads. */
     best = deal(&costs, rounds, rounds < wave ? multiprocessors - 1 : multiprocessors, 1, best);
-    return deal_evenly(&costs, rounds, whole + wave - rounds, best);
-}
-
-double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
-{
-    return START_CLOCKS + tb_simt_plan(kernel, problem, 1, multiprocessors).clocks;
+    best = deal_evenly(&costs, rounds, whole + wave - rounds, best);
+    return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
                                  const tb_problem *problem, int64_t batches)
 {
-    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
     return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
-}
-
-size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
-{
-    return tb_simt_workspace_batched(launcher, kernel, problem, 1);
 }
 
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
@@ -270,7 +294,7 @@ size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, c
 
 static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel)
 {
-    bool small = launcher->architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
+    bool small = launcher->target.architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
     return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes;
 }
 
@@ -298,7 +322,7 @@ static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *
                                   tb_simt_arguments arguments)
 {
     const tb_problem *problem = &arguments.problem;
-    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
     int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
@@ -349,10 +373,4 @@ tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel
     return launch_arguments(
         launcher, kernel, 1,
         (tb_simt_arguments){.problem = *problem, .partial = workspace, .only_if = only_if});
-}
-
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                         void *workspace)
-{
-    return tb_launch_simt_if(launcher, kernel, problem, workspace, NULL);
 }

@@ -11,10 +11,14 @@
  * A load's way from memory and back under load: what is in flight arrives once in so many. Lines of one step of k each lie
  * far apart, and take longer. */
 #define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1200.0 : 2000.0)
-/* Starting a block until its first loads are back, and its sums' way through shared memory. */
-#define BLOCK_CLOCKS 3500.0
+/* Starting blocks until their first loads are back; their sums' way through shared memory, for each of the extent, and once
+ * more for each warp along k; and the rate at which they write, and read where beta asks, so few columns of C. */
+#define BLOCK_CLOCKS      2700.0
+#define SUM_CLOCKS        200.0
+#define SUM_WARP_CLOCKS   120.0
+#define OUT_BYTES_A_CLOCK 2.5
 /* The second launch, beside the bytes that it moves: of few blocks, it is soon over. */
-#define SECOND_LAUNCH_CLOCKS 2500.0
+#define SECOND_LAUNCH_CLOCKS 3500.0
 /* Two blocks that add their sums up as a cluster; where there are none, a second launch takes somewhat longer. */
 #define PAIR_CLOCKS 1000.0
 /* What L2 delivers to a multiprocessor when all of them ask, about 7 TB/s in all: the short operand comes from
@@ -32,7 +36,7 @@ extern tb_entry tb_entry_skinny_reduce;
 typedef struct view {
     const float *x, *y;
     int64_t length, shorts, x_line, y_row, y_k, c_row, c_column;
-    int k_contiguous, vector;
+    int k_contiguous, vector, reads_c;
     int extent_index, extent;
 } view;
 
@@ -61,6 +65,7 @@ static view view_of(const tb_problem *p)
                    .c_row = p->ldc,
                    .c_column = 1,
                    .k_contiguous = !p->transpose_b};
+    v.reads_c = p->beta != 0;
     /* A single row has no second line, so that nothing depends on where that would be. */
     if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
         v.k_contiguous = 1;
@@ -85,21 +90,32 @@ static double overlapped(double x, double y)
     return cbrt(x * x * x + y * y * y);
 }
 
-/* What the busiest multiprocessor takes for its share of the blocks: the long operand from memory, with it the
- * short one from L2, or the multiplications. */
-static double clocks_of(const view *v, const tb_skinny_schedule *s, int multiprocessors)
+/* What a multiprocessor takes for so many blocks at a time: the long operand from memory, with it the short one from L2, or
+ * the multiplications. */
+static double blocks_clocks(const view *v, const tb_skinny_schedule *s, int64_t resident)
 {
-    double rows = (double)block_rows(v, s), k = (double)tb_pieces(s->rounds, s->pieces) * s->round_k;
-    double filled = fmin(rows, (double)v->length) / rows;
-    int64_t share = tb_pieces(s->tiles_short * s->tiles_long * s->pieces, multiprocessors);
-    double resident = (double)tb_smaller(share, TB_SKINNY_BLOCKS(v->extent));
-    double x = 4 * rows * filled * k, y = 4 * (double)tb_smaller(v->shorts, v->extent) * k;
-    double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
-    double block =
-        overlapped(x / TB_BYTES_A_CLOCK, x * LATENCY_CLOCKS(v->k_contiguous) / (resident * in_flight));
+    if (resident == 0)
+        return 0;
+    const double rows = (double)block_rows(v, s), k = (double)tb_pieces(s->rounds, s->pieces) * s->round_k;
+    const double filled = fmin(rows, (double)v->length) / rows;
+    const double x = 4 * rows * filled * k, y = 4 * (double)tb_smaller(v->shorts, v->extent) * k;
+    const double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
+    double block = overlapped(x / TB_BYTES_A_CLOCK,
+                              x * LATENCY_CLOCKS(v->k_contiguous) / ((double)resident * in_flight));
     block = overlapped(block, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
     block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE(v->k_contiguous)));
-    double clocks = (double)share * (block + BLOCK_CLOCKS / resident);
+    const double out = (v->reads_c ? 2 : 1) * 4 * rows * (double)tb_smaller(v->shorts, v->extent);
+    return (double)resident * block + BLOCK_CLOCKS + SUM_CLOCKS * v->extent +
+           SUM_WARP_CLOCKS * v->extent * s->warps_k + out / OUT_BYTES_A_CLOCK;
+}
+
+/* The busiest multiprocessor has some rounds of blocks, and fewer of them in a last one. */
+static double clocks_of(const view *v, const tb_skinny_schedule *s, int multiprocessors)
+{
+    const int64_t share = tb_pieces(s->tiles_short * s->tiles_long * s->pieces, multiprocessors);
+    const int64_t most = TB_SKINNY_BLOCKS(v->extent);
+    const double clocks =
+        (double)(share / most) * blocks_clocks(v, s, most) + blocks_clocks(v, s, share % most);
     if (s->pieces == 1)
         return clocks;
     if (s->pieces == 2)
@@ -144,10 +160,10 @@ tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors
     return schedule_of(&v, problem->k, multiprocessors);
 }
 
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
 {
     (void)kernel;
-    return tb_skinny_plan(problem, multiprocessors).clocks;
+    return tb_skinny_plan(problem, target.multiprocessors).clocks;
 }
 
 /* Where the build's code has clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a
@@ -155,16 +171,16 @@ double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int 
 static int cluster_of(const tb_launcher *launcher, const tb_kernel *kernel, const view *v,
                       const tb_skinny_schedule *s)
 {
-    if (launcher->architecture < 90 || !kernel->entries[s->entry].early || s->pieces != 2)
+    if (launcher->target.architecture < 90 || !kernel->entries[s->entry].early || s->pieces != 2)
         return 1;
-    int64_t blocks = s->tiles_short * s->tiles_long * s->pieces;
-    return blocks <= tb_blocks_in_clusters(2, TB_SKINNY_BLOCKS(v->extent), launcher->multiprocessors) ? 2 : 1;
+    const int64_t pairs = s->tiles_short * s->tiles_long;
+    return pairs <= tb_clusters_at_a_time(2, TB_SKINNY_BLOCKS(v->extent), launcher->target) ? 2 : 1;
 }
 
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
 {
     const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->multiprocessors);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target.multiprocessors);
     bool added_later = s.pieces > 1 && cluster_of(launcher, kernel, &v, &s) == 1;
     return added_later ? (size_t)(s.pieces * problem->m * problem->n) * sizeof(float) : 0;
 }
@@ -178,11 +194,19 @@ static tb_status launch_reduce(const tb_launcher *launcher, tb_skinny_arguments 
                             arguments);
 }
 
+tb_status tb_prepare_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+{
+    const view v = view_of(problem);
+    TB_TRY(launcher->load(launcher,
+                          &kernel->entries[TB_SKINNY_ENTRY(v.k_contiguous, v.vector, v.extent_index)]));
+    return launcher->load(launcher, &tb_entry_skinny_reduce);
+}
+
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                            void *workspace)
 {
     const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->multiprocessors);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target.multiprocessors);
     if (s.tiles_long > TB_BLOCKS_MAXIMUM / s.tiles_short ||
         s.pieces > TB_BLOCKS_MAXIMUM / (s.tiles_long * s.tiles_short) || s.rounds / s.pieces >= INT32_MAX)
         return TB_UNSUPPORTED;

@@ -22,9 +22,12 @@ typedef struct tb_skinny_schedule {
 tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors);
 
 /* The catalog's callbacks. */
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                            void *workspace);
+
+/* Sees to it that such a launch finds its code on the device. */
+tb_status tb_prepare_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 
 #endif

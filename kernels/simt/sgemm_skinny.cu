@@ -100,6 +100,16 @@ template <class layout, class sizes> struct sums {
     float at[layout::lane_rows][sizes::extent];
 };
 
+/* What is read once, and by whole lines: it need not stay in L1. */
+__device__ inline float4 load_line(const float *from)
+{
+    float4 value;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(from));
+    return value;
+}
+
 /* The long operand, step by step. */
 template <class layout> struct source {
     const tb_skinny_arguments &arguments;
@@ -141,7 +151,7 @@ template <class layout> struct source {
         for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line) {
             if (layout::vector) {
                 if (live >> (layout::k_contiguous ? l : 0) & 1)
-                    *reinterpret_cast<float4 *>(x.at[l]) = __ldcs(reinterpret_cast<const float4 *>(from));
+                    *reinterpret_cast<float4 *>(x.at[l]) = load_line(from);
             } else {
 #pragma unroll
                 for (int e = 0; e < layout::elements; e++)

@@ -40,8 +40,12 @@ struct shape {
     static constexpr int stage_floats = offset_b + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices);
     /* What takes more than 99 KiB or 256 threads is for compute capability 9.0, whose assembler has the registers for it. */
     static constexpr bool large = threads > 256 || stages_ *stage_floats *int(sizeof(float)) > 99 * 1024;
-    /* Blocks of a cluster may share a tile: see tb_simt_plan. */
-    static constexpr bool clusters = large;
+    /* Blocks of a cluster may share a tile, where its sums fit where the stages were: see tb_simt_plan. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr bool clusters = false;
+#else
+    static constexpr bool clusters = tile_m * tile_n <= stages_ * stage_floats;
+#endif
     /* What leaves few registers for anything else, for 8.0 to 11.x. */
     static constexpr bool broad = thread_m * thread_n > 64;
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
@@ -66,7 +70,6 @@ struct shape {
     static_assert(tile_m % warp_m == 0 && tile_n % warp_n == 0, "warps tile the block");
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read in 16-byte pieces");
     static_assert(slice_k % (by_rows ? 8 : 2) == 0, "fragments alternate");
-    static_assert(!clusters || tile_m * tile_n <= stages_ * stage_floats, "sums fit where the stages were");
     static_assert(slices / 2 * tile_m * tile_n <= stages_ * stage_floats,
                   "the slices' sums fit where the stages were");
 };

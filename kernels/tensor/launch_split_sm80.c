@@ -30,7 +30,7 @@ static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
-    l.blocks = launcher->multiprocessors;
+    l.blocks = launcher->target.multiprocessors;
     if (l.panels_a * l.panels_b < l.blocks)
         l.blocks = l.panels_a * l.panels_b;
     l.offset_fallback = l.offset_segments;
@@ -46,9 +46,10 @@ size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *ker
     return lay_out(launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
 }
 
-double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)
+double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
 {
     (void)kernel;
+    const int multiprocessors = target.multiprocessors;
     int64_t tiles = tb_pieces(problem->m, TILE) * tb_pieces(problem->n, TILE);
     double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;

@@ -131,7 +131,7 @@ static size_t largest_bytes(const family *family, int64_t indices)
 static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
     layout l;
-    l.schedule = schedule_of(family, problem, launcher->multiprocessors);
+    l.schedule = schedule_of(family, problem, launcher->target.multiprocessors);
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.schedule.tile_n);
@@ -145,7 +145,7 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
     l.offset_b = tb_split_align(l.offset_used_b + (size_t)(rows_b / TB_SPLIT_BLOCK_ROWS * l.stages));
     l.offset_segments =
         l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.schedule.tile_n));
-    l.blocks = whole_clusters(launcher->multiprocessors);
+    l.blocks = whole_clusters(launcher->target.multiprocessors);
     const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
     if (works < l.blocks)
         l.blocks = works;
@@ -162,7 +162,7 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
 size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
 {
     const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
-    return kernel && kernel->workspace ? kernel->workspace(launcher, kernel, problem) : 0;
+    return kernel ? tb_simt_workspace_batched(launcher, kernel, problem, 1) : 0;
 }
 
 static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
@@ -266,10 +266,10 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         (void)kernel;                                                                                        \
         return workspace_bytes(&family, launcher, problem);                                                  \
     }                                                                                                        \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors)     \
+    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)        \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return clocks(&family, problem, multiprocessors);                                                    \
+        return clocks(&family, problem, target.multiprocessors);                                             \
     }                                                                                                        \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_problem *problem, void *workspace)                                 \

@@ -22,7 +22,7 @@ enum {
 #define TB_SPLIT_DECLARE(family)                                                                             \
     size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
                                    const tb_problem *problem);                                               \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, int multiprocessors);    \
+    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);       \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_problem *problem, void *workspace)
 

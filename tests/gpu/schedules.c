@@ -1,6 +1,6 @@
 /* The SIMT families on a device, row by row, in every way in which they deal work to blocks: tiles of their own, parts of
- * tiles that a second launch adds up, parts that a cluster adds up, whole waves before those; several products in one
- * launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
+ * tiles that a second launch adds up, parts that a cluster adds up, whole waves before those, few last rows and columns
+ * apart; several products in one launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
  */
 #include "dispatch/plan.h"
 #include "kernels/simt/launch_simt.h"
@@ -13,11 +13,11 @@
 
 #include <string.h>
 
-enum { PRODUCTS = 40, BATCHES_MAXIMUM = 5 };
+enum { PRODUCTS = 46, PRODUCTS_APART = 6, BATCHES_MAXIMUM = 5 };
 
-typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, WAYS } way;
+typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, EDGES_APART, WAYS } way;
 static const char *const way_names[] = {"tiles of their own", "parts added later", "clusters",
-                                        "parts behind whole waves"};
+                                        "parts behind whole waves", "edges apart"};
 
 static int reached[WAYS];
 
@@ -42,7 +42,7 @@ static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *ke
 static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel,
                                 const tb_problem *problem, void *workspace)
 {
-    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->multiprocessors);
+    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
     reached[way_of(&schedule)]++;
     return tb_launch_simt_batched(launcher, kernel, problem, batches, stride_a, stride_b, stride_c,
                                   workspace);
@@ -61,6 +61,27 @@ static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, bool a
     matrix drawn = matrix_make(length, lines, ld, aligned ? 0 : check_between(random, 0, 3));
     matrix_fill(&drawn, MATRIX_UNIFORM, random);
     return drawn;
+}
+
+static tb_status launch_apart(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                              void *workspace)
+{
+    reached[EDGES_APART] += tb_simt_edges(kernel, problem, launcher->target) > 0;
+    return tb_launch_simt(launcher, kernel, problem, workspace);
+}
+
+/* Whether the row is to launch the product as the library would. */
+static bool are_apart(const tb_kernel *row, int number)
+{
+    return row->launch == tb_launch_simt && number >= PRODUCTS - PRODUCTS_APART;
+}
+
+/* A few rows and columns more than whole tiles. */
+static void draw_edges(const tb_kernel *row, check_random *random, product *p)
+{
+    p->m = row->tile_m * check_between(random, 2, 1 + 700 / row->tile_m) + check_between(random, 0, 16);
+    p->n = row->tile_n * check_between(random, 2, 1 + 700 / row->tile_n) + check_between(random, 0, 16);
+    p->k = check_between(random, 1000, 3000);
 }
 
 /* A short side and a long one for the skinny row; for the others anything, or a wave of tiles and five or so more. */
@@ -87,8 +108,11 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
                  .transpose_b = check_between(random, 0, 1),
                  .alpha = scalars[check_between(random, 1, 2)],
                  .beta = scalars[check_between(random, 0, 2)]};
-    const bool wave = number == 0 && row->launch != tb_launch_skinny, aligned = number % 3 != 0;
-    draw_sides(row, wave, multiprocessors, random, &p);
+    const bool skinny = row->launch == tb_launch_skinny, aligned = number % 3 != 0;
+    if (are_apart(row, number))
+        draw_edges(row, random, &p);
+    else
+        draw_sides(row, number == 0 && !skinny, multiprocessors, random, &p);
     p.a = draw_matrix(p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
     p.b = draw_matrix(p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);
     p.c = draw_matrix(p.m, p.n, false, aligned, random);
@@ -177,10 +201,13 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
     const bool skinny = kernel->launch == tb_launch_skinny;
     for (int i = 0; i < PRODUCTS; i++) {
         product products[BATCHES_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
-        batches = skinny || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
+        const bool apart = are_apart(kernel, i);
+        batches = skinny || apart || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
         make_batches(products, random);
         tb_kernel row = *kernel;
-        if (!skinny) {
+        if (apart)
+            row.launch = launch_apart;
+        else if (!skinny) {
             row.launch = launch_batched;
             row.workspace = batched_workspace;
         }

@@ -5,20 +5,19 @@
 #include "kernels/simt/launch_simt.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Four transpositions, unaligned and aligned. */
 #define VARIANTS 8
 
-/* Both operands aligned and along k: the row says three, and two fit (kernels/catalog.c). */
-static const char exception[] = "sgemm_simt_64x64_2_tn_vector";
+/* Both operands aligned and along k. */
+#define TN_VECTOR (TB_SIMT_VECTOR + 2)
 
 int main(void)
 {
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; tb_catalog[row].launch == tb_launch_simt && i < VARIANTS; i++) {
             const char *symbol = tb_catalog[row].entries[i].symbol;
-            const int blocks = strcmp(symbol, exception) == 0 ? 2 : tb_catalog[row].blocks;
+            const int blocks = i == TN_VECTOR ? tb_catalog[row].blocks_along_k : tb_catalog[row].blocks;
             printf("%s %d %d\n", symbol, tb_catalog[row].threads, blocks);
         }
     return 0;

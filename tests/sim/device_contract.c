@@ -176,6 +176,22 @@ static void kernels_multiply_or_refuse(void)
     tb_device.release_pinned(memory);
 }
 
+/* Of more blocks there are not more clusters, nor more than blocks fit; a GPU that has clusters tells. */
+static void clusters_fit(const tb_device_description *description)
+{
+    const tb_clusters *clusters = tb_device.clusters(0);
+    CHECK(clusters || description->architecture < 90 || strcmp(tb_device.name, "cuda") != 0,
+          "clusters unknown");
+    for (int blocks = 1; clusters && blocks <= TB_CLUSTER_LEVELS; blocks++)
+        for (int cluster = 2; cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++) {
+            const int count = clusters->at_a_time[blocks - 1][cluster];
+            const int fewer = clusters->at_a_time[blocks - 1][cluster - 1];
+            CHECK(count > 0 && count * cluster <= blocks * description->multiprocessors &&
+                      (cluster == 2 || count <= fewer),
+                  "%d clusters of %d, %d blocks a multiprocessor", count, cluster, blocks);
+        }
+}
+
 int main(void)
 {
     int devices;
@@ -188,6 +204,7 @@ int main(void)
     CHECK(description.architecture >= 50 && description.multiprocessors > 0, "%s: architecture %d",
           description.name, description.architecture);
 
+    clusters_fit(&description);
     an_address_is_located_wherever_it_points();
     pitched_memory_aligns_every_row();
     more_memory_than_there_is_is_refused();

@@ -45,6 +45,12 @@ static tb_status describe(int device, tb_device_description *description)
     return TB_OK;
 }
 
+static const tb_clusters *clusters(int device)
+{
+    (void)device;
+    return NULL;
+}
+
 static tb_status open_device(int device)
 {
     if (atomic_exchange(&device_opened[device], true))
@@ -118,8 +124,8 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
 static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
     (void)stream;
-    tb_launcher launcher = {.architecture = ARCHITECTURE,
-                            .multiprocessors = sim_get_settings()->multiprocessors};
+    tb_launcher launcher = {
+        .target = {.architecture = ARCHITECTURE, .multiprocessors = sim_get_settings()->multiprocessors}};
     return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, problem);
 }
 
@@ -180,6 +186,7 @@ const tb_device_operations tb_device = {
     .open = open_driver,
     .describe = describe,
     .open_device = open_device,
+    .clusters = clusters,
     .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,

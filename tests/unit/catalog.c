@@ -73,8 +73,7 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
 /* For sizes at, below and above a tile's, with every transposition, and with k = 0. */
 static void a_launch_covers_all_of_c(const tb_kernel *kernel)
 {
-    tb_launcher launcher = {.architecture = kernel->architecture,
-                            .multiprocessors = 132,
+    tb_launcher launcher = {.target = {.architecture = kernel->architecture, .multiprocessors = 132},
                             .load = note_nothing,
                             .launch = note_launch,
                             .launch_clusters = note_clusters};

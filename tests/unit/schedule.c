@@ -13,6 +13,11 @@ enum { SHAPES = 300 };
 
 static const int multiprocessors[] = {132, 132, 1, 2, 33};
 
+/* What the driver says of one. */
+static const tb_clusters h200 = {.at_a_time = {{0, 132, 66, 39, 30, 22, 17, 15, 15},
+                                               {0, 264, 132, 79, 62, 47, 39, 32, 30},
+                                               {0, 396, 198, 124, 92, 69, 62, 47, 45}}};
+
 static tb_simt_arguments launched;
 static int64_t blocks_launched;
 static int launches, cluster_launched;
@@ -50,8 +55,10 @@ static tb_status note_clusters(const tb_launcher *from, tb_entry *entry, int64_t
     return status;
 }
 
-static tb_launcher launcher = {
-    .architecture = 90, .load = note_nothing, .launch = note_launch, .launch_clusters = note_clusters};
+static tb_launcher launcher = {.target = {.architecture = 90},
+                               .load = note_nothing,
+                               .launch = note_launch,
+                               .launch_clusters = note_clusters};
 
 /* Walks through the pieces as the kernel does. */
 static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
@@ -90,6 +97,10 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
 
 static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *problem, int64_t batches)
 {
+    const bool aligned_along_k =
+        problem->transpose_a && !problem->transpose_b && problem->lda % 4 == 0 && problem->ldb % 4 == 0;
+    const int64_t wave = (int64_t)launcher.target.multiprocessors *
+                         (aligned_along_k ? kernel->blocks_along_k : kernel->blocks);
     launches = 0;
     CHECK(tb_launch_simt_batched(&launcher, kernel, problem, batches, 0, 0, 0, NULL) == TB_OK,
           "%s: not launched", kernel->name);
@@ -105,16 +116,19 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
           launches);
     CHECK(cluster_launched == launched.cluster, "%s: launched in clusters of %d, not %d", kernel->name,
           cluster_launched, launched.cluster);
+    CHECK(launched.cluster == 1 || launched.whole > 0 || !launcher.target.clusters ||
+              launched.pieces / launched.cluster <=
+                  h200.at_a_time[wave / launcher.target.multiprocessors - 1][launched.cluster],
+          "%s: %lld clusters of %d", kernel->name, (long long)launched.pieces / launched.cluster,
+          launched.cluster);
     CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
-    CHECK(launched.whole == 0 || launched.whole >= (int64_t)launcher.multiprocessors * kernel->blocks ||
-              launched.pieces < launcher.multiprocessors,
+    CHECK(launched.whole == 0 || launched.whole >= wave || launched.pieces < launcher.target.multiprocessors,
           "%s: %lld pieces share a wave with %lld whole tiles", kernel->name, (long long)launched.pieces,
           (long long)launched.whole);
-    const bool shares = launched.whole > 0 && launched.pieces > 0 && launched.cluster == 1 &&
-                        launched.whole % ((int64_t)launcher.multiprocessors * kernel->blocks) != 0;
+    const bool shares =
+        launched.whole > 0 && launched.pieces > 0 && launched.cluster == 1 && launched.whole % wave != 0;
     shared_waves += shares;
-    uneven_shared_waves += shares && launched.whole < (int64_t)launcher.multiprocessors * kernel->blocks &&
-                           launched.pieces % (tiles - launched.whole) != 0;
+    uneven_shared_waves += shares && launched.whole < wave && launched.pieces % (tiles - launched.whole) != 0;
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
 
@@ -138,7 +152,8 @@ int main(void)
                                   .transpose_a = i / 2 % 2,
                                   .transpose_b = i / 4 % 2};
             problem.lda = problem.ldb = 4 + i / 8 % 2; /* aligned or not */
-            launcher.multiprocessors = multiprocessors[i % 5];
+            launcher.target.multiprocessors = multiprocessors[i % 5];
+            launcher.target.clusters = i % 5 == 0 ? &h200 : NULL;
             a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
         }
     }

@@ -34,8 +34,9 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     return TB_OK;
 }
 
-static const tb_launcher launcher = {
-    .architecture = 90, .multiprocessors = MULTIPROCESSORS, .load = note_nothing, .launch = note_launch};
+static const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = MULTIPROCESSORS},
+                                     .load = note_nothing,
+                                     .launch = note_launch};
 
 static bool ends_with(const char *text, const char *end)
 {

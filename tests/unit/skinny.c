@@ -43,7 +43,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
 static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
                                int threads, int shared_bytes, const void *argument)
 {
-    CHECK(launcher->architecture >= 90 && cluster > 1 && cluster <= 8 && blocks % cluster == 0,
+    CHECK(launcher->target.architecture >= 90 && cluster > 1 && cluster <= 8 && blocks % cluster == 0,
           "%lld blocks in clusters of %d", (long long)blocks, cluster);
     tb_status status = note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
     cluster_launched = cluster;
@@ -102,11 +102,11 @@ static void everything_is_covered_once(const tb_problem *p)
 static void a_product_is_dealt(const tb_problem *problem, int architecture, int multiprocessors)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
-    const tb_launcher launcher = {.architecture = architecture,
-                                  .multiprocessors = multiprocessors,
-                                  .load = note_nothing,
-                                  .launch = note_launch,
-                                  .launch_clusters = note_clusters};
+    const tb_launcher launcher = {
+        .target = {.architecture = architecture, .multiprocessors = multiprocessors},
+        .load = note_nothing,
+        .launch = note_launch,
+        .launch_clusters = note_clusters};
     launches = 0;
     CHECK(kernel->launch(&launcher, kernel, problem, NULL) == TB_OK, "not launched");
     the_kernel_fits_the_operands(problem);
@@ -114,7 +114,8 @@ static void a_product_is_dealt(const tb_problem *problem, int architecture, int 
     size_t bytes = kernel->workspace(&launcher, kernel, problem);
     size_t needed = (size_t)(launched.pieces * problem->m * problem->n) * sizeof(float);
     CHECK(bytes == (launched.pieces > launched.cluster ? needed : 0), "%zu bytes of workspace", bytes);
-    double clocks = kernel->clocks(kernel, problem, multiprocessors);
+    double clocks = kernel->clocks(
+        kernel, problem, (tb_target){.architecture = architecture, .multiprocessors = multiprocessors});
     double least = 4 * (double)launched.length * (double)problem->k / TB_BYTES_A_CLOCK / multiprocessors;
     CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
 }

@@ -5,7 +5,9 @@
 #include "lib/integers.h"
 #include "tests/check.h"
 
-enum { SHAPES = 100, MULTIPROCESSORS = 132, SLOT_BYTES = 1 << 20 };
+enum { SHAPES = 100, SLOT_BYTES = 1 << 20 };
+
+#define TARGET ((tb_target){.architecture = 90, .multiprocessors = 132})
 
 static bool is_foreseen(const tb_problem *problem, const tb_tiling *t, const tb_problem *part)
 {
@@ -29,8 +31,7 @@ typedef struct walk {
 
 static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
 {
-    const tb_launcher launcher = {.architecture = walk->kernel->architecture,
-                                  .multiprocessors = MULTIPROCESSORS};
+    const tb_launcher launcher = {.target = TARGET};
     tb_problem part = *walk->problem;
     part.m = m;
     part.n = n;
@@ -106,7 +107,7 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
 {
     tb_tiling t;
     const tb_budget budget = {.kernel = kernel,
-                              .multiprocessors = MULTIPROCESSORS,
+                              .target = TARGET,
                               .bytes = bytes,
                               .slot_bytes = SLOT_BYTES,
                               .straight = problem->m & 1,
@@ -157,7 +158,7 @@ static void the_first_block_is_wide(int64_t n)
 {
     const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
     const tb_budget budget = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
-                              .multiprocessors = MULTIPROCESSORS,
+                              .target = TARGET,
                               .bytes = 100e9,
                               .slot_bytes = 8 << 20};
     tb_tiling t;
