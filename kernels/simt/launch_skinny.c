@@ -13,7 +13,7 @@
 #define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1200.0 : 2000.0)
 /* Starting blocks until their first loads are back; their sums' way through shared memory, for each of the extent, and once
  * more for each warp along k; and the rate at which they write, and read where beta asks, so few columns of C. */
-#define BLOCK_CLOCKS      2700.0
+#define BLOCK_CLOCKS      2500.0
 #define SUM_CLOCKS        200.0
 #define SUM_WARP_CLOCKS   120.0
 #define OUT_BYTES_A_CLOCK 2.5
