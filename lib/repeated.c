@@ -9,11 +9,12 @@
 #define PLACES 1024
 
 /* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
- * again after so many calls, twice and four times as many, and so on, and then every so often, as what was tried may have
- * been slow by chance. */
-#define CALLS_ALIKE   2
-#define CALLS_SOON    8
-#define CALLS_BETWEEN 64
+ * again after so many calls, the host sooner, after twice as many, and so on, and then every so often, as what was tried
+ * may have been slow by chance. */
+#define CALLS_ALIKE     2
+#define CALLS_SOON      16
+#define CALLS_SOON_HOME 8
+#define CALLS_BETWEEN   64
 
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
  * the thread have gone it in a row, or so many have at all. */
@@ -137,20 +138,20 @@ static void try_again(way *way)
     atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
-static bool is_time_to_try(int calls)
+static bool is_time_to_try(int calls, bool on_host)
 {
     if (calls >= CALLS_BETWEEN)
         return calls % CALLS_BETWEEN == 0;
-    return calls >= CALLS_SOON && (calls & (calls - 1)) == 0;
+    return calls >= (on_host ? CALLS_SOON_HOME : CALLS_SOON) && (calls & (calls - 1)) == 0;
 }
 
 /* other is the way that the call did not go. */
-static void count_call(place *place, way *other)
+static void count_call(place *place, way *other, bool other_on_host)
 {
     const int before = atomic_load_explicit(&place->calls, memory_order_relaxed);
     const int calls = before < CALLS_MOST ? before + 1 : CALLS_MOST / 2;
     atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
-    if (is_time_to_try(calls))
+    if (is_time_to_try(calls, other_on_host))
         try_again(other);
 }
 
@@ -175,5 +176,5 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
                              ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake);
-    count_call(place, on_host ? &place->streamed : &place->host);
+    count_call(place, on_host ? &place->streamed : &place->host, !on_host);
 }
