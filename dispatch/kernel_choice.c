@@ -90,6 +90,7 @@ static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, 
                               (uint64_t)problem->ldb,
                               flags,
                               (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
+                              (uintptr_t)chip->clusters,
                               bits_of(chip->clock),
                               bits_of(chip->memory_rate)};
     uint64_t hash = 0;

@@ -107,6 +107,9 @@ struct tb_kernel {
                         void *workspace);
 };
 
+/* A small kernel of the SIMT family's: it adds up what the pieces of tiles left in the workspace. */
+extern tb_entry tb_entry_simt_reduce;
+
 /* All rows, preferred ones later. */
 extern const tb_kernel tb_catalog[];
 extern const size_t tb_catalog_size;

@@ -30,6 +30,7 @@ static int64_t least_clusters(int cluster, int multiprocessors)
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
 {
     if (target.clusters && blocks <= TB_CLUSTER_LEVELS)
-        return target.clusters->at_a_time[blocks - 1][cluster];
+        return target.clusters->at_a_time[0][cluster] > 0 ? target.clusters->at_a_time[blocks - 1][cluster]
+                                                          : 0;
     return blocks * least_clusters(cluster, target.multiprocessors);
 }

@@ -68,11 +68,17 @@ static tb_status cuda_open(int *count)
     return found > 0 ? TB_OK : TB_NO_DEVICE;
 }
 
+static tb_status count_clusters(CUcontext primary, int device)
+{
+    IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
+    return TB_OK;
+}
+
 static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
     TB_TRY(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
-    IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
+    count_clusters(primary, device); /* where that fails, they stay unknown */
     devices[device].primary = primary;
     int none = -1;
     atomic_compare_exchange_strong(&first_open, &none, device);

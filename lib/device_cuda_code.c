@@ -3,8 +3,6 @@
  */
 #include "lib/device_cuda.h"
 
-#include "kernels/simt/launch_simt.h"
-
 #include <pthread.h>
 
 #define devices tb_cuda_devices

@@ -106,6 +106,7 @@ static tb_status classify(CUresult result)
     case CUDA_ERROR_NOT_SUPPORTED:
     case CUDA_ERROR_NOT_PERMITTED:
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
         return TB_UNSUPPORTED;
     default:
         return TB_DEVICE_LOST;

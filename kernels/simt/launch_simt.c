@@ -11,6 +11,9 @@
  * efficiencies in the catalog were fitted together to what all rows took of 356 products on two H200s (bench/kernels
  * --regret), and some of them again to all schedules of 185: they say which row is faster, and one of them alone may be
  * off. */
+/* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
+ * products that it is faster at (bench/regret). */
+#define START_CLOCKS 5200.0
 /* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word. */
 #define MEMORY_SHARE       0.9
@@ -282,11 +285,21 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
+double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
+{
+    return START_CLOCKS + tb_simt_plan(kernel, problem, 1, target).clocks;
+}
+
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
                                  const tb_problem *problem, int64_t batches)
 {
     tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
     return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
+}
+
+size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+{
+    return tb_simt_workspace_batched(launcher, kernel, problem, 1);
 }
 
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
@@ -373,4 +386,10 @@ tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel
     return launch_arguments(
         launcher, kernel, 1,
         (tb_simt_arguments){.problem = *problem, .partial = workspace, .only_if = only_if});
+}
+
+tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                         void *workspace)
+{
+    return tb_launch_simt_if(launcher, kernel, problem, workspace, NULL);
 }

@@ -23,20 +23,13 @@ typedef struct tb_simt_schedule {
 tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
                               tb_target target);
 
-/* Adds up what the pieces of tiles left in the workspace. */
-extern tb_entry tb_entry_simt_reduce;
-
-/* The catalog's callbacks. Few last rows and columns are left to sgemm_skinny. */
+/* The catalog's callbacks. */
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
 size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                          void *workspace);
 
-/* How many parts of such a product sgemm_skinny computes: 0, 1 or 2. */
-int tb_simt_edges(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
-
-/* Every tile by this row, those at the edges too; its workspace is that of one batch. Where *only_if, in device memory, holds 0
- * when the launch's turn comes, C is left alone. */
+/* The same, but where *only_if, in device memory, holds 0 when the launch's turn comes, C is left alone. */
 tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                             void *workspace, const uint32_t *only_if);
 

@@ -84,14 +84,13 @@ static int64_t block_rows(const view *v, const tb_skinny_schedule *s)
     return s->warps / s->warps_k * TB_SKINNY_ROWS(v->k_contiguous, v->vector, v->extent);
 }
 
-/* The longer of two times that overlap: when they come near to each other, it takes somewhat more. */
-static double overlapped(double x, double y)
+static double cube(double x)
 {
-    return cbrt(x * x * x + y * y * y);
+    return x * x * x;
 }
 
-/* What a multiprocessor takes for so many blocks at a time: the long operand from memory, with it the short one from L2, or
- * the multiplications. */
+/* What a multiprocessor takes for so many blocks at a time: the longest of what overlaps, the long operand from memory, with it
+ * the short one from L2, and the multiplications; and somewhat more where these come near to each other. */
 static double blocks_clocks(const view *v, const tb_skinny_schedule *s, int64_t resident)
 {
     if (resident == 0)
@@ -100,10 +99,11 @@ static double blocks_clocks(const view *v, const tb_skinny_schedule *s, int64_t 
     const double filled = fmin(rows, (double)v->length) / rows;
     const double x = 4 * rows * filled * k, y = 4 * (double)tb_smaller(v->shorts, v->extent) * k;
     const double in_flight = (TB_SKINNY_DEPTH(v->extent) - 0.5) * 64 * 32 * s->warps * filled;
-    double block = overlapped(x / TB_BYTES_A_CLOCK,
-                              x * LATENCY_CLOCKS(v->k_contiguous) / ((double)resident * in_flight));
-    block = overlapped(block, (x + y) / L2_BYTES_A_CLOCK) / (v->vector ? 1 : UNALIGNED_SHARE);
-    block = overlapped(block, rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE(v->k_contiguous)));
+    const double reading = cube(x / TB_BYTES_A_CLOCK) +
+                           cube(x * LATENCY_CLOCKS(v->k_contiguous) / ((double)resident * in_flight)) +
+                           cube((x + y) / L2_BYTES_A_CLOCK);
+    const double block = cbrt(reading / (v->vector ? 1 : cube(UNALIGNED_SHARE)) +
+                              cube(rows * v->extent * k / (TB_FMA_A_CLOCK * FMA_SHARE(v->k_contiguous))));
     const double out = (v->reads_c ? 2 : 1) * 4 * rows * (double)tb_smaller(v->shorts, v->extent);
     return (double)resident * block + BLOCK_CLOCKS + SUM_CLOCKS * v->extent +
            SUM_WARP_CLOCKS * v->extent * s->warps_k + out / OUT_BYTES_A_CLOCK;
@@ -114,8 +114,9 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
 {
     const int64_t share = tb_pieces(s->tiles_short * s->tiles_long * s->pieces, multiprocessors);
     const int64_t most = TB_SKINNY_BLOCKS(v->extent);
-    const double clocks =
-        (double)(share / most) * blocks_clocks(v, s, most) + blocks_clocks(v, s, share % most);
+    double clocks = blocks_clocks(v, s, share % most);
+    if (share >= most)
+        clocks += (double)(share / most) * blocks_clocks(v, s, most);
     if (s->pieces == 1)
         return clocks;
     if (s->pieces == 2)
@@ -192,14 +193,6 @@ static tb_status launch_reduce(const tb_launcher *launcher, tb_skinny_arguments 
     int64_t blocks = tb_pieces(arguments->length * arguments->shorts, arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_skinny_reduce, blocks, TB_SKINNY_REDUCE_THREADS, 0,
                             arguments);
-}
-
-tb_status tb_prepare_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
-{
-    const view v = view_of(problem);
-    TB_TRY(launcher->load(launcher,
-                          &kernel->entries[TB_SKINNY_ENTRY(v.k_contiguous, v.vector, v.extent_index)]));
-    return launcher->load(launcher, &tb_entry_skinny_reduce);
 }
 
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,

@@ -27,7 +27,4 @@ size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                            void *workspace);
 
-/* Sees to it that such a launch finds its code on the device. */
-tb_status tb_prepare_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-
 #endif

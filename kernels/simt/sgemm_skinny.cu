@@ -104,7 +104,7 @@ template <class layout, class sizes> struct sums {
 __device__ inline float4 load_line(const float *from)
 {
     float4 value;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.L1::no_allocate.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
                  : "l"(from));
     return value;

@@ -176,18 +176,17 @@ static void kernels_multiply_or_refuse(void)
     tb_device.release_pinned(memory);
 }
 
-/* Of more blocks there are not more clusters, nor more than blocks fit; a GPU that has clusters tells. */
+/* Of more blocks there are not more clusters, nor more than blocks fit; a device that has clusters tells. */
 static void clusters_fit(const tb_device_description *description)
 {
     const tb_clusters *clusters = tb_device.clusters(0);
-    CHECK(clusters || description->architecture < 90 || strcmp(tb_device.name, "cuda") != 0,
-          "clusters unknown");
+    CHECK(clusters || description->architecture < 90 || !tb_entry_simt_reduce.early, "clusters unknown");
     for (int blocks = 1; clusters && blocks <= TB_CLUSTER_LEVELS; blocks++)
         for (int cluster = 2; cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++) {
             const int count = clusters->at_a_time[blocks - 1][cluster];
-            const int fewer = clusters->at_a_time[blocks - 1][cluster - 1];
-            CHECK(count > 0 && count * cluster <= blocks * description->multiprocessors &&
-                      (cluster == 2 || count <= fewer),
+            const int smaller = clusters->at_a_time[blocks - 1][cluster - 1];
+            CHECK(count >= 0 && count * cluster <= blocks * description->multiprocessors &&
+                      (cluster == 2 || count <= smaller),
                   "%d clusters of %d, %d blocks a multiprocessor", count, cluster, blocks);
         }
 }

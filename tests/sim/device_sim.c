@@ -47,8 +47,12 @@ static tb_status describe(int device, tb_device_description *description)
 
 static const tb_clusters *clusters(int device)
 {
+    /* What the driver says of an H200. */
+    static const tb_clusters of_132 = {.at_a_time = {{0, 132, 66, 39, 30, 22, 17, 15, 15},
+                                                     {0, 264, 132, 79, 62, 47, 39, 32, 30},
+                                                     {0, 396, 198, 124, 92, 69, 62, 47, 45}}};
     (void)device;
-    return NULL;
+    return sim_get_settings()->multiprocessors == 132 ? &of_132 : NULL;
 }
 
 static tb_status open_device(int device)
@@ -124,8 +128,9 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
 static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
 {
     (void)stream;
-    tb_launcher launcher = {
-        .target = {.architecture = ARCHITECTURE, .multiprocessors = sim_get_settings()->multiprocessors}};
+    tb_launcher launcher = {.target = {.architecture = ARCHITECTURE,
+                                       .multiprocessors = sim_get_settings()->multiprocessors,
+                                       .clusters = clusters(0)}};
     return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, problem);
 }
 
