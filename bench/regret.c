@@ -176,6 +176,7 @@ static void rest(void)
 typedef struct outcome {
     double regret;
     double over_host; /* its time over the host's; 0 unless most turns left the host */
+    double settled;   /* the same of further turns, after those in which the library has learned */
 } outcome;
 
 static int turns_of(memory memory, const product *p)
@@ -218,6 +219,15 @@ static int time_choices(memory memory, const product *p, choice *choices, int co
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
 
+/* What the library has learned in these turns shows in further ones, beside the host alone. */
+static double settle(memory memory, const product *p)
+{
+    choice choices[] = {{.route = "auto", .kernel = "auto"}, {.route = "host", .kernel = "auto"}};
+    char chosen[256];
+    const int left_host = time_choices(memory, p, choices, 2, chosen, sizeof chosen);
+    return 2 * left_host > turns_of(memory, p) ? choices[0].seconds / choices[1].seconds : 0;
+}
+
 static outcome measure(bench_json *json, memory memory, const product *p)
 {
     choice choices[CHOICES_MAXIMUM];
@@ -231,6 +241,8 @@ static outcome measure(bench_json *json, memory memory, const product *p)
     outcome outcome = {.regret = choices[0].seconds / best->seconds};
     if (memory != DEVICE && 2 * left_host > turns_of(memory, p))
         outcome.over_host = choices[0].seconds / choices[1].seconds;
+    if (memory != DEVICE && left_host > 0)
+        outcome.settled = settle(memory, p);
     bench_json_begin(json, NULL, '{');
     bench_json_text(json, "memory", memory_names[memory]);
     bench_json_integer(json, "m", p->m);
@@ -250,13 +262,14 @@ static outcome measure(bench_json *json, memory memory, const product *p)
         bench_json_number(json, "streamed_seconds", choices[2].seconds);
         bench_json_integer(json, "turns", turns_of(memory, p));
         bench_json_integer(json, "turns_left_host", left_host);
+        bench_json_number(json, "settled_over_host", outcome.settled);
     }
     bench_json_number(json, "regret", outcome.regret);
     bench_json_end(json, '}');
-    if (outcome.regret > 1.3 || outcome.over_host > 1.1)
-        printf("%-8s %5d %5d %5d %c%c %6.2f  %.3f ms by \"%s\"; best %s %s\n", memory_names[memory], p->m,
-               p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N', outcome.regret,
-               1e3 * choices[0].seconds, chosen, best->route, best->kernel);
+    if (outcome.regret > 1.3 || outcome.over_host > 1.1 || outcome.settled > 1.1)
+        printf("%-8s %5d %5d %5d %c%c %6.2f, settled %.2f of the host's  %.3f ms by \"%s\"; best %s %s\n",
+               memory_names[memory], p->m, p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
+               outcome.regret, outcome.settled, 1e3 * choices[0].seconds, chosen, best->route, best->kernel);
     return outcome;
 }
 
@@ -264,30 +277,36 @@ typedef struct summary {
     double mean, high, worst; /* geometric mean, 95th percentile */
     int left_host;            /* products that left it in most of their turns */
     double worst_over_host;   /* of these */
+    int settled_away;         /* products that most of the further turns left the host with */
+    double worst_settled;
 } summary;
 
 static summary summarize(memory memory, const outcome *outcomes, int count)
 {
     double *regrets = malloc((size_t)count * sizeof *regrets);
     require(regrets != NULL, "out of memory");
-    double sum = 0, worst_over_host = 0;
-    int left_host = 0;
+    double sum = 0, worst_over_host = 0, worst_settled = 0;
+    int left_host = 0, settled_away = 0;
     for (int i = 0; i < count; i++) {
         regrets[i] = outcomes[i].regret;
         sum += log(regrets[i]);
         left_host += outcomes[i].over_host > 0;
         worst_over_host = fmax(worst_over_host, outcomes[i].over_host);
+        settled_away += outcomes[i].settled > 0;
+        worst_settled = fmax(worst_settled, outcomes[i].settled);
     }
     qsort(regrets, (size_t)count, sizeof *regrets, bench_compare);
-    const summary summary = {exp(sum / count), regrets[count * 95 / 100], regrets[count - 1], left_host,
-                             worst_over_host};
+    const summary summary = {exp(sum / count), regrets[count * 95 / 100], regrets[count - 1],
+                             left_host,        worst_over_host,           settled_away,
+                             worst_settled};
     free(regrets);
     printf("%-8s %d shapes: geometric mean %.3f, 95th percentile %.2f, worst %.2f", memory_names[memory],
            count, summary.mean, summary.high, summary.worst);
     if (memory == DEVICE)
         printf("\n");
     else
-        printf("; %d left the host, at worst %.2f of its time\n", left_host, worst_over_host);
+        printf("; %d left the host, at worst %.2f of its time; settled %d, at worst %.2f\n", left_host,
+               worst_over_host, settled_away, worst_settled);
     fflush(stdout);
     return summary;
 }
@@ -301,6 +320,8 @@ static void write_summary(bench_json *json, memory memory, const summary *summar
     if (memory != DEVICE) {
         bench_json_integer(json, "left_host", summary->left_host);
         bench_json_number(json, "worst_over_host", summary->worst_over_host);
+        bench_json_integer(json, "settled_away", summary->settled_away);
+        bench_json_number(json, "worst_settled", summary->worst_settled);
     }
     bench_json_end(json, '}');
 }

@@ -138,10 +138,13 @@ static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 #define NOT_SO_LONG             1.5
 #define NOT_SO_LONG_SHORT       4.0
 #define NOT_SO_LONG_KNOWN_SHORT 2.0
+/* The device, which has to save much to be taken, where calls of its own say how long it takes. */
+#define NOT_SO_LONG_AWAY 1.25
 
 static bool should_compare_streamed(double device, double host, const tb_repeated *repeated)
 {
-    return repeated->streamed_due && device < NOT_SO_LONG * host;
+    const bool known = repeated->host_known && repeated->streamed_known;
+    return repeated->streamed_due && device < (known ? NOT_SO_LONG_AWAY : NOT_SO_LONG) * host;
 }
 
 static bool should_compare_host(double host, double device, const tb_repeated *repeated)
