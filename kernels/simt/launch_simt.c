@@ -1,3 +1,6 @@
+/* Launching the SIMT family: what a schedule is forecast to take, the schedule of a product that is forecast to take least, and
+ * its launches.
+ */
 #include "kernels/simt/launch_simt.h"
 
 #include "kernels/forecast.h"
