@@ -22,6 +22,14 @@
         body(problem);                                                                                       \
     }
 
+/* Blocks a multiprocessor that a kernel asks for before sm_100; from there on the same code takes more registers, and asking
+ * would make it spill. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define TB_BLOCKS_BEFORE_100(blocks) 1
+#else
+#define TB_BLOCKS_BEFORE_100(blocks) blocks
+#endif
+
 namespace tb
 {
 

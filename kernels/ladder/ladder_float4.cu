@@ -63,4 +63,4 @@ template <bool transpose_a, bool transpose_b> __device__ void ladder_float4(cons
 
 } // namespace
 
-TB_STAMP_TRANSPOSITIONS(ladder_float4, ladder_float4, threads, 2)
+TB_STAMP_TRANSPOSITIONS(ladder_float4, ladder_float4, threads, TB_BLOCKS_BEFORE_100(2))

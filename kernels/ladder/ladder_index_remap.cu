@@ -58,4 +58,4 @@ template <bool transpose_a, bool transpose_b> __device__ void ladder_index_remap
 
 } // namespace
 
-TB_STAMP_TRANSPOSITIONS(ladder_index_remap, ladder_index_remap, threads, 2)
+TB_STAMP_TRANSPOSITIONS(ladder_index_remap, ladder_index_remap, threads, TB_BLOCKS_BEFORE_100(2))

@@ -52,4 +52,4 @@ template <bool transpose_a, bool transpose_b> __device__ void ladder_tile_2d(con
 
 } // namespace
 
-TB_STAMP_TRANSPOSITIONS(ladder_tile_2d, ladder_tile_2d, threads, 3)
+TB_STAMP_TRANSPOSITIONS(ladder_tile_2d, ladder_tile_2d, threads, TB_BLOCKS_BEFORE_100(3))

@@ -56,4 +56,4 @@ __device__ void ladder_tile_2d_registers(const tb_problem &problem)
 
 } // namespace
 
-TB_STAMP_TRANSPOSITIONS(ladder_tile_2d_registers, ladder_tile_2d_registers, threads, 2)
+TB_STAMP_TRANSPOSITIONS(ladder_tile_2d_registers, ladder_tile_2d_registers, threads, TB_BLOCKS_BEFORE_100(2))
