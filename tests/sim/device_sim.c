@@ -1,6 +1,7 @@
 /* The table of operations of the simulated device: what each checks before it acts. device_sim.h says how it
  * is steered.
  */
+#include "tests/clusters_h200.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -47,12 +48,8 @@ static tb_status describe(int device, tb_device_description *description)
 
 static const tb_clusters *clusters(int device)
 {
-    /* What the driver says of an H200. */
-    static const tb_clusters of_132 = {.at_a_time = {{0, 132, 66, 39, 30, 22, 17, 15, 15},
-                                                     {0, 264, 132, 79, 62, 47, 39, 32, 30},
-                                                     {0, 396, 198, 124, 92, 69, 62, 47, 45}}};
     (void)device;
-    return sim_get_settings()->multiprocessors == 132 ? &of_132 : NULL;
+    return sim_get_settings()->multiprocessors == 132 ? &clusters_h200 : NULL;
 }
 
 static tb_status open_device(int device)

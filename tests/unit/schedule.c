@@ -5,6 +5,7 @@
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
 #include "tests/check.h"
+#include "tests/clusters_h200.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,6 @@
 enum { SHAPES = 300 };
 
 static const int multiprocessors[] = {132, 132, 1, 2, 33};
-
-/* What the driver says of one. */
-static const tb_clusters h200 = {.at_a_time = {{0, 132, 66, 39, 30, 22, 17, 15, 15},
-                                               {0, 264, 132, 79, 62, 47, 39, 32, 30},
-                                               {0, 396, 198, 124, 92, 69, 62, 47, 45}}};
 
 static tb_simt_arguments launched;
 static int64_t blocks_launched;
@@ -118,7 +114,7 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
           cluster_launched, launched.cluster);
     CHECK(launched.cluster == 1 || launched.whole > 0 || !launcher.target.clusters ||
               launched.pieces / launched.cluster <=
-                  h200.at_a_time[wave / launcher.target.multiprocessors - 1][launched.cluster],
+                  clusters_h200.at_a_time[wave / launcher.target.multiprocessors - 1][launched.cluster],
           "%s: %lld clusters of %d", kernel->name, (long long)launched.pieces / launched.cluster,
           launched.cluster);
     CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
@@ -153,7 +149,7 @@ int main(void)
                                   .transpose_b = i / 4 % 2};
             problem.lda = problem.ldb = 4 + i / 8 % 2; /* aligned or not */
             launcher.target.multiprocessors = multiprocessors[i % 5];
-            launcher.target.clusters = i % 5 == 0 ? &h200 : NULL;
+            launcher.target.clusters = i % 5 == 0 ? &clusters_h200 : NULL;
             a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
         }
     }
