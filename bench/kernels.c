@@ -1,11 +1,13 @@
 /* kernels: the FP32 kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS SGEMM
  * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
- * each group, the geometric mean and the least of the ratios; --json writes all of it.
+ * each group, the geometric mean and the least of the ratios; --json writes all of it. Of products with a side of at most 16
+ * also at what share of the rate of a copy within the device's memory they read their operands and write C.
  *
- *   bench/kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] [--regret]
- *   bench/kernels --once [--size N] [--precision ieee|fp32]
+ *   bench/kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32] [--regret]
+ *   bench/kernels --once [--size MxNxK] [--precision ieee|fp32]
  *
  * Precision ieee, which is the default here, takes FP32 multiply-adds alone; fp32 is the library's own default.
+ * --size takes one shape instead of the groups; N alone is a square.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
  * --regret also times every other kernel that could have been chosen, and says how much the best would have gained; the
  * JSON then has the seconds and the forecast of each.
@@ -36,6 +38,8 @@ typedef struct group {
     int count;
     shape shapes[16];
 } group;
+
+static const shape SIZE_ONCE = {2048, 2048, 2048};
 
 static const group groups[] = {
     {"squares", 4, {{2048, 2048, 2048}, {3072, 3072, 3072}, {4096, 4096, 4096}, {8192, 8192, 8192}}},
@@ -91,13 +95,24 @@ static const group groups[] = {
       {100000, 1, 64},
       {100000, 16, 64},
       {16, 16, 1000000}}},
+    {"read once", /* an operand of 1 GiB */
+     9,
+     {{65536, 1, 4096},
+      {65536, 2, 4096},
+      {65536, 4, 4096},
+      {65536, 8, 4096},
+      {65536, 16, 4096},
+      {16, 65536, 4096},
+      {65537, 1, 4097},
+      {65537, 4, 4097},
+      {65537, 16, 4097}}},
 };
 
 typedef struct options {
     const char *json, *group, *kernel;
     tb_accuracy accuracy;
     bool regret, once;
-    int64_t size;
+    shape size; /* m is 0: none */
 } options;
 
 /* Ratios to cuBLAS, of which a group shows the geometric mean and the least. */
@@ -111,8 +126,17 @@ typedef struct bench {
     bench_json json;
     options options;
     tb_facts facts;
+    double copy_rate;                   /* bytes a second */
     tb_kernel kernels[KERNELS_MAXIMUM]; /* the catalog's, without those that are only forced */
 } bench;
+
+static shape read_shape(const char *text)
+{
+    long long m = 0, n = 0, k = 0;
+    const int count = sscanf(text, "%lldx%lldx%lld", &m, &n, &k);
+    bench_require(m > 0 && (count == 1 || (count == 3 && n > 0 && k > 0)), "a size is N or MxNxK");
+    return count == 1 ? (shape){m, m, m} : (shape){m, n, k};
+}
 
 static options read_options(int argc, char **argv)
 {
@@ -121,7 +145,7 @@ static options read_options(int argc, char **argv)
         {"kernel", required_argument, NULL, 'k'}, {"precision", required_argument, NULL, 'p'},
         {"regret", no_argument, NULL, 'r'},       {"once", no_argument, NULL, 'o'},
         {"size", required_argument, NULL, 's'},   {0}};
-    options options = {.size = 2048};
+    options options = {0};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
         case 'j':
@@ -143,13 +167,12 @@ static options read_options(int argc, char **argv)
             options.once = true;
             break;
         case 's':
-            options.size = atoll(optarg);
+            options.size = read_shape(optarg);
             break;
         default:
-            fprintf(stderr,
-                    "usage: kernels [--json FILE] [--group NAME] [--kernel NAME] [--precision ieee|fp32] "
-                    "[--regret]\n"
-                    "       kernels --once [--size N] [--precision ieee|fp32]\n");
+            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] "
+                            "[--precision ieee|fp32] [--regret]\n"
+                            "       kernels --once [--size MxNxK] [--precision ieee|fp32]\n");
             exit(2);
         }
     return options;
@@ -227,6 +250,14 @@ static double time_others(bench *bench, const bench_product *product, const benc
     return seconds;
 }
 
+/* Of the rate of a copy; NaN for products that do more than read their operands. */
+static double share_of_copy(const bench *bench, const tb_problem *p, double seconds)
+{
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    const double bytes = sizeof(float) * (m * k + k * n + (p->beta != 0 ? 2 : 1) * m * n);
+    return fmin(m, n) <= 16 ? bytes / seconds / bench->copy_rate : NAN;
+}
+
 static void report(bench *bench, const bench_product *product, const bench_contender *ours,
                    const bench_contender *theirs, tally *tally)
 {
@@ -246,6 +277,9 @@ static void report(bench *bench, const bench_product *product, const bench_conte
            (long long)problem->m, (long long)problem->n, (long long)problem->k, operation,
            (double)problem->beta, product->flop / ours->seconds * 1e-12,
            product->flop / theirs->seconds * 1e-12, ratio, ours->name);
+    const double share = share_of_copy(bench, problem, ours->seconds);
+    if (!isnan(share))
+        printf("  %.0f%% of a copy", 100 * share);
     if (regret > 0.02)
         printf("  %s would be %.0f%% faster", best, 100 * regret);
     printf("\n");
@@ -258,6 +292,7 @@ static void report(bench *bench, const bench_product *product, const bench_conte
     bench_json_text(&bench->json, "kernel", ours->name);
     bench_json_number(&bench->json, "tflops", product->flop / ours->seconds * 1e-12);
     bench_json_number(&bench->json, "cublas_tflops", product->flop / theirs->seconds * 1e-12);
+    bench_json_number(&bench->json, "share_of_copy", share);
     bench_json_number(&bench->json, "regret", bench->options.regret ? regret : NAN);
     bench_json_end(&bench->json, '}');
     tally->count++;
@@ -317,6 +352,16 @@ static void end_group(bench *bench, const char *name, const tally *tally)
     bench_json_end(&bench->json, '}');
 }
 
+static void measure_group(bench *bench, const group *group)
+{
+    tally tally = begin_group(bench, group->name);
+    for (int s = 0; s < group->count; s++)
+        for (int transposition = 0; transposition < 4; transposition++)
+            for (int beta = 0; beta < 2; beta++)
+                measure(bench, &group->shapes[s], transposition, (float)beta, &tally);
+    end_group(bench, group->name, &tally);
+}
+
 /* Sizes spread evenly over their logarithms, as shapes in programs are; half of them multiples of 4. */
 static int64_t draw_size(double least, double most)
 {
@@ -338,15 +383,15 @@ static void measure_random(bench *bench)
 
 static bool is_wanted(const bench *bench, const char *name)
 {
-    return !bench->options.group || strcmp(bench->options.group, name) == 0;
+    return bench->options.size.m == 0 && (!bench->options.group || strcmp(bench->options.group, name) == 0);
 }
 
-/* Every kernel that may be chosen computes one product of squares once: for a profiler. */
+/* Every kernel that may be chosen computes one product once: for a profiler. */
 static void launch_once(const bench *bench)
 {
-    const int64_t n = bench->options.size;
+    const shape shape = bench->options.size.m ? bench->options.size : SIZE_ONCE;
     bench_product product;
-    bench_allocate(&bench->gpu, n, n, n, false, false, 1, &product);
+    bench_allocate(&bench->gpu, shape.m, shape.n, shape.k, false, false, 1, &product);
     for (size_t i = 0; i < tb_catalog_size; i++) {
         bench_contender contender = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
         if (!is_candidate(bench, contender.kernel, &product))
@@ -375,17 +420,15 @@ int main(int argc, char **argv)
     bench.json = bench_json_to(file);
     bench_json_begin(&bench.json, NULL, '{');
     bench_describe(&bench.gpu, &bench.json);
+    bench.copy_rate = bench_copy_rate(&bench.gpu);
+    bench_json_number(&bench.json, "copy_bytes_per_second", bench.copy_rate);
+    printf("a copy within the device's memory: %.2f TB/s\n", bench.copy_rate * 1e-12);
     bench_json_begin(&bench.json, "groups", '[');
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        if (!is_wanted(&bench, groups[i].name))
-            continue;
-        tally tally = begin_group(&bench, groups[i].name);
-        for (int s = 0; s < groups[i].count; s++)
-            for (int transposition = 0; transposition < 4; transposition++)
-                for (int beta = 0; beta < 2; beta++)
-                    measure(&bench, &groups[i].shapes[s], transposition, (float)beta, &tally);
-        end_group(&bench, groups[i].name, &tally);
-    }
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (is_wanted(&bench, groups[i].name))
+            measure_group(&bench, &groups[i]);
+    if (bench.options.size.m)
+        measure_group(&bench, &(group){"size", 1, {bench.options.size}});
     if (is_wanted(&bench, "random"))
         measure_random(&bench);
     bench_json_end(&bench.json, ']');

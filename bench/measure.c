@@ -73,6 +73,34 @@ void bench_describe(const bench_gpu *gpu, bench_json *json)
     bench_json_end(json, '}');
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_copy_rate(const bench_gpu *gpu)
+{
+    const size_t bytes = (size_t)1 << 30;
+    char *memory;
+    double rates[TURNS_MAXIMUM];
+    BENCH_CUDA(cudaMalloc((void **)&memory, 2 * bytes));
+    BENCH_CUDA(cudaMemset(memory, 0xff, 2 * bytes));
+    for (int turn = -1; turn < TURNS_MAXIMUM; turn++) {
+        float milliseconds;
+        BENCH_CUDA(cudaEventRecord(gpu->start, gpu->native));
+        BENCH_CUDA(cudaMemcpyAsync(memory + bytes, memory, bytes, cudaMemcpyDeviceToDevice, gpu->native));
+        BENCH_CUDA(cudaEventRecord(gpu->stop, gpu->native));
+        BENCH_CUDA(cudaEventSynchronize(gpu->stop));
+        BENCH_CUDA(cudaEventElapsedTime(&milliseconds, gpu->start, gpu->stop));
+        if (turn >= 0)
+            rates[turn] = 2 * (double)bytes / (milliseconds * 1e-3);
+    }
+    BENCH_CUDA(cudaFree(memory));
+    qsort(rates, TURNS_MAXIMUM, sizeof(double), ascending);
+    return rates[TURNS_MAXIMUM / 2];
+}
+
 /* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
  * longer than measuring. */
 static float *random_matrices(size_t first, size_t count)
@@ -318,12 +346,6 @@ static double time_batch(const bench_gpu *gpu, const bench_contender *contender,
 static int clamp(double value, int most)
 {
     return value < 1 ? 1 : value > most ? most : (int)value;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 typedef struct schedule {

@@ -40,6 +40,9 @@ void bench_close(bench_gpu *gpu);
 /* The object "machine": everything that a figure needs beside it to mean something. */
 void bench_describe(const bench_gpu *gpu, bench_json *json);
 
+/* Bytes read and written in a second by a copy of 1 GiB within the device's memory. */
+double bench_copy_rate(const bench_gpu *gpu);
+
 typedef struct bench_product {
     tb_problem first; /* the product of the first set; alpha is 1 and beta 0 */
     int sets;

@@ -143,17 +143,17 @@ static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAG
 static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
                                                .image = TB_IMAGE(sgemm_skinny_reduce)};
 tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY};
-#define TB_SKINNY_ENTRIES(contiguous, suffix)                                                                \
-    {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_1" suffix, 0, NULL, 0, TB_EARLY},                    \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_2" suffix, 0, NULL, 0, TB_EARLY},                \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_4" suffix, 0, NULL, 0, TB_EARLY},                \
-        {&module_sgemm_skinny, "sgemm_skinny_" contiguous "_8" suffix, 0, NULL, 0, TB_EARLY},                \
+#define TB_SKINNY_ENTRY_OF(symbol, extent)                                                                   \
     {                                                                                                        \
-        &module_sgemm_skinny, "sgemm_skinny_" contiguous "_16" suffix, 0, NULL, 0, TB_EARLY                  \
+        &module_sgemm_skinny, symbol "_" #extent, TB_SKINNY_SHARED_BYTES(extent, TB_SKINNY_DEPTH(80)), NULL, \
+            0, TB_EARLY                                                                                      \
     }
-static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("outer", ""),
-                                          TB_SKINNY_ENTRIES("outer", "_vector"), TB_SKINNY_ENTRIES("k", ""),
-                                          TB_SKINNY_ENTRIES("k", "_vector")};
+#define TB_SKINNY_ENTRIES(symbol)                                                                            \
+    TB_SKINNY_ENTRY_OF(symbol, 1), TB_SKINNY_ENTRY_OF(symbol, 2), TB_SKINNY_ENTRY_OF(symbol, 4),             \
+        TB_SKINNY_ENTRY_OF(symbol, 8), TB_SKINNY_ENTRY_OF(symbol, 16)
+static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("sgemm_skinny_outer"),
+                                          TB_SKINNY_ENTRIES("sgemm_skinny_outer_vector"),
+                                          TB_SKINNY_ENTRIES("sgemm_skinny_k")};
 
 /* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
 #define TB_SPLIT_ENTRIES(module, name, parts)                                                                \
@@ -257,7 +257,7 @@ const tb_kernel tb_catalog[] = {
         .tile_k = 32,
         .threads = 32 * TB_SKINNY_WARPS(16),
         .efficiency = 0.5,
-        .blocks = TB_SKINNY_BLOCKS(16),
+        .blocks = TB_SKINNY_BLOCKS,
         .alignment = 1,
         .short_side = 16,
         .least_elements = TB_LONG_ELEMENTS,

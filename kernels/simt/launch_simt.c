@@ -18,11 +18,13 @@
  * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
 /* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
- * less than a line of them at a time, and word by word. */
-#define MEMORY_SHARE       0.9
-#define MEMORY_SHARE_SHORT 0.64
-#define MEMORY_SHARE_WORDS 0.5
-#define LINE_BYTES         128
+ * less than a line of them at a time, and word by word, the more so in deep slices, most of all along k. */
+#define MEMORY_SHARE            0.9
+#define MEMORY_SHARE_SHORT      0.64
+#define MEMORY_SHARE_WORDS      0.85
+#define MEMORY_SHARE_WORDS_DEEP 0.74
+#define MEMORY_SHARE_WORDS_K    0.59
+#define LINE_BYTES              128
 /* Starting a block; the rates at which its stages fill, 16 bytes at a time and word by word, and its tile is written, and
  * also read if beta asks; what it waits for that reading. */
 #define BLOCK_CLOCKS         300.0
@@ -103,8 +105,12 @@ typedef struct costs {
 static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k,
                              bool vectors)
 {
-    const bool shortened = along_k && kernel->segment_k * (int)sizeof(float) < LINE_BYTES;
-    const double share = !vectors ? MEMORY_SHARE_WORDS : shortened ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
+    const bool is_deep = kernel->segment_k * (int)sizeof(float) >= LINE_BYTES;
+    const double by_words = along_k   ? MEMORY_SHARE_WORDS_K
+                            : is_deep ? MEMORY_SHARE_WORDS_DEEP
+                                      : MEMORY_SHARE_WORDS;
+    const double by_vectors = along_k && !is_deep ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
+    const double share = vectors ? by_vectors : by_words;
     return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 

@@ -5,10 +5,11 @@
 #include "kernels/catalog.h"
 #include "kernels/simt/skinny.h"
 
-/* Position in a row's entries: what is contiguous in the long operand, how it moves, and the extent's place
- * among 1, 2, 4, 8, 16. */
+/* Position in a row's entries: what is contiguous in the long operand, how it is copied where that is rows, and the extent's
+ * place among 1, 2, 4, 8, 16. */
 #define TB_SKINNY_ENTRY(k_contiguous, vector, extent_index)                                                  \
-    ((2 * (k_contiguous) + (vector)) * TB_SKINNY_EXTENTS + (extent_index))
+    (((k_contiguous) ? 2 : (vector)) * TB_SKINNY_EXTENTS + (extent_index))
+#define TB_SKINNY_ENTRIES_COUNT (3 * TB_SKINNY_EXTENTS)
 
 /* How a product is dealt to blocks. */
 typedef struct tb_skinny_schedule {

@@ -1,19 +1,22 @@
-/* sgemm_skinny: C with one side of 16 or less, where reading the long operand is what takes the time. It goes
- * from memory to registers and is used there, once; only the short operand passes through shared memory.
+/* sgemm_skinny: C with one side of 16 or less, where reading the long operand is what takes the time. A lane copies what
+ * it multiplies to places of its own in shared memory, two steps ahead, and nobody else reads it; only the short operand is
+ * shared.
  *
  *            k                                    block  8 or 4 warps: warps_k along k x others
- *         +------+------+------+------+           warp   near x far lanes, each with 16 elements a step
- *  rows   | warp | warp | warp | warp | round     lane   4 or 1 rows x extent; the next depth steps of 64
- *         +------+------+------+------+                  bytes are on their way while one is multiplied
+ *         +------+------+------+------+           warp   near x far lanes, each with 16 or 32 elements a step
+ *  rows   | warp | warp | warp | warp | round     lane   1, 4 or 8 rows x extent; while a step is multiplied, the
+ *         +------+------+------+------+                  next two are on their way
  *         | warp | warp | warp | warp |           k      the short operand in chunks, two buffers
  *         +------+------+------+------+
  *
- * Up to 4 columns: 2 blocks of 8 warps with 3 steps ahead, 96 KB in flight on a multiprocessor; 8 columns: 2
- * steps ahead; 16 columns: 3 blocks of 4 warps, 72 KB. 4.3 TB/s at a latency of 0.7 us want 23 KB.
+ * Two blocks have 64 KB in flight on a multiprocessor; 4.3 TB/s at a latency of 0.7 us want 23 KB. Registers would not do: the
+ * assembler waits for all loads at once that are in flight around a loop.
  *
  * A step has one shape whether the long operand is contiguous along k or along its rows: lines of neighbours.
- * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Rows beyond the edge are
- * not read and their sums not written; k beyond the end counts as zeros, in both operands.
+ * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Where k is contiguous, copies are of
+ * 16 bytes wherever lines begin: all lines of a lane have the same shift, since they lie 4 apart, and it takes what it wants of
+ * the short operand so many slots earlier. Rows beyond the edge are not read and their sums not written; k
+ * beyond the end, or before the beginning, counts as zeros in both operands.
  */
 #include "kernels/cluster.cuh"
 #include "kernels/simt/copy_async.cuh"
@@ -26,14 +29,15 @@ namespace
 /* How the lanes of a warp lie over its step. */
 template <bool k_contiguous_, bool vector_, int extent> struct layout {
     static constexpr bool k_contiguous = k_contiguous_, vector = vector_;
-    static constexpr int near = TB_SKINNY_NEAR(k_contiguous, vector), far = 32 / near;
+    static constexpr int near = TB_SKINNY_NEAR(vector), far = TB_SKINNY_FAR(vector);
     static constexpr int elements = TB_SKINNY_ELEMENTS(k_contiguous, vector, extent);
     static constexpr int lines = TB_SKINNY_LINES(k_contiguous, vector, extent);
     static constexpr int rows = TB_SKINNY_ROWS(k_contiguous, vector, extent);
     static constexpr int step_k = TB_SKINNY_STEP_K(k_contiguous, vector, extent);
     static constexpr int lane_rows = k_contiguous ? lines : elements;
     static constexpr int lane_k = k_contiguous ? elements : lines;
-    static constexpr int lanes_k = k_contiguous ? near : far;
+    static constexpr int width = vector ? 4 : 1; /* of a copy */
+    static_assert(!k_contiguous || (vector && elements == 4), "a lane's k lie in one vector");
 
     static __device__ int near_lane()
     {
@@ -43,213 +47,292 @@ template <bool k_contiguous_, bool vector_, int extent> struct layout {
     {
         return threadIdx.x % 32 / near;
     }
-    static __device__ int k_lane()
+    /* How far element e of a lane's line lies behind its first, and line l behind its first line. */
+    static __device__ constexpr int element(int e)
     {
-        return k_contiguous ? near_lane() : far_lane();
+        return e / width * width * near + e % width;
     }
-    /* Where element e of a line lies in the step, and line l. */
-    static __device__ int element(int e)
+    static __device__ constexpr int line(int l)
     {
-        return vector ? elements * near_lane() + e : e * near + near_lane();
+        return l * far;
     }
-    static __device__ int line(int l)
-    {
-        return l * far + far_lane();
-    }
+    /* The lane's row i in the step. */
     static __device__ int row(int i)
     {
-        return k_contiguous ? line(i) : element(i);
-    }
-    /* The short operand's k are kept in the order in which lanes want them: j * lanes_k + k_lane is what a
-     * lane's k number j needs, so that neighbouring lanes read neighbouring slots. */
-    static __device__ int slot(int k)
-    {
-        return k_contiguous && vector ? k / step_k * step_k + k % elements * near + k % step_k / elements : k;
+        return k_contiguous ? line(i) + far_lane() : element(i) + width * near_lane();
     }
 };
 
 template <int extent_> struct sizes {
     static constexpr int extent = extent_;
     static constexpr int warps = TB_SKINNY_WARPS(extent), threads = 32 * warps;
-    /* The launch bound: from sm_100 on the same code takes more registers. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-    static constexpr int blocks = 2, depth = extent == 4 ? 2 : TB_SKINNY_DEPTH(extent);
+#ifdef __CUDA_ARCH__
+    static constexpr int depth = TB_SKINNY_DEPTH(__CUDA_ARCH__ / 10);
 #else
-    static constexpr int blocks = TB_SKINNY_BLOCKS(extent), depth = TB_SKINNY_DEPTH(extent);
+    static constexpr int depth = TB_SKINNY_DEPTH(80);
 #endif
-    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent);
-    /* Slots are padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different banks. */
-    static constexpr int pitch = extent < 8 ? extent : extent + 4;
-    static constexpr int chunk_floats = chunk_k * pitch;
+    static constexpr int step_floats = threads * TB_SKINNY_SHARE(extent);
+    static constexpr int pitch = TB_SKINNY_PITCH(extent);
+    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent), chunk_floats = (chunk_k + 4) * pitch;
     static constexpr int sum_pitch = extent | 1;
-    static constexpr int sum_floats = TB_SKINNY_ROWS_MAXIMUM(extent) * sum_pitch;
-    static constexpr int shared_floats = 2 * chunk_floats > sum_floats ? 2 * chunk_floats : sum_floats;
-    static_assert(shared_floats * sizeof(float) <= 49152, "static shared memory");
+    static_assert(TB_SKINNY_ROWS_MAXIMUM(extent) * sum_pitch <= depth * step_floats,
+                  "sums go where steps were");
 };
 
-/* One lane's share of a step, and its sums. */
-template <class layout> struct fragment {
-    __align__(16) float at[layout::lines][layout::elements];
-
-    __device__ float get(int row, int k) const
-    {
-        return layout::k_contiguous ? at[row][k] : at[k][row];
-    }
-};
+/* A lane's sums. */
 template <class layout, class sizes> struct sums {
     float at[layout::lane_rows][sizes::extent];
 };
 
-/* What is read once, and by whole lines: it need not stay in L1. */
-__device__ inline float4 load_line(const float *from)
+/* Copies 4 or 16 bytes, of which only the first `valid` are read, the others zero; before sm_80 at once. */
+template <int bytes> __device__ inline void copy(unsigned shared, const float *global, int valid)
 {
-    float4 value;
-    asm volatile("ld.global.L1::no_allocate.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(from));
-    return value;
+#if __CUDA_ARCH__ >= 800
+    simt::copy_async<bytes>(shared, global, valid);
+#else
+    float value[bytes / 4];
+#pragma unroll
+    for (int i = 0; i < bytes / 4; i++)
+        value[i] = 4 * i < valid ? global[i] : 0;
+    simt::store_shared<bytes / 4>(shared, value);
+#endif
+}
+
+__device__ inline void copy_line(unsigned shared, const float *global)
+{
+#if __CUDA_ARCH__ >= 800
+    simt::copy_async(shared, global);
+#else
+    const float4 line = *reinterpret_cast<const float4 *>(global);
+    simt::store_shared<4>(shared, &line.x);
+#endif
 }
 
 /* The long operand, step by step. */
-template <class layout> struct source {
+template <class layout, class sizes> struct source {
+    static constexpr int width = layout::width;
     const tb_skinny_arguments &arguments;
     const float *address; /* of this lane's first element of the step that is fetched next */
-    int whole, last_k;    /* steps left that lie within k; of k in the one after them */
+    int64_t left;         /* of k, or of positions, from that step on */
+    unsigned first, slot; /* of this lane in shared memory: of all steps, and of that one */
+    int shift;            /* of this lane's lines */
     unsigned live;        /* bit i: row i exists */
+    bool at_start;        /* that step begins before k does */
 
-    __device__ source(const tb_skinny_arguments &arguments, int64_t first_row, int64_t first_k)
-        : arguments(arguments), live(0)
+    __device__ source(const tb_skinny_arguments &arguments, const float *steps, int64_t first_row,
+                      int64_t first_k)
+        : arguments(arguments), left(arguments.k - first_k), live(0)
     {
-        const int64_t first_line = layout::k_contiguous ? first_row : first_k;
-        const int64_t first_element = layout::k_contiguous ? first_k : first_row;
-        address = arguments.x + (first_line + layout::line(0)) * arguments.x_line + first_element +
-                  layout::element(0);
-        const int64_t k_left = arguments.k - first_k;
-        const int64_t steps = k_left < layout::step_k ? 0 : (k_left - layout::step_k) / arguments.round_k + 1;
-        whole = int(min(steps, int64_t(INT32_MAX)));
-        last_k = int(min(max(k_left - steps * arguments.round_k, int64_t(0)), int64_t(layout::step_k)));
+        const int64_t line = (layout::k_contiguous ? first_row : first_k) + layout::far_lane();
+        const float *begin = arguments.x + line * arguments.x_line;
+        shift = layout::k_contiguous ? int(reinterpret_cast<uintptr_t>(begin) / sizeof(float) % 4) : 0;
+        address = begin - shift + (layout::k_contiguous ? first_k : first_row) + width * layout::near_lane();
+        first = slot = unsigned(__cvta_generic_to_shared(steps)) + threadIdx.x * width * 4;
+        at_start = layout::k_contiguous && arguments.shifted && first_k == 0;
 #pragma unroll
         for (int i = 0; i < layout::lane_rows; i++)
             if (first_row + layout::row(i) < arguments.length)
                 live |= 1u << i;
     }
 
-    __device__ void fetch(fragment<layout> &x)
+    /* Where element e of line l lies behind the lane's first in shared memory, in bytes: what a copy brings of all lanes side
+     * by side. */
+    static __device__ constexpr unsigned place(int l, int e)
     {
-        if (whole > 0)
-            fetch_whole(x);
+        return unsigned((l * layout::elements + e) / width * sizes::threads * width + e % width) * 4;
+    }
+
+    __device__ unsigned behind(unsigned slot) const
+    {
+        slot += sizes::step_floats * 4;
+        return slot < first + sizes::depth * sizes::step_floats * 4 ? slot : first;
+    }
+
+    __device__ bool exists(int l, int e) const
+    {
+        return live >> (layout::k_contiguous ? l : e) & 1;
+    }
+
+    __device__ void fetch()
+    {
+        if (left >= layout::step_k && !at_start)
+            fetch_whole();
         else
-            fetch_guarded(x);
+            fetch_guarded();
+        at_start = false;
+        left -= arguments.round_k;
+        address += arguments.x_round;
+        slot = behind(slot);
     }
 
-    /* What belongs to rows that do not exist keeps whatever value it has. An operand whose rows are contiguous
-     * comes here as a vector only if their number is a multiple of 4: see launch_skinny.c. */
-    __device__ void fetch_whole(fragment<layout> &x)
-    {
-        const float *from = address;
-#pragma unroll
-        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line) {
-            if (layout::vector) {
-                if (live >> (layout::k_contiguous ? l : 0) & 1)
-                    *reinterpret_cast<float4 *>(x.at[l]) = load_line(from);
-            } else {
-#pragma unroll
-                for (int e = 0; e < layout::elements; e++)
-                    if (live >> (layout::k_contiguous ? l : e) & 1)
-                        x.at[l][e] = __ldg(from + e * layout::near);
-            }
-        }
-        advance();
-    }
-
-    __device__ void fetch_guarded(fragment<layout> &x)
+    __device__ void fetch_whole() const
     {
         const float *from = address;
 #pragma unroll
         for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
 #pragma unroll
-            for (int e = 0; e < layout::elements; e++) {
-                const int k = layout::k_contiguous ? layout::element(e) : layout::line(l);
-                const bool exists = k < last_k && live >> (layout::k_contiguous ? l : e) & 1;
-                x.at[l][e] = exists ? from[layout::vector ? e : e * layout::near] : 0;
-            }
-        advance();
+            for (int e = 0; e < layout::elements; e += width)
+                if (exists(l, e)) {
+                    if (layout::vector)
+                        copy_line(slot + place(l, e), from + layout::element(e));
+                    else
+                        copy<4>(slot + place(l, e), from + layout::element(e), 4);
+                }
     }
 
-    __device__ void advance()
+    /* Element by element: k may begin and end within a vector. */
+    __device__ void fetch_guarded() const
     {
-        address += arguments.x_round;
-        whole--;
+        const int end = int(min(max(left, int64_t(-8)), int64_t(layout::step_k)));
+        const float *from = address;
+#pragma unroll 1
+        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
+#pragma unroll
+            for (int e = 0; e < layout::elements; e++) {
+                const int k = layout::k_contiguous ? layout::element(e) + 4 * layout::near_lane() - shift
+                                                   : layout::line(l) + layout::far_lane();
+                const bool wanted = exists(l, e) && k < end && (k >= 0 || !at_start);
+                copy<4>(slot + place(l, e), wanted ? from + layout::element(e) : arguments.x, wanted ? 4 : 0);
+            }
     }
 };
 
-/* One element of the short operand, or zero. */
-__device__ inline void stage_element(float *to, const float *from, bool exists)
-{
-#if __CUDA_ARCH__ >= 800
-    simt::copy_async<4>(unsigned(__cvta_generic_to_shared(to)), from, exists ? 4 : 0);
-#else
-    *to = exists ? *from : 0;
-#endif
-}
+/* The short operand in chunks: a slot for each k, and in it the columns. Where the long operand is contiguous along k, a
+ * quarter of a chunk has the k that leave the same remainder by 4, and begins with one from before the chunk: what a lane
+ * wants lies `shift` earlier. */
+template <class layout, class sizes> struct slots {
+    static constexpr int quarter = sizes::chunk_k / 4 + 1, before = layout::k_contiguous ? 4 : 0;
 
-/* Puts k from first_k on, `count` of them, into a buffer of the short operand: [slot][extent], zero beyond the
- * edges. Neighbouring threads take neighbours in memory. */
+    static __device__ int of(int k)
+    {
+        return (layout::k_contiguous ? (k + 4) % 4 * quarter + (k + 4) / 4 : k) * sizes::pitch * 4;
+    }
+
+    /* Where a lane's number j of k is found, in bytes, before it moves on by whole steps. */
+    int at[layout::lane_k];
+
+    __device__ slots(int shift)
+    {
+#pragma unroll
+        for (int j = 0; j < layout::lane_k; j++)
+            at[j] = of(layout::k_contiguous ? layout::element(j) + 4 * layout::near_lane() - shift
+                                            : layout::line(j) + layout::far_lane());
+    }
+
+    static __device__ int step(int k)
+    {
+        return (layout::k_contiguous ? k / 4 : k) * sizes::pitch * 4;
+    }
+};
+
+/* Puts k from first_k on, `count` of them and those before, into a buffer, zero beyond the edges. Neighbouring threads take
+ * neighbours in memory. */
 template <class layout, class sizes>
-__device__ inline void stage(float *buffer, const tb_skinny_arguments &arguments, const float *y, int columns,
-                             int64_t first_k, int count)
+__device__ inline void stage(unsigned buffer, const tb_skinny_arguments &arguments, const float *y,
+                             int columns, int64_t first_k, int count)
 {
-    const int k_left = int(min(arguments.k - first_k, int64_t(count)));
+    using slots = ::slots<layout, sizes>;
+    const int before = arguments.shifted ? slots::before : 0;
+    const int begin = -int(min(int64_t(before), first_k)),
+              end = int(min(arguments.k - first_k, int64_t(count)));
     y += first_k * arguments.y_k;
     if (arguments.y_k == 1) {
 #pragma unroll 1
-        for (int k = threadIdx.x; k < count; k += sizes::threads) {
-            float *to = buffer + layout::slot(k) * sizes::pitch;
+        for (int k = int(threadIdx.x) - before; k < count; k += sizes::threads) {
+            const bool exists = k >= begin && k < end;
             const float *from = y + k;
-#pragma unroll 2
-            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row)
-                stage_element(to + column, from, k < k_left && column < columns);
+            const unsigned to = buffer + slots::of(k);
+#pragma unroll 4
+            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row) {
+                const bool wanted = exists && column < columns;
+                copy<4>(to + column * 4, wanted ? from : y, wanted ? 4 : 0);
+            }
         }
     } else {
         constexpr int k_step = sizes::threads / sizes::extent;
+        static_assert(k_step % 4 == 0, "a thread's slots lie evenly");
         const int column = threadIdx.x % sizes::extent;
-        int k = threadIdx.x / sizes::extent;
+        int k = int(threadIdx.x) / sizes::extent - before;
         const float *from = y + k * arguments.y_k + column * arguments.y_row;
-#pragma unroll 1
-        for (; k < count; k += k_step, from += k_step * arguments.y_k)
-            stage_element(buffer + layout::slot(k) * sizes::pitch + column, from,
-                          k < k_left && column < columns);
+        unsigned to = buffer + slots::of(k) + column * 4;
+#pragma unroll 2
+        for (; k < count; k += k_step, from += k_step * arguments.y_k, to += slots::step(k_step)) {
+            const bool wanted = k >= begin && k < end && column < columns;
+            copy<4>(to, wanted ? from : y, wanted ? 4 : 0);
+        }
     }
-    simt::commit_copies();
 }
 
-/* Neighbours of one k of the short operand: all, or as many as a 16-byte read brings. */
-template <int count> __device__ inline void read_slot(float (&y)[count], const float *slot)
+/* 4, 8 or 16 bytes of shared memory; in the order of the program, if it matters, which the assembler keeps for volatile loads. */
+template <int count, bool in_order> __device__ inline void load(float *to, unsigned from)
 {
     if (count == 1)
-        y[0] = slot[0];
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(to[0]) : "r"(from));
     else if (count == 2)
-        *reinterpret_cast<float2 *>(y) = *reinterpret_cast<const float2 *>(slot);
+        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[count / 2]) : "r"(from));
+    else if (!in_order)
+        *reinterpret_cast<float4 *>(to) = simt::load_shared(from);
     else
-        *reinterpret_cast<float4 *>(y) = *reinterpret_cast<const float4 *>(slot);
+        asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(to[0]), "=f"(to[count / 4]), "=f"(to[count / 2]), "=f"(to[count - 1])
+                     : "r"(from));
 }
 
-template <class layout, class sizes>
-__device__ inline void multiply(sums<layout, sizes> &sum, const fragment<layout> &x, const float *slots)
+/* All columns of one k of the short operand. */
+template <int extent, bool in_order> __device__ inline void read_slot(float (&y)[extent], unsigned slot)
 {
-    constexpr int width = sizes::extent < 4 ? sizes::extent : 4;
+    constexpr int width = extent < 4 ? extent : 4;
 #pragma unroll
-    for (int j = 0; j < layout::lane_k; j++)
+    for (int e = 0; e < extent; e += width)
+        load<width, in_order>(y + e, slot + 4 * e);
+}
+
+/* Neighbours in one line of the long operand. */
+template <class layout, class source>
+__device__ inline void read_line(float (&x)[layout::elements], unsigned step, int line)
+{
 #pragma unroll
-        for (int column = 0; column < sizes::extent; column += width) {
-            __align__(16) float y[width];
-            read_slot<width>(y, slots + j * layout::lanes_k * sizes::pitch + column);
+    for (int e = 0; e < layout::elements; e += layout::width)
+        load<layout::width, false>(x + e, step + source::place(line, e));
+}
+
+/* Multiplies a step: four neighbours of the long operand, all of a row or of a k, with what they meet. Where k is contiguous
+ * all of the short operand comes first, so that a neighbour stays with the multipliers for all of its columns: registers
+ * come from two banks, and neighbours alternate between them. */
+template <class layout, class sizes>
+__device__ inline void multiply(sums<layout, sizes> &sum, const slots<layout, sizes> &slots, unsigned x_step,
+                                unsigned y_step)
+{
+    constexpr int extent = sizes::extent;
+    using source = ::source<layout, sizes>;
+    if (layout::k_contiguous) {
+        __align__(16) float y[4][extent];
 #pragma unroll
-            for (int i = 0; i < layout::lane_rows; i++)
+        for (int k = 0; k < 4; k++)
+            read_slot<extent, extent == 16>(y[k], y_step + slots.at[k]);
 #pragma unroll
-                for (int e = 0; e < width; e++)
-                    sum.at[i][column + e] = fmaf(x.get(i, j), y[e], sum.at[i][column + e]);
+        for (int row = 0; row < layout::lines; row++) {
+            __align__(16) float x[4];
+            load<4, extent == 16>(x, x_step + source::place(row, 0));
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+#pragma unroll
+                for (int e = 0; e < extent; e++)
+                    sum.at[row][e] = fmaf(x[k], y[k][e], sum.at[row][e]);
         }
+    } else {
+#pragma unroll
+        for (int k = 0; k < layout::lines; k++) {
+            __align__(16) float x[layout::elements], y[extent];
+            read_slot<extent, false>(y, y_step + slots.at[k]);
+            read_line<layout, source>(x, x_step, k);
+#pragma unroll
+            for (int e = 0; e < extent; e++)
+#pragma unroll
+                for (int row = 0; row < layout::elements; row++)
+                    sum.at[row][e] = fmaf(x[row], y[e], sum.at[row][e]);
+        }
+    }
 }
 
 /* A block's place in the product. */
@@ -275,53 +358,53 @@ struct place {
 
 /* The sums of a lane's rows over the block's share of k that its warp has. */
 template <class layout, class sizes>
-__device__ inline void accumulate(sums<layout, sizes> &sum, float *shared,
+__device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
                                   const tb_skinny_arguments &arguments, const place &at, int warp_row,
                                   int warp_k)
 {
-    constexpr int depth = sizes::depth;
+    constexpr int ahead = sizes::depth - 1; /* steps */
+    using slots = ::slots<layout, sizes>;
     const int round_k = arguments.round_k, rounds_a_chunk = arguments.rounds_a_chunk;
     const int64_t first_k = at.first_round * round_k;
     const float *y = arguments.y + at.column * arguments.y_row;
     const int columns = int(min(arguments.shorts - at.column, int64_t(sizes::extent)));
-    source<layout> x(arguments, at.row + warp_row, first_k + warp_k * layout::step_k);
-    fragment<layout> ahead[depth] = {};
+    source<layout, sizes> x(arguments, shared, at.row + warp_row, first_k + warp_k * layout::step_k);
+    const slots lane_slots(x.shift);
 
-    float *filling = shared, *other = shared + sizes::chunk_floats;
-    const float *slots = shared;
-    const int first_slot = (warp_k * layout::step_k + layout::k_lane()) * sizes::pitch;
-    int left_in_chunk = 0;
-    auto stage_chunk = [&](int round) {
-        if (round < at.rounds)
-            stage<layout, sizes>(filling, arguments, y, columns, first_k + int64_t(round) * round_k,
-                                 min(at.rounds - round, rounds_a_chunk) * round_k);
-    };
-    auto multiply_round = [&](int round, const fragment<layout> &step) {
+    unsigned filling = unsigned(__cvta_generic_to_shared(shared)) + sizes::depth * sizes::step_floats * 4,
+             other = filling + sizes::chunk_floats * 4;
+    unsigned x_step = x.first, y_step = 0;
+    int left_in_chunk = 0, next_chunk = 0;
+    /* A chunk is of the group of copies of the step that is fetched with it. */
+#pragma unroll 1
+    for (int round = -ahead; round < at.rounds; round++, left_in_chunk--) {
+        simt::wait_for_copies<ahead - 1>();
         if (left_in_chunk == 0) {
-            simt::wait_for_copies<0>();
-            __syncthreads(); /* this chunk has arrived, and nobody reads the one before it any more */
-            slots = filling + first_slot;
-            float *const filled = filling;
-            filling = other;
-            other = filled;
-            stage_chunk(round + rounds_a_chunk);
-            left_in_chunk = rounds_a_chunk;
+            if (round >= 0) {
+                if (rounds_a_chunk < ahead)
+                    simt::wait_for_copies<0>();
+                __syncthreads(); /* this chunk has arrived, and nobody reads the one before it any more */
+                y_step = filling + slots::step(warp_k * layout::step_k);
+                const unsigned filled = filling;
+                filling = other;
+                other = filled;
+            }
+            left_in_chunk = round >= 0 ? rounds_a_chunk : ahead;
+            if (next_chunk < at.rounds)
+                stage<layout, sizes>(filling, arguments, y, columns, first_k + int64_t(next_chunk) * round_k,
+                                     min(at.rounds - next_chunk, rounds_a_chunk) * round_k);
+            next_chunk += rounds_a_chunk;
         }
-        multiply(sum, step, slots);
-        slots += round_k * sizes::pitch;
-        left_in_chunk--;
-    };
-
-    stage_chunk(0);
-    /* Every pass through the body fetches into the fragment that it has just used; the first has none yet. */
-    for (int next = -depth; next < at.rounds; next += depth)
-#pragma unroll
-        for (int d = 0; d < depth; d++) {
-            if (next + d >= 0 && next + d < at.rounds)
-                multiply_round(next + d, ahead[d]);
-            if (next + d + depth < at.rounds)
-                x.fetch(ahead[d]);
+        if (round + ahead < at.rounds)
+            x.fetch(); /* to where the step before this one was */
+        simt::commit_copies();
+        if (round >= 0) {
+            multiply<layout, sizes>(sum, lane_slots, x_step, y_step);
+            x_step = x.behind(x_step);
+            y_step += slots::step(round_k);
         }
+    }
+    simt::wait_for_copies<0>();
 }
 
 /* Adds up what the lanes of a warp along k have, and then the warps along k, in their order, in shared memory:
@@ -342,7 +425,7 @@ __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shar
 
     for (int turn = 0; turn < warps_k; turn++) {
         __syncthreads();
-        if (turn != warp_k || layout::k_lane() != 0)
+        if (turn != warp_k || (layout::k_contiguous ? layout::near_lane() : layout::far_lane()) != 0)
             continue;
 #pragma unroll
         for (int i = 0; i < layout::lane_rows; i++) {
@@ -412,7 +495,7 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
 {
     using layout = ::layout<k_contiguous, vector, extent>;
     using sizes = ::sizes<extent>;
-    __shared__ __align__(16) float shared[sizes::shared_floats];
+    extern __shared__ __align__(16) float shared[];
 
     const int warps_k = arguments.warps_k, block_rows = sizes::warps / warps_k * layout::rows;
     const int warp = threadIdx.x / 32, warp_k = warp % warps_k, warp_row = warp / warps_k * layout::rows;
@@ -430,19 +513,18 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
 } // namespace
 
 #define TB_SKINNY_STAMP(symbol, k_contiguous, vector, extent)                                                \
-    extern "C" __global__ void __launch_bounds__(sizes<extent>::threads, sizes<extent>::blocks)              \
+    extern "C" __global__ void __launch_bounds__(sizes<extent>::threads, TB_SKINNY_BLOCKS)                   \
         symbol(const __grid_constant__ tb_skinny_arguments arguments)                                        \
     {                                                                                                        \
         turn::take();                                                                                        \
         sgemm_skinny<k_contiguous, vector, extent>(arguments);                                               \
     }
 
-/* By what is contiguous in the long operand, and whether it moves 4 or 16 bytes at a time. */
+/* By what is contiguous in the long operand, and whether rows are copied 4 or 16 bytes at a time. */
 #define TB_SKINNY_STAMP_ALL(extent)                                                                          \
     TB_SKINNY_STAMP(sgemm_skinny_outer_##extent, false, false, extent)                                       \
-    TB_SKINNY_STAMP(sgemm_skinny_outer_##extent##_vector, false, true, extent)                               \
-    TB_SKINNY_STAMP(sgemm_skinny_k_##extent, true, false, extent)                                            \
-    TB_SKINNY_STAMP(sgemm_skinny_k_##extent##_vector, true, true, extent)
+    TB_SKINNY_STAMP(sgemm_skinny_outer_vector_##extent, false, true, extent)                                 \
+    TB_SKINNY_STAMP(sgemm_skinny_k_##extent, true, true, extent)
 
 TB_SKINNY_STAMP_ALL(1)
 TB_SKINNY_STAMP_ALL(2)

@@ -4,8 +4,11 @@
  * Words: the long operand is that of A and B whose outer dimension is the longer side of C, the short operand
  * the other; `length` and `shorts` are those sides. A row of the long operand is what one of `length` means,
  * stored along k or not. An extent is how many of `shorts` a block has, padded to 1, 2, 4, 8 or 16. A step is
- * the 16 elements of each lane that a warp multiplies at a time, a round one step of every warp along k, a
+ * the 16 or 32 elements of each lane that a warp multiplies at a time, a round one step of every warp along k, a
  * chunk what is in shared memory of the short operand, a piece a block's share of k.
+ *
+ * A line's shift is how many elements it begins behind an address that 16 bytes divide. Positions along a line are counted
+ * from there: where k is contiguous, k is the position less the shift, and rounds, chunks and pieces are of positions.
  */
 #ifndef TB_SKINNY_H
 #define TB_SKINNY_H
@@ -14,27 +17,31 @@
 
 #define TB_SKINNY_EXTENTS 5 /* 1, 2, 4, 8, 16 */
 
-/* Warps of a block, and blocks a multiprocessor: 64 sums a lane leave room for 12 warps, fewer for 16. */
-#define TB_SKINNY_WARPS(extent)  ((extent) < 16 ? 8 : 4)
-#define TB_SKINNY_BLOCKS(extent) ((extent) < 16 ? 2 : 3)
+/* Warps of a block, and blocks a multiprocessor: 128 sums a lane leave room for 8 warps. */
+#define TB_SKINNY_WARPS(extent) ((extent) < 16 ? 8 : 4)
+#define TB_SKINNY_BLOCKS        2
 
-/* A lane's part of a step is 16 elements: lines, which lie the leading dimension apart, of neighbours. With 4 x 4
- * it has 4 rows, so that what is read of the short operand is used four times. One row, and so narrow blocks
- * that need no second pass over moderate products, is for 4-byte loads along the rows where few columns make
- * that reading cheap. */
-#define TB_SKINNY_ELEMENTS(k_contiguous, vector, extent) ((k_contiguous) || (vector) || (extent) > 4 ? 4 : 1)
-#define TB_SKINNY_LINES(k_contiguous, vector, extent)    (16 / TB_SKINNY_ELEMENTS(k_contiguous, vector, extent))
+/* A lane's part of a step: lines, which lie the leading dimension apart, of neighbours. With 4 x 4 it has 4 rows, so that what
+ * is read of the short operand is used four times; 8 rows where 16 columns make that reading dear. One row, and so narrow
+ * blocks that need no second pass over moderate products, is for 4-byte copies of few columns. */
+#define TB_SKINNY_SHARE(extent) ((extent) < 16 ? 16 : 32)
+#define TB_SKINNY_ELEMENTS(k_contiguous, vector, extent)                                                     \
+    ((k_contiguous) ? 4 : (extent) == 16 ? 8 : (vector) || (extent) == 8 ? 4 : 1)
+#define TB_SKINNY_LINES(k_contiguous, vector, extent)                                                        \
+    (TB_SKINNY_SHARE(extent) / TB_SKINNY_ELEMENTS(k_contiguous, vector, extent))
 
-/* Lanes of a warp along the dimension in which the long operand is contiguous; the others along its lines.
- * Aligned operands: 8, for whole 128-byte lines by 16-byte loads. Others: more, because a warp's 4-byte load
- * should touch few lines. */
-#define TB_SKINNY_NEAR(k_contiguous, vector) ((vector) ? 8 : (k_contiguous) ? 16 : 32)
+/* Lanes of a warp along the dimension in which the long operand is contiguous, the others along its lines. 16-byte copies: 8,
+ * for whole 128-byte lines. Lines that are 4 apart begin equally far from an address that 16 divides, so that where k is
+ * contiguous copies are of 16 bytes wherever lines begin. Rows that are contiguous and begin elsewhere: 32, because a
+ * warp's 4-byte copy should touch few lines. */
+#define TB_SKINNY_NEAR(vector) ((vector) ? 8 : 32)
+#define TB_SKINNY_FAR(vector)  (32 / TB_SKINNY_NEAR(vector))
 
 /* What a warp's step covers. */
 #define TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent)                                                    \
-    (TB_SKINNY_ELEMENTS(k_contiguous, vector, extent) * TB_SKINNY_NEAR(k_contiguous, vector))
+    (TB_SKINNY_ELEMENTS(k_contiguous, vector, extent) * TB_SKINNY_NEAR(vector))
 #define TB_SKINNY_STEP_FAR(k_contiguous, vector, extent)                                                     \
-    (TB_SKINNY_LINES(k_contiguous, vector, extent) * (32 / TB_SKINNY_NEAR(k_contiguous, vector)))
+    (TB_SKINNY_LINES(k_contiguous, vector, extent) * TB_SKINNY_FAR(vector))
 #define TB_SKINNY_ROWS(k_contiguous, vector, extent)                                                         \
     ((k_contiguous) ? TB_SKINNY_STEP_FAR(k_contiguous, vector, extent)                                       \
                     : TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent))
@@ -42,14 +49,23 @@
     ((k_contiguous) ? TB_SKINNY_STEP_NEAR(k_contiguous, vector, extent)                                      \
                     : TB_SKINNY_STEP_FAR(k_contiguous, vector, extent))
 
-/* Of a block, so that its sums fit where the short operand was. */
+/* Of a block, so that its sums fit where its steps were. */
 #define TB_SKINNY_ROWS_MAXIMUM(extent) ((extent) < 16 ? 512 : 256)
 
 /* A whole number of rounds: 8 to 12 KB of the short operand, of which there are two buffers. */
 #define TB_SKINNY_CHUNK_K(extent) ((extent) < 8 ? 2048 / (extent) : (extent) < 16 ? 256 : 128)
 
-/* Steps of the long operand that a warp has in registers or on their way: what registers allow. */
-#define TB_SKINNY_DEPTH(extent) ((extent) == 8 ? 2 : 3)
+/* Floats from one k of the short operand to the next: padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different
+ * banks. */
+#define TB_SKINNY_PITCH(extent) ((extent) < 8 ? (extent) : (extent) + 4)
+
+/* Steps of the long operand that a warp has in shared memory: one is used while the others are on their way. */
+#define TB_SKINNY_DEPTH(architecture) ((architecture) < 80 ? 2 : 3)
+
+/* Dynamic shared memory of a block: the steps of its warps, and two chunks of the short operand, with 4 k before each. */
+#define TB_SKINNY_SHARED_BYTES(extent, depth)                                                                \
+    (4 * (32 * TB_SKINNY_WARPS(extent) * TB_SKINNY_SHARE(extent) * (depth) +                                 \
+          2 * (TB_SKINNY_CHUNK_K(extent) + 4) * TB_SKINNY_PITCH(extent)))
 
 #define TB_SKINNY_REDUCE_THREADS 256
 
@@ -71,7 +87,8 @@ typedef struct tb_skinny_arguments {
     int32_t tiles_long;
     int32_t round_k; /* of a round, and rounds in a chunk */
     int32_t rounds_a_chunk;
-    int32_t warps_k;      /* of a block's warps, so many share k and the others the rows: a power of two */
+    int32_t shifted; /* k is contiguous, and some lines of the long operand begin where 16 bytes do not */
+    int32_t warps_k; /* of a block's warps, so many share k and the others the rows: a power of two */
     int32_t reduce_lanes; /* of sgemm_skinny_reduce: see there */
     float alpha, beta;
 } tb_skinny_arguments;

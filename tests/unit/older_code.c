@@ -3,7 +3,7 @@
  */
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
-#include "kernels/simt/skinny.h"
+#include "kernels/simt/launch_skinny.h"
 #include "tests/check.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void a_row_suits(const tb_kernel *kernel)
 static void the_skinny_row_is_never_early(void)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
-    for (int entry = 0; entry < 4 * TB_SKINNY_EXTENTS; entry++)
+    for (int entry = 0; entry < TB_SKINNY_ENTRIES_COUNT; entry++)
         CHECK(!kernel->entries[entry].early, "%s is launched early", kernel->entries[entry].symbol);
 }
 

@@ -14,7 +14,7 @@ enum { SHAPES = 2000 };
 static tb_skinny_arguments launched;
 static const char *symbol;
 static int64_t blocks_launched, reduced;
-static int threads_launched, launches;
+static int threads_launched, shared_launched, launches;
 static int cluster_launched;
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
@@ -27,13 +27,16 @@ static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                              int shared_bytes, const void *argument)
 {
-    (void)launcher, (void)shared_bytes;
+    (void)launcher;
     memcpy(&launched, argument, sizeof launched);
     if (launches++ == 0) {
         cluster_launched = 1;
         symbol = entry->symbol;
         blocks_launched = blocks;
         threads_launched = threads;
+        shared_launched = shared_bytes;
+        CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%s: %d bytes of shared memory", symbol,
+              shared_bytes);
     } else {
         reduced = blocks * launched.reduce_lanes;
     }
@@ -63,20 +66,31 @@ static void the_kernel_fits_the_operands(const tb_problem *p)
     bool tall = p->m >= p->n, k_contiguous = tall ? p->transpose_a : !p->transpose_b;
     const float *x = tall ? p->a : p->b;
     int64_t ld = tall ? p->lda : p->ldb;
-    bool vector = (uintptr_t)x % 16 == 0 && ld % 4 == 0 && (k_contiguous || (tall ? p->m : p->n) % 4 == 0);
+    /* A row has no second line. */
+    const bool alone = (tall ? p->m : p->n) == 1 && (k_contiguous || ld == 1);
+    k_contiguous |= alone;
+    const bool is_aligned = (uintptr_t)x % 16 == 0 && (ld % 4 == 0 || alone);
+    const bool vector = !k_contiguous && is_aligned && (tall ? p->m : p->n) % 4 == 0;
     char wanted[64];
-    snprintf(wanted, sizeof wanted, "sgemm_skinny_%s_%d%s", k_contiguous ? "k" : "outer",
-             (int)smallest_extent(tall ? p->n : p->m), vector ? "_vector" : "");
+    snprintf(wanted, sizeof wanted, "sgemm_skinny_%s%s_%d", k_contiguous ? "k" : "outer",
+             vector ? "_vector" : "", (int)smallest_extent(tall ? p->n : p->m));
     CHECK(strcmp(symbol, wanted) == 0, "%s is launched, not %s", symbol, wanted);
+    CHECK(launched.shifted == (k_contiguous && !is_aligned), "shifted %d", launched.shifted);
 }
 
-static void everything_is_covered_once(const tb_problem *p)
+static void everything_is_covered_once(const tb_problem *p, int architecture)
 {
     const tb_skinny_arguments *a = &launched;
-    bool k_contiguous = strncmp(symbol, "sgemm_skinny_k", 14) == 0,
-         vector = strstr(symbol, "_vector") != NULL;
+    const bool k_contiguous = strncmp(symbol, "sgemm_skinny_k", 14) == 0,
+               vector = k_contiguous || strstr(symbol, "_vector") != NULL;
     int64_t extent = smallest_extent(a->shorts);
     int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector, extent);
+    /* A step that is used and at least one on its way, and the short operand twice, in what any device has. */
+    const int step = 4 * threads_launched * TB_SKINNY_SHARE(extent),
+              chunks = TB_SKINNY_SHARED_BYTES((int)extent, 0);
+    CHECK(shared_launched >= 2 * step + chunks && (shared_launched - chunks) % step == 0 &&
+              shared_launched <= (architecture < 80 ? 64 : 99) * 1024,
+          "%d bytes of shared memory on %d", shared_launched, architecture);
     CHECK(a->length * a->shorts == p->m * p->n && a->length >= a->shorts, "sides %lld and %lld",
           (long long)a->length, (long long)a->shorts);
     CHECK(threads_launched == 32 * TB_SKINNY_WARPS(extent) && rows > 0 &&
@@ -85,7 +99,9 @@ static void everything_is_covered_once(const tb_problem *p)
     CHECK(a->tiles_long * rows >= a->length && (a->tiles_long - 1) * rows < a->length,
           "tiles along the rows");
     CHECK(a->tiles_short * extent >= a->shorts && (a->tiles_short - 1) * extent < a->shorts, "tiles across");
-    CHECK(a->rounds * a->round_k >= a->k && (a->rounds - 1) * a->round_k < a->k, "rounds of k");
+    /* Lines that begin at most 3 elements behind an address that 16 divides. */
+    const int64_t positions = a->k + (a->shifted ? 3 : 0);
+    CHECK(a->rounds * a->round_k >= positions && (a->rounds - 1) * a->round_k < positions, "rounds of k");
     CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector, extent) &&
               a->rounds_a_chunk * a->round_k == TB_SKINNY_CHUNK_K(extent),
           "a chunk is %d rounds of %d", a->rounds_a_chunk, a->round_k);
@@ -110,13 +126,13 @@ static void a_product_is_dealt(const tb_problem *problem, int architecture, int 
     launches = 0;
     CHECK(kernel->launch(&launcher, kernel, problem, NULL) == TB_OK, "not launched");
     the_kernel_fits_the_operands(problem);
-    everything_is_covered_once(problem);
+    everything_is_covered_once(problem, architecture);
     size_t bytes = kernel->workspace(&launcher, kernel, problem);
     size_t needed = (size_t)(launched.pieces * problem->m * problem->n) * sizeof(float);
     CHECK(bytes == (launched.pieces > launched.cluster ? needed : 0), "%zu bytes of workspace", bytes);
     double clocks = kernel->clocks(
         kernel, problem, (tb_target){.architecture = architecture, .multiprocessors = multiprocessors});
-    double least = 4 * (double)launched.length * (double)problem->k / TB_BYTES_A_CLOCK / multiprocessors;
+    double least = 4 * (double)launched.length * (double)problem->k / TB_READ_BYTES_A_CLOCK / multiprocessors;
     CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
 }
 
