@@ -79,11 +79,12 @@ __device__ inline void multiply(sums<shape> &sum, const fragment_a &a, const fra
 /* Does what is to be done for one operand beside step k of a stage's multiplications. A piece that waits in
  * registers is put into its stage just before the registers are needed for the next panel's: a whole stage
  * of multiplications hides the way from global memory. Asynchronous copies come a few at a time, since before each
- * that does not follow another one the assembler puts three instructions that do nothing. */
+ * that does not follow another one the assembler puts three instructions that do nothing; word by word three, measured
+ * beside two, four and eight. */
 template <int steps, int i = 0, class loader>
 __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_before, int k)
 {
-    constexpr int at_a_time = loader::holds ? 1 : 4;
+    constexpr int at_a_time = loader::holds ? 1 : loader::width == 4 ? 4 : 3;
     if (i / at_a_time * at_a_time * steps / loader::count == k) {
         from.store(stage_before, i);
         from.template fetch<i>(stage);
