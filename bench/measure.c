@@ -1,6 +1,7 @@
 #include "bench/measure.h"
 
 #include "bench/normal.h"
+#include "bench/timing.h"
 
 #include <float.h>
 #include <math.h>
@@ -73,12 +74,6 @@ void bench_describe(const bench_gpu *gpu, bench_json *json)
     bench_json_end(json, '}');
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_copy_rate(const bench_gpu *gpu)
 {
     const size_t bytes = (size_t)1 << 30;
@@ -97,8 +92,7 @@ double bench_copy_rate(const bench_gpu *gpu)
             rates[turn] = 2 * (double)bytes / (milliseconds * 1e-3);
     }
     BENCH_CUDA(cudaFree(memory));
-    qsort(rates, TURNS_MAXIMUM, sizeof(double), ascending);
-    return rates[TURNS_MAXIMUM / 2];
+    return bench_median(rates, TURNS_MAXIMUM);
 }
 
 /* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
@@ -369,10 +363,8 @@ void bench_time(const bench_gpu *gpu, bench_contender *const contenders[], int c
         for (int i = 0; i < count; i++)
             if (turn < schedules[i].turns)
                 schedules[i].seconds[turn] = time_batch(gpu, contenders[i], product, schedules[i].launches);
-    for (int i = 0; i < count; i++) {
-        qsort(schedules[i].seconds, (size_t)schedules[i].turns, sizeof(double), ascending);
-        contenders[i]->seconds = schedules[i].seconds[schedules[i].turns / 2];
-    }
+    for (int i = 0; i < count; i++)
+        contenders[i]->seconds = bench_median(schedules[i].seconds, (size_t)schedules[i].turns);
     free(schedules);
 }
 

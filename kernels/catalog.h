@@ -107,8 +107,8 @@ struct tb_kernel {
                         void *workspace);
 };
 
-/* A small kernel of the SIMT family's: it adds up what the pieces of tiles left in the workspace. */
-extern tb_entry tb_entry_simt_reduce;
+/* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
+extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce;
 
 /* All rows, preferred ones later. */
 extern const tb_kernel tb_catalog[];

@@ -30,8 +30,6 @@
 /* Two blocks that add their sums up as a cluster; where there are none, a second launch takes somewhat longer. */
 #define PAIR_CLOCKS 1200.0
 
-extern tb_entry tb_entry_skinny_reduce;
-
 /* The product in the words of skinny.h. */
 typedef struct view {
     const float *x, *y;

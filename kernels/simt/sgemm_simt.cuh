@@ -79,18 +79,17 @@ __device__ inline void multiply(sums<shape> &sum, const fragment_a &a, const fra
 /* Does what is to be done for one operand beside step k of a stage's multiplications. A piece that waits in
  * registers is put into its stage just before the registers are needed for the next panel's: a whole stage
  * of multiplications hides the way from global memory. Asynchronous copies come a few at a time, since before each
- * that does not follow another one the assembler puts three instructions that do nothing; word by word three, measured
- * beside two, four and eight. */
-template <int steps, int i = 0, class loader>
+ * that does not follow another one the assembler puts three instructions that do nothing. */
+template <class shape, int i = 0, class loader>
 __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_before, int k)
 {
-    constexpr int at_a_time = loader::holds ? 1 : loader::width == 4 ? 4 : 3;
-    if (i / at_a_time * at_a_time * steps / loader::count == k) {
+    constexpr int at_a_time = loader::holds ? 1 : loader::width == 4 ? 4 : shape::words_at_a_time;
+    if (i / at_a_time * at_a_time * shape::slice_k / loader::count == k) {
         from.store(stage_before, i);
         from.template fetch<i>(stage);
     }
     if constexpr (i + 1 < loader::count)
-        move_pieces<steps, i + 1>(from, stage, stage_before, k);
+        move_pieces<shape, i + 1>(from, stage, stage_before, k);
 }
 
 /* The part of a tile's steps that a block does without interruption. Step 0 is the last panel along k, which
@@ -199,8 +198,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             b.fetch_ragged(write + offset_b);
             unroll<shape::slice_k>([&](auto step) {
                 constexpr int k = decltype(step)::value;
-                move_pieces<shape::slice_k>(a, write, write_before, k);
-                move_pieces<shape::slice_k>(b, write + offset_b, write_before + offset_b, k);
+                move_pieces<shape>(a, write, write_before, k);
+                move_pieces<shape>(b, write + offset_b, write_before + offset_b, k);
                 if (k + 1 == shape::slice_k) {
                     /* The last fragments of this stage are in registers, so that it may be written again after
                      * the barrier; those of the next stage are read while the last are multiplied. */

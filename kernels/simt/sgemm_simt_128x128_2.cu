@@ -3,6 +3,6 @@
  */
 #include "kernels/simt/sgemm_simt.cuh"
 
-using shape_128x128_2 = simt::shape<128, 128, 32, 8, 8, 8, 2, 3, 1, simt::words::both_along_k>;
+using shape_128x128_2 = simt::shape<128, 128, 32, 8, 8, 8, 2, 3, 1, simt::words::both_along_k, 3>;
 
 TB_SIMT_STAMP_ALL(sgemm_simt_128x128_2, shape_128x128_2)

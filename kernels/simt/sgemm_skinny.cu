@@ -84,20 +84,18 @@ template <class layout, class sizes> struct sums {
     float at[layout::lane_rows][sizes::extent];
 };
 
-/* Copies 4 or 16 bytes, of which only the first `valid` are read, the others zero; before sm_80 at once. */
-template <int bytes> __device__ inline void copy(unsigned shared, const float *global, int valid)
+/* Copies an element if it exists, and else zero, for which nothing is read; before sm_80 at once. */
+__device__ inline void copy_element(unsigned shared, const float *global, bool exists)
 {
 #if __CUDA_ARCH__ >= 800
-    simt::copy_async<bytes>(shared, global, valid);
+    simt::copy_async<4>(shared, global, exists ? 4 : 0);
 #else
-    float value[bytes / 4];
-#pragma unroll
-    for (int i = 0; i < bytes / 4; i++)
-        value[i] = 4 * i < valid ? global[i] : 0;
-    simt::store_shared<bytes / 4>(shared, value);
+    const float value = exists ? *global : 0;
+    simt::store_shared<1>(shared, &value);
 #endif
 }
 
+/* Copies 16 bytes. */
 __device__ inline void copy_line(unsigned shared, const float *global)
 {
 #if __CUDA_ARCH__ >= 800
@@ -176,7 +174,7 @@ template <class layout, class sizes> struct source {
                     if (layout::vector)
                         copy_line(slot + place(l, e), from + layout::element(e));
                     else
-                        copy<4>(slot + place(l, e), from + layout::element(e), 4);
+                        copy_element(slot + place(l, e), from + layout::element(e), true);
                 }
     }
 
@@ -192,7 +190,7 @@ template <class layout, class sizes> struct source {
                 const int k = layout::k_contiguous ? layout::element(e) + 4 * layout::near_lane() - shift
                                                    : layout::line(l) + layout::far_lane();
                 const bool wanted = exists(l, e) && k < end && (k >= 0 || !at_start);
-                copy<4>(slot + place(l, e), wanted ? from + layout::element(e) : arguments.x, wanted ? 4 : 0);
+                copy_element(slot + place(l, e), wanted ? from + layout::element(e) : arguments.x, wanted);
             }
     }
 };
@@ -245,7 +243,7 @@ __device__ inline void stage(unsigned buffer, const tb_skinny_arguments &argumen
 #pragma unroll 4
             for (int column = 0; column < sizes::extent; column++, from += arguments.y_row) {
                 const bool wanted = exists && column < columns;
-                copy<4>(to + column * 4, wanted ? from : y, wanted ? 4 : 0);
+                copy_element(to + column * 4, wanted ? from : y, wanted);
             }
         }
     } else {
@@ -258,7 +256,7 @@ __device__ inline void stage(unsigned buffer, const tb_skinny_arguments &argumen
 #pragma unroll 2
         for (; k < count; k += k_step, from += k_step * arguments.y_k, to += slots::step(k_step)) {
             const bool wanted = k >= begin && k < end && column < columns;
-            copy<4>(to, wanted ? from : y, wanted ? 4 : 0);
+            copy_element(to, wanted ? from : y, wanted);
         }
     }
 }

@@ -11,7 +11,7 @@ namespace simt
 enum class words { never, both_along_k, a_along_k, always };
 
 template <int tile_m_, int tile_n_, int tile_k_, int thread_m_, int thread_n_, int lanes_m_, int slices_,
-          int stages_, int blocks_, words words_ = words::never>
+          int stages_, int blocks_, words words_ = words::never, int words_at_a_time_ = 4>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int thread_m = thread_m_, thread_n = thread_n_;
@@ -21,6 +21,8 @@ struct shape {
     static constexpr int slices = slices_, slice_threads = 32 * warps_m * warps_n;
     static constexpr int slice_k = tile_k / slices;
     static constexpr int threads = slice_threads * slices;
+    /* Copies that follow each other in the loop, of what moves word by word: what is fastest has no rule but measuring. */
+    static constexpr int words_at_a_time = words_at_a_time_;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     static constexpr int stages = 2;
 #else
