@@ -6,10 +6,11 @@
 
 #include <math.h>
 
-/* Forecasts in clocks of a multiprocessor, fitted to 499 schedules of 36 products on an H200, of whose times it is 6% off.
+/* Forecasts in clocks of a multiprocessor, fitted to 499 schedules of 36 products on an H200: half of them take within 4% of
+ * it, and what it would choose for each product 1.008 of the best.
  *
- * What memory delivers, TB_READ_BYTES_A_CLOCK to a multiprocessor when all of them ask, is less where copies of 4 bytes touch five sectors for
- * four, and where lines that begin anywhere are read in runs so short that such a sector more counts. */
+ * What memory delivers, TB_READ_BYTES_A_CLOCK to a multiprocessor when all of them ask, is less where copies of 4 bytes touch
+ * five sectors for four, and where lines that begin anywhere are read in runs so short that such a sector more counts. */
 #define SINGLE_SHARE 0.88
 #define RUN_BYTES    16.0
 /* A copy's way from memory and back under load: what is in flight arrives once in so many. */
