@@ -47,9 +47,11 @@ static const tb_chip presumed_chip = {.architecture = 80,
                                       .link_out = 20e9};
 #define PRESUMED_EFFICIENCY 0.6
 
-/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, and no more than 56 in all. */
+/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, no more than 56 for each device that shares the
+ * product, and so many threads at most. */
 #define COPY_RATE_A_CORE   8e9
-#define COPY_CORES_AT_MOST 7
+#define COPY_CORES_A_LINK  7
+#define COPY_CORES_AT_MOST 16
 
 static double flop(const tb_problem *problem)
 {
@@ -99,9 +101,11 @@ static double host_copies(const tb_problem *problem, const tb_facts *facts)
            pageable(&facts->c, problem->beta != 0 ? 2 * c : c);
 }
 
-static double copy_rate(const tb_machine *machine)
+static double copy_rate(const tb_machine *machine, int devices)
 {
-    int cores = machine->host_cores < COPY_CORES_AT_MOST ? machine->host_cores : COPY_CORES_AT_MOST;
+    int cores = machine->host_cores;
+    cores = cores < COPY_CORES_AT_MOST ? cores : COPY_CORES_AT_MOST;
+    cores = cores < devices * COPY_CORES_A_LINK ? cores : devices * COPY_CORES_A_LINK;
     return machine->copy_rate > 0 ? machine->copy_rate : COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
 }
 
@@ -131,7 +135,7 @@ double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, con
         blocks[i] = *problem;
         blocks[i].m = plan->parts[i].rows;
         blocks[i].n = plan->parts[i].columns;
-        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine);
+        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->part_count);
     }
     for (int i = 0; i < plan->part_count; i++) {
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->parts[i].device);
@@ -150,7 +154,8 @@ double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *fact
         work = flop(problem) / (FLOP_A_CLOCK * chip->clock * chip->multiprocessors * PRESUMED_EFFICIENCY);
     int devices = machine->chip_count > 1 ? machine->chip_count : 1;
     return known_ratio(machine->streamed_ratio) *
-           overlapped(in / devices, out / devices, work, host_copies(problem, facts) / copy_rate(machine));
+           overlapped(in / devices, out / devices, work,
+                      host_copies(problem, facts) / copy_rate(machine, devices));
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */

@@ -71,6 +71,16 @@ tb_machine tb_machine_facts(void)
 
 /* ---- Opening devices -------------------------------------------------------------------------------------- */
 
+/* Closed devices hang on links like that of the one that has been measured, as far as anybody knows. */
+static void presume_links(tb_chip *table, const tb_chip *measured)
+{
+    for (int index = 0; index < device_count; index++)
+        if (!table[index].open) {
+            table[index].link_in = measured->link_in;
+            table[index].link_out = measured->link_out;
+        }
+}
+
 /* Opens the device at a place of the table and measures it. */
 static void open_unopened(int index)
 {
@@ -82,8 +92,10 @@ static void open_unopened(int index)
     chip->failed = !chip->open;
     if (chip->open)
         chip->clusters = tb_device.clusters(chip->device);
-    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE))
+    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE)) {
         tb_measure_chip(chip);
+        presume_links(table, chip);
+    }
     if (tb_option_value(TB_OPTION_VERBOSE))
         tb_log("device %d is %s, %d multiprocessors: %s", chip->device, descriptions[chip->device].name,
                chip->multiprocessors, tb_status_text(status));

@@ -104,6 +104,12 @@ static void large_products_are_shared(void)
     CHECK(plan.device_seconds > 0 && plan.device_seconds < plan.host_seconds, "forecast %g s, host %g s",
           plan.device_seconds, plan.host_seconds);
 
+    /* Two links carry more than one, and so do the threads that copy beside them. */
+    facts = facts_of(2, 0);
+    const tb_problem medium = square(8192);
+    CHECK(tb_decide(&medium, &facts).part_count == 2, "8192 is computed by %d",
+          tb_decide(&medium, &facts).part_count);
+
     /* Where the host's own memory is what is slow, more devices do not help. */
     facts = facts_of(4, 2e9);
     facts.machine.host_cores = 1;
