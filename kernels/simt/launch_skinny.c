@@ -12,13 +12,15 @@
  * What memory delivers, TB_READ_BYTES_A_CLOCK to a multiprocessor when all of them ask, is less where copies of 4 bytes touch
  * five sectors for four, and where lines that begin anywhere are read in runs so short that such a sector more counts. */
 #define SINGLE_SHARE 0.88
-#define RUN_BYTES    16.0
+#define RUN_BYTES    8.0
+/* Steps of k from which on copies are of whole sectors wherever lines begin. */
+#define SHORT_K 512
 /* A copy's way from memory and back under load: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1570.0 : 1230.0)
 /* What L2 delivers to a multiprocessor: the short operand comes from there, once for each block. */
 #define L2_BYTES_A_CLOCK 39.0
 /* Share of the FMA peak that is left beside loads from shared memory; and of that, for a block alone. */
-#define FMA_SHARE(k_contiguous, vector) ((k_contiguous) ? 0.66 : (vector) ? 0.85 : 0.59)
+#define FMA_SHARE(k_contiguous, vector) ((k_contiguous) ? 0.67 : (vector) ? 0.85 : 0.59)
 #define FMA_SHARE_ALONE                 0.81
 /* Starting blocks until their first copies are there; their sums' way through shared memory, for each of the extent, and once
  * more for each warp along k; and the rate at which they write, and read where beta asks, so few columns of C. */
@@ -35,9 +37,14 @@
 typedef struct view {
     const float *x, *y;
     int64_t length, shorts, x_line, y_row, y_k, c_row, c_column;
-    int k_contiguous, vector, shifted, reads_c;
+    int k_contiguous, vector, reads_c;
     int extent_index, extent;
 } view;
+
+static bool begin_aligned(const float *x, int64_t line, int elements)
+{
+    return (uintptr_t)x % ((size_t)elements * sizeof(float)) == 0 && line % elements == 0;
+}
 
 static view view_of(const tb_problem *p)
 {
@@ -68,16 +75,20 @@ static view view_of(const tb_problem *p)
     /* A single row has no second line, so that nothing depends on where that would be. */
     if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
         v.k_contiguous = 1;
-        v.x_line = 4;
+        v.x_line = TB_SKINNY_BEFORE(1);
     }
-    const tb_kernel aligned = {.alignment = 4};
-    const int is_aligned = tb_kernel_takes(&aligned, v.x, v.x_line);
     /* Where rows are contiguous, copies of 16 bytes have all four of their rows or none. */
-    v.vector = v.k_contiguous || (is_aligned && v.length % 4 == 0);
-    v.shifted = v.k_contiguous && !is_aligned;
+    v.vector = v.k_contiguous || (begin_aligned(v.x, v.x_line, 4) && v.length % 4 == 0);
     for (v.extent = 1; v.extent < v.shorts && v.extent_index < TB_SKINNY_EXTENTS - 1; v.extent *= 2)
         v.extent_index++;
     return v;
+}
+
+/* Sectors that copies share count for less than positions without k where k is short. */
+static int shifts_of(const view *v, const tb_skinny_schedule *s, int64_t k)
+{
+    const int shifts = k < SHORT_K ? 4 : TB_SKINNY_SHIFTS(s->warps, s->warps_k);
+    return v->k_contiguous && !begin_aligned(v->x, v->x_line, shifts) ? shifts : 1;
 }
 
 static int64_t block_rows(const view *v, const tb_skinny_schedule *s)
@@ -101,6 +112,7 @@ typedef struct work {
     double x, y, out; /* bytes of the long operand, of the short one, and of C */
     double fmas, in_flight;
     double run; /* bytes of the long operand that lie together */
+    bool shifted;
 } work;
 
 static work work_of(const view *v, const tb_skinny_schedule *s)
@@ -113,12 +125,13 @@ static work work_of(const view *v, const tb_skinny_schedule *s)
                   .out = (v->reads_c ? 2 : 1) * 4 * rows * shorts,
                   .fmas = rows * v->extent * k,
                   .in_flight = ahead * 128 * TB_SKINNY_SHARE(v->extent) * s->warps * exist / rows,
-                  .run = 4 * (v->k_contiguous ? s->round_k : exist)};
+                  .run = 4 * (v->k_contiguous ? s->round_k : exist),
+                  .shifted = s->shifts > 1};
 }
 
 static double unaligned_share(const view *v, const work *block)
 {
-    return v->shifted ? 1 / (1 + RUN_BYTES / block->run) : v->vector ? 1 : SINGLE_SHARE;
+    return block->shifted ? 1 / (1 + RUN_BYTES / block->run) : v->vector ? 1 : SINGLE_SHARE;
 }
 
 /* What a multiprocessor takes for so many blocks at a time, whatever memory delivers. */
@@ -185,9 +198,9 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocess
                                         .tiles_short = tb_pieces(v->shorts, v->extent)};
     for (s.warps_k = 1; s.warps_k <= s.warps; s.warps_k *= 2) {
         s.round_k = s.warps_k * TB_SKINNY_STEP_K(v->k_contiguous, v->vector, v->extent);
-        s.rounds_a_chunk = TB_SKINNY_CHUNK_K(v->extent) / s.round_k;
-        s.rounds = tb_pieces(k + (v->shifted ? 3 : 0), s.round_k);
-        if (s.rounds_a_chunk > 0 && block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->extent))
+        s.shifts = shifts_of(v, &s, k);
+        s.rounds = tb_pieces(k + s.shifts - 1, s.round_k);
+        if (block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->extent))
             consider(v, s, multiprocessors, &best);
     }
     return best;
@@ -248,7 +261,7 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .shorts = v.shorts,
         .k = problem->k,
         .x_line = v.x_line,
-        .x_lane_line = v.x_line * TB_SKINNY_FAR(v.vector),
+        .x_lane_line = v.x_line * TB_SKINNY_FAR(v.vector) * (v.k_contiguous ? s.warps / s.warps_k : 1),
         .x_round = v.k_contiguous ? s.round_k : s.round_k * v.x_line,
         .y_row = v.y_row,
         .y_k = v.y_k,
@@ -261,14 +274,13 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .tiles_short = (int32_t)s.tiles_short,
         .tiles_long = (int32_t)s.tiles_long,
         .round_k = s.round_k,
-        .rounds_a_chunk = s.rounds_a_chunk,
-        .shifted = v.shifted,
+        .shifts = s.shifts,
         .warps_k = s.warps_k,
         .alpha = problem->alpha,
         .beta = problem->beta,
     };
     const int64_t blocks = s.tiles_short * s.tiles_long * s.pieces;
-    const int shared_bytes = TB_SKINNY_SHARED_BYTES(v.extent, TB_SKINNY_DEPTH(launcher->target.architecture));
+    const int shared_bytes = TB_SKINNY_SHARED_BYTES(v.extent, launcher->target.architecture);
     if (arguments.cluster > 1)
         return launcher->launch_clusters(launcher, &kernel->entries[s.entry], blocks, arguments.cluster,
                                          32 * s.warps, shared_bytes, &arguments);

@@ -16,7 +16,7 @@ typedef struct tb_skinny_schedule {
     int entry;
     int warps, warps_k; /* of a block */
     int64_t tiles_short, tiles_long, rounds, pieces;
-    int round_k, rounds_a_chunk;
+    int shifts, round_k;
     double clocks; /* forecast of all launches together, once they run */
 } tb_skinny_schedule;
 

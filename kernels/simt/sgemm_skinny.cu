@@ -14,9 +14,9 @@
  *
  * A step has one shape whether the long operand is contiguous along k or along its rows: lines of neighbours.
  * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Where k is contiguous, copies are of
- * 16 bytes wherever lines begin: all lines of a lane have the same shift, since they lie 4 apart, and it takes what it wants of
- * the short operand so many slots earlier. Rows beyond the edge are not read and their sums not written; k
- * beyond the end, or before the beginning, counts as zeros in both operands.
+ * 16 bytes wherever lines begin, and a warp's of whole sectors: all lines of a lane have the same shift, since the warps of a
+ * block take turns along the rows, and it takes what it wants of the short operand so many slots earlier. Rows beyond the
+ * edge are not read and their sums not written; k beyond the end, or before the beginning, counts as zeros in both operands.
  */
 #include "kernels/cluster.cuh"
 #include "kernels/simt/copy_async.cuh"
@@ -67,14 +67,17 @@ template <int extent_> struct sizes {
     static constexpr int extent = extent_;
     static constexpr int warps = TB_SKINNY_WARPS(extent), threads = 32 * warps;
 #ifdef __CUDA_ARCH__
-    static constexpr int depth = TB_SKINNY_DEPTH(__CUDA_ARCH__ / 10);
+    static constexpr int architecture = __CUDA_ARCH__ / 10;
 #else
-    static constexpr int depth = TB_SKINNY_DEPTH(80);
+    static constexpr int architecture = 80;
 #endif
+    static constexpr int depth = TB_SKINNY_DEPTH(architecture);
     static constexpr int step_floats = threads * TB_SKINNY_SHARE(extent);
     static constexpr int pitch = TB_SKINNY_PITCH(extent);
-    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent), chunk_floats = (chunk_k + 4) * pitch;
+    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent, architecture), before = TB_SKINNY_BEFORE(extent);
+    static constexpr int chunk_floats = (chunk_k + before) * pitch;
     static constexpr int sum_pitch = extent | 1;
+    static_assert(chunk_k >= warps * 32, "a chunk has room for a round");
     static_assert(TB_SKINNY_ROWS_MAXIMUM(extent) * sum_pitch <= depth * step_floats,
                   "sums go where steps were");
 };
@@ -84,7 +87,8 @@ template <class layout, class sizes> struct sums {
     float at[layout::lane_rows][sizes::extent];
 };
 
-/* Copies an element if it exists, and else zero, for which nothing is read; before sm_80 at once. */
+/* Copies an element if it exists, and else zero, for which nothing is read, so that the address may be any; before sm_80 at
+ * once. */
 __device__ inline void copy_element(unsigned shared, const float *global, bool exists)
 {
 #if __CUDA_ARCH__ >= 800
@@ -118,19 +122,22 @@ template <class layout, class sizes> struct source {
     bool at_start;        /* that step begins before k does */
 
     __device__ source(const tb_skinny_arguments &arguments, const float *steps, int64_t first_row,
-                      int64_t first_k)
+                      int64_t first_k, int apart)
         : arguments(arguments), left(arguments.k - first_k), live(0)
     {
-        const int64_t line = (layout::k_contiguous ? first_row : first_k) + layout::far_lane();
+        const int64_t line =
+            layout::k_contiguous ? first_row + apart * layout::far_lane() : first_k + layout::far_lane();
         const float *begin = arguments.x + line * arguments.x_line;
-        shift = layout::k_contiguous ? int(reinterpret_cast<uintptr_t>(begin) / sizeof(float) % 4) : 0;
+        shift = int(unsigned(reinterpret_cast<uintptr_t>(begin) / sizeof(float)) &
+                    unsigned(arguments.shifts - 1));
         address = begin - shift + (layout::k_contiguous ? first_k : first_row) + width * layout::near_lane();
         first = slot = unsigned(__cvta_generic_to_shared(steps)) + threadIdx.x * width * 4;
-        at_start = layout::k_contiguous && arguments.shifted && first_k == 0;
+        at_start = layout::k_contiguous && arguments.shifts > 1 && first_k == 0;
 #pragma unroll
         for (int i = 0; i < layout::lane_rows; i++)
-            if (first_row + layout::row(i) < arguments.length)
+            if (first_row + apart * layout::row(i) < arguments.length)
                 live |= 1u << i;
+        simt::keep(live);
     }
 
     /* Where element e of line l lies behind the lane's first in shared memory, in bytes: what a copy brings of all lanes side
@@ -181,7 +188,7 @@ template <class layout, class sizes> struct source {
     /* Element by element: k may begin and end within a vector. */
     __device__ void fetch_guarded() const
     {
-        const int end = int(min(max(left, int64_t(-8)), int64_t(layout::step_k)));
+        const int end = int(min(max(left, int64_t(-sizes::before)), int64_t(layout::step_k)));
         const float *from = address;
 #pragma unroll 1
         for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
@@ -196,14 +203,14 @@ template <class layout, class sizes> struct source {
 };
 
 /* The short operand in chunks: a slot for each k, and in it the columns. Where the long operand is contiguous along k, a
- * quarter of a chunk has the k that leave the same remainder by 4, and begins with one from before the chunk: what a lane
+ * quarter of a chunk has the k that leave the same remainder by 4, and begins with those from before the chunk: what a lane
  * wants lies `shift` earlier. */
 template <class layout, class sizes> struct slots {
-    static constexpr int quarter = sizes::chunk_k / 4 + 1, before = layout::k_contiguous ? 4 : 0;
+    static constexpr int before = sizes::before, quarter = (sizes::chunk_k + before) / 4;
 
     static __device__ int of(int k)
     {
-        return (layout::k_contiguous ? (k + 4) % 4 * quarter + (k + 4) / 4 : k) * sizes::pitch * 4;
+        return (layout::k_contiguous ? (k + before) % 4 * quarter + (k + before) / 4 : k) * sizes::pitch * 4;
     }
 
     /* Where a lane's number j of k is found, in bytes, before it moves on by whole steps. */
@@ -230,7 +237,7 @@ __device__ inline void stage(unsigned buffer, const tb_skinny_arguments &argumen
                              int columns, int64_t first_k, int count)
 {
     using slots = ::slots<layout, sizes>;
-    const int before = arguments.shifted ? slots::before : 0;
+    const int before = arguments.shifts > 1 ? arguments.shifts : 0;
     const int begin = -int(min(int64_t(before), first_k)),
               end = int(min(arguments.k - first_k, int64_t(count)));
     y += first_k * arguments.y_k;
@@ -240,11 +247,9 @@ __device__ inline void stage(unsigned buffer, const tb_skinny_arguments &argumen
             const bool exists = k >= begin && k < end;
             const float *from = y + k;
             const unsigned to = buffer + slots::of(k);
-#pragma unroll 4
-            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row) {
-                const bool wanted = exists && column < columns;
-                copy_element(to + column * 4, wanted ? from : y, wanted);
-            }
+#pragma unroll
+            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row)
+                copy_element(to + column * 4, from, exists && column < columns);
         }
     } else {
         constexpr int k_step = sizes::threads / sizes::extent;
@@ -254,10 +259,8 @@ __device__ inline void stage(unsigned buffer, const tb_skinny_arguments &argumen
         const float *from = y + k * arguments.y_k + column * arguments.y_row;
         unsigned to = buffer + slots::of(k) + column * 4;
 #pragma unroll 2
-        for (; k < count; k += k_step, from += k_step * arguments.y_k, to += slots::step(k_step)) {
-            const bool wanted = k >= begin && k < end && column < columns;
-            copy_element(to, wanted ? from : y, wanted);
-        }
+        for (; k < count; k += k_step, from += k_step * arguments.y_k, to += slots::step(k_step))
+            copy_element(to, from, k >= begin && k < end && column < columns);
     }
 }
 
@@ -358,15 +361,15 @@ struct place {
 template <class layout, class sizes>
 __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
                                   const tb_skinny_arguments &arguments, const place &at, int warp_row,
-                                  int warp_k)
+                                  int apart, int warp_k)
 {
     constexpr int ahead = sizes::depth - 1; /* steps */
     using slots = ::slots<layout, sizes>;
-    const int round_k = arguments.round_k, rounds_a_chunk = arguments.rounds_a_chunk;
+    const int round_k = arguments.round_k, rounds_a_chunk = sizes::chunk_k / round_k;
     const int64_t first_k = at.first_round * round_k;
     const float *y = arguments.y + at.column * arguments.y_row;
     const int columns = int(min(arguments.shorts - at.column, int64_t(sizes::extent)));
-    source<layout, sizes> x(arguments, shared, at.row + warp_row, first_k + warp_k * layout::step_k);
+    source<layout, sizes> x(arguments, shared, at.row + warp_row, first_k + warp_k * layout::step_k, apart);
     const slots lane_slots(x.shift);
 
     unsigned filling = unsigned(__cvta_generic_to_shared(shared)) + sizes::depth * sizes::step_floats * 4,
@@ -409,7 +412,7 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
  * [row][column]. */
 template <class layout, class sizes>
 __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shared, int warps_k, int warp_row,
-                                           int warp_k)
+                                           int apart, int warp_k)
 {
     constexpr int first = layout::k_contiguous ? 1 : layout::near;
     constexpr int end = layout::k_contiguous ? layout::near : 32;
@@ -427,7 +430,7 @@ __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shar
             continue;
 #pragma unroll
         for (int i = 0; i < layout::lane_rows; i++) {
-            float *total = shared + (warp_row + layout::row(i)) * sizes::sum_pitch;
+            float *total = shared + (warp_row + apart * layout::row(i)) * sizes::sum_pitch;
 #pragma unroll
             for (int e = 0; e < sizes::extent; e++)
                 total[e] = turn == 0 ? sum.at[i][e] : total[e] + sum.at[i][e];
@@ -496,11 +499,14 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     extern __shared__ __align__(16) float shared[];
 
     const int warps_k = arguments.warps_k, block_rows = sizes::warps / warps_k * layout::rows;
-    const int warp = threadIdx.x / 32, warp_k = warp % warps_k, warp_row = warp / warps_k * layout::rows;
+    /* Lines of neighbouring warps take turns where k is contiguous: with four warps those of a warp have the same shift. */
+    const int warp = threadIdx.x / 32, warp_k = warp % warps_k;
+    const int apart = layout::k_contiguous ? sizes::warps / warps_k : 1;
+    const int warp_row = warp / warps_k * (layout::k_contiguous ? 1 : layout::rows);
     const place at(arguments, block_rows, extent);
     sums<layout, sizes> sum = {};
-    accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, warp_k);
-    add_lanes_and_warps<layout, sizes>(sum, shared, warps_k, warp_row, warp_k);
+    accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, apart, warp_k);
+    add_lanes_and_warps<layout, sizes>(sum, shared, warps_k, warp_row, apart, warp_k);
     if (arguments.cluster > 1)
         cluster::meet();
     write<sizes>(arguments, at, shared, block_rows);

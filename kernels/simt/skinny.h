@@ -7,8 +7,9 @@
  * the 16 or 32 elements of each lane that a warp multiplies at a time, a round one step of every warp along k, a
  * chunk what is in shared memory of the short operand, a piece a block's share of k.
  *
- * A line's shift is how many elements it begins behind an address that 16 bytes divide. Positions along a line are counted
- * from there: where k is contiguous, k is the position less the shift, and rounds, chunks and pieces are of positions.
+ * A line's shift is how many elements it begins behind an address that is aligned, to 16 bytes or a power of two of them.
+ * Positions along a line are counted from there: where k is contiguous, k is the position less the shift, and rounds,
+ * chunks and pieces are of positions.
  */
 #ifndef TB_SKINNY_H
 #define TB_SKINNY_H
@@ -31,9 +32,8 @@
     (TB_SKINNY_SHARE(extent) / TB_SKINNY_ELEMENTS(k_contiguous, vector, extent))
 
 /* Lanes of a warp along the dimension in which the long operand is contiguous, the others along its lines. 16-byte copies: 8,
- * for whole 128-byte lines. Lines that are 4 apart begin equally far from an address that 16 divides, so that where k is
- * contiguous copies are of 16 bytes wherever lines begin. Rows that are contiguous and begin elsewhere: 32, because a
- * warp's 4-byte copy should touch few lines. */
+ * for whole 128-byte lines. Rows that are contiguous and begin elsewhere: 32, because a warp's 4-byte copy should touch few
+ * lines. */
 #define TB_SKINNY_NEAR(vector) ((vector) ? 8 : 32)
 #define TB_SKINNY_FAR(vector)  (32 / TB_SKINNY_NEAR(vector))
 
@@ -52,8 +52,10 @@
 /* Of a block, so that its sums fit where its steps were. */
 #define TB_SKINNY_ROWS_MAXIMUM(extent) ((extent) < 16 ? 512 : 256)
 
-/* A whole number of rounds: 8 to 12 KB of the short operand, of which there are two buffers. */
-#define TB_SKINNY_CHUNK_K(extent) ((extent) < 8 ? 2048 / (extent) : (extent) < 16 ? 256 : 128)
+/* A whole number of rounds: 8 to 20 KB of the short operand, of which there are two buffers. All warps wait for each other between
+ * two chunks, so that longer ones are faster, where shared memory is not as scarce as on sm_75. */
+#define TB_SKINNY_CHUNK_K(extent, architecture)                                                              \
+    ((extent) < 8 ? 2048 / (extent) : (extent) < 16 || (architecture) >= 80 ? 256 : 128)
 
 /* Floats from one k of the short operand to the next: padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different
  * banks. */
@@ -62,10 +64,19 @@
 /* Steps of the long operand that a warp has in shared memory: one is used while the others are on their way. */
 #define TB_SKINNY_DEPTH(architecture) ((architecture) < 80 ? 2 : 3)
 
-/* Dynamic shared memory of a block: the steps of its warps, and two chunks of the short operand, with 4 k before each. */
-#define TB_SKINNY_SHARED_BYTES(extent, depth)                                                                \
-    (4 * (32 * TB_SKINNY_WARPS(extent) * TB_SKINNY_SHARE(extent) * (depth) +                                 \
-          2 * (TB_SKINNY_CHUNK_K(extent) + 4) * TB_SKINNY_PITCH(extent)))
+/* Where k is contiguous, warps beside each other take turns along the rows, so that a lane's lines lie 4 rows apart for each
+ * of them. Lines so far apart begin equally far behind an address that 16 bytes for each of those warps divide: that is where
+ * copies start. */
+#define TB_SKINNY_SHIFTS(warps, warps_k) (4 * (warps) / (warps_k))
+
+/* Slots before a chunk, for what lies earlier. */
+#define TB_SKINNY_BEFORE(extent) TB_SKINNY_SHIFTS(TB_SKINNY_WARPS(extent), 1)
+
+/* Dynamic shared memory of a block: the steps of its warps, and two chunks of the short operand with what is before them. */
+#define TB_SKINNY_SHARED_BYTES(extent, architecture)                                                         \
+    (4 *                                                                                                     \
+     (32 * TB_SKINNY_WARPS(extent) * TB_SKINNY_SHARE(extent) * TB_SKINNY_DEPTH(architecture) +               \
+      2 * (TB_SKINNY_CHUNK_K(extent, architecture) + TB_SKINNY_BEFORE(extent)) * TB_SKINNY_PITCH(extent)))
 
 #define TB_SKINNY_REDUCE_THREADS 256
 
@@ -85,10 +96,9 @@ typedef struct tb_skinny_arguments {
     int32_t cluster; /* 1, or the pieces, if the blocks of a cluster have them and add them up */
     int32_t tiles_short; /* blocks along `shorts`, and along `length` */
     int32_t tiles_long;
-    int32_t round_k; /* of a round, and rounds in a chunk */
-    int32_t rounds_a_chunk;
-    int32_t shifted; /* k is contiguous, and some lines of the long operand begin where 16 bytes do not */
-    int32_t warps_k; /* of a block's warps, so many share k and the others the rows: a power of two */
+    int32_t round_k;
+    int32_t shifts;       /* a power of two; lines have smaller shifts, 1: none has any */
+    int32_t warps_k;      /* of a block's warps, so many share k and the others the rows: a power of two */
     int32_t reduce_lanes; /* of sgemm_skinny_reduce: see there */
     float alpha, beta;
 } tb_skinny_arguments;

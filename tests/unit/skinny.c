@@ -70,12 +70,14 @@ static void the_kernel_fits_the_operands(const tb_problem *p)
     const bool alone = (tall ? p->m : p->n) == 1 && (k_contiguous || ld == 1);
     k_contiguous |= alone;
     const bool is_aligned = (uintptr_t)x % 16 == 0 && (ld % 4 == 0 || alone);
+    const int64_t sector = p->k < 512 ? 4 : 4 * threads_launched / 32 / launched.warps_k;
+    const bool is_even = (uintptr_t)x % (sizeof(float) * (size_t)sector) == 0 && (ld % sector == 0 || alone);
     const bool vector = !k_contiguous && is_aligned && (tall ? p->m : p->n) % 4 == 0;
     char wanted[64];
     snprintf(wanted, sizeof wanted, "sgemm_skinny_%s%s_%d", k_contiguous ? "k" : "outer",
              vector ? "_vector" : "", (int)smallest_extent(tall ? p->n : p->m));
     CHECK(strcmp(symbol, wanted) == 0, "%s is launched, not %s", symbol, wanted);
-    CHECK(launched.shifted == (k_contiguous && !is_aligned), "shifted %d", launched.shifted);
+    CHECK(launched.shifts == (k_contiguous && !is_even ? sector : 1), "shifts below %d", launched.shifts);
 }
 
 static void everything_is_covered_once(const tb_problem *p, int architecture)
@@ -87,7 +89,8 @@ static void everything_is_covered_once(const tb_problem *p, int architecture)
     int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector, extent);
     /* A step that is used and at least one on its way, and the short operand twice, in what any device has. */
     const int step = 4 * threads_launched * TB_SKINNY_SHARE(extent),
-              chunks = TB_SKINNY_SHARED_BYTES((int)extent, 0);
+              chunks =
+                  TB_SKINNY_SHARED_BYTES((int)extent, architecture) - TB_SKINNY_DEPTH(architecture) * step;
     CHECK(shared_launched >= 2 * step + chunks && (shared_launched - chunks) % step == 0 &&
               shared_launched <= (architecture < 80 ? 64 : 99) * 1024,
           "%d bytes of shared memory on %d", shared_launched, architecture);
@@ -99,12 +102,11 @@ static void everything_is_covered_once(const tb_problem *p, int architecture)
     CHECK(a->tiles_long * rows >= a->length && (a->tiles_long - 1) * rows < a->length,
           "tiles along the rows");
     CHECK(a->tiles_short * extent >= a->shorts && (a->tiles_short - 1) * extent < a->shorts, "tiles across");
-    /* Lines that begin at most 3 elements behind an address that 16 divides. */
-    const int64_t positions = a->k + (a->shifted ? 3 : 0);
+    const int64_t positions = a->k + a->shifts - 1;
     CHECK(a->rounds * a->round_k >= positions && (a->rounds - 1) * a->round_k < positions, "rounds of k");
     CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector, extent) &&
-              a->rounds_a_chunk * a->round_k == TB_SKINNY_CHUNK_K(extent),
-          "a chunk is %d rounds of %d", a->rounds_a_chunk, a->round_k);
+              TB_SKINNY_CHUNK_K(extent, architecture) % a->round_k == 0,
+          "rounds of %d", a->round_k);
     CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
     CHECK(blocks_launched == a->pieces * a->tiles_long * a->tiles_short, "%lld blocks",
           (long long)blocks_launched);
