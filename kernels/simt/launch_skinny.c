@@ -21,8 +21,10 @@
 /* What L2 delivers to a multiprocessor: the short operand comes from there, once for each block. */
 #define L2_BYTES_A_CLOCK 39.0
 /* Share of the FMA peak that is left beside loads from shared memory; and of that, for a block alone. */
-#define FMA_SHARE(k_contiguous, vector) ((k_contiguous) ? 0.7 : (vector) ? 0.85 : 0.59)
+#define FMA_SHARE(k_contiguous, vector) ((k_contiguous) ? 0.73 : (vector) ? 0.85 : 0.59)
 #define FMA_SHARE_ALONE                 0.81
+/* Bringing the short operand takes instructions too: where k is contiguous, as many as so many rows more. */
+#define STAGING_ROWS(k_contiguous) ((k_contiguous) ? 5.0 : 0.0)
 /* Starting blocks until their first copies are there; their sums' way through shared memory, for each of the extent, and once
  * more for each warp along k; and the rate at which they write, and read where beta asks, so few columns of C. */
 #define BLOCK_CLOCKS      1320.0
@@ -76,7 +78,7 @@ static view view_of(const tb_problem *p)
     /* A single row has no second line, so that nothing depends on where that would be. */
     if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
         v.k_contiguous = 1;
-        v.x_line = TB_SKINNY_BEFORE(1);
+        v.x_line = TB_SKINNY_BEFORE(8);
     }
     /* Where rows are contiguous, copies of 16 bytes have all four of their rows or none. */
     v.vector = v.k_contiguous || (begin_aligned(v.x, v.x_line, 4) && v.length % 4 == 0);
@@ -88,7 +90,7 @@ static view view_of(const tb_problem *p)
 /* Sectors that copies share count for less than positions without k where k is short. */
 static int shifts_of(const view *v, const tb_skinny_schedule *s, int64_t k)
 {
-    const int shifts = k < SHORT_K ? 4 : TB_SKINNY_SHIFTS(s->warps, s->warps_k);
+    const int shifts = k < SHORT_K ? 4 : TB_SKINNY_SHIFTS(v->extent, s->warps, s->warps_k);
     return v->k_contiguous && !begin_aligned(v->x, v->x_line, shifts) ? shifts : 1;
 }
 
@@ -124,7 +126,7 @@ static work work_of(const view *v, const tb_skinny_schedule *s)
     return (work){.x = 4 * exist * k,
                   .y = 4 * shorts * k,
                   .out = (v->reads_c ? 2 : 1) * 4 * rows * shorts,
-                  .fmas = rows * v->extent * k,
+                  .fmas = (rows + STAGING_ROWS(v->k_contiguous)) * v->extent * k,
                   .in_flight = ahead * 128 * TB_SKINNY_SHARE(v->extent) * s->warps * exist / rows,
                   .run = 4 * (v->k_contiguous ? s->round_k : exist),
                   .shifted = s->shifts > 1};
@@ -262,14 +264,16 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .shorts = v.shorts,
         .k = problem->k,
         .x_line = v.x_line,
-        .x_lane_line = v.x_line * TB_SKINNY_FAR(v.vector) * (v.k_contiguous ? s.warps / s.warps_k : 1),
+        .x_lane_line = v.x_line * TB_SKINNY_FAR(v.vector) *
+                       (v.k_contiguous ? TB_SKINNY_IN_TURN(v.extent, s.warps, s.warps_k) : 1),
         .x_round = v.k_contiguous ? s.round_k : s.round_k * v.x_line,
         .y_row = v.y_row,
         .y_k = v.y_k,
         .c_row = v.c_row,
         .c_column = v.c_column,
-        .rounds = s.rounds,
         .pieces = s.pieces,
+        .piece_rounds = (int32_t)(s.rounds / s.pieces),
+        .longer = (int32_t)(s.rounds % s.pieces),
         .partial = workspace,
         .cluster = cluster_of(launcher, kernel, &s),
         .tiles_short = (int32_t)s.tiles_short,

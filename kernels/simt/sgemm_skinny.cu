@@ -336,7 +336,13 @@ __device__ inline void multiply(sums<layout, sizes> &sum, const slots<layout, si
     }
 }
 
-/* A block's place in the product. */
+/* Of a power of two. */
+__device__ inline int logarithm(int power)
+{
+    return __ffs(power) - 1;
+}
+
+/* A block's place in the product. Divisions take as long as some copies, so that there are none that can be avoided. */
 struct place {
     int64_t row, column, piece, first_round;
     int rounds;
@@ -345,15 +351,21 @@ struct place {
     {
         const unsigned tiles_short = unsigned(arguments.tiles_short),
                        tiles_long = unsigned(arguments.tiles_long);
-        /* The pieces of a cluster are neighbours. */
-        const bool clusters = arguments.cluster > 1;
-        const unsigned tiles = tiles_short * tiles_long, pieces = unsigned(arguments.pieces);
-        const unsigned tile = clusters ? blockIdx.x / pieces : blockIdx.x % tiles;
-        column = int64_t(tile % tiles_short) * extent;
-        row = int64_t(tile / tiles_short) * block_rows;
-        piece = clusters ? blockIdx.x % pieces : blockIdx.x / tiles;
-        first_round = piece * arguments.rounds / arguments.pieces;
-        rounds = int((piece + 1) * arguments.rounds / arguments.pieces - first_round);
+        unsigned tile = blockIdx.x;
+        int number = 0;
+        if (arguments.cluster > 1) { /* whose pieces are neighbours */
+            tile = blockIdx.x >> logarithm(arguments.cluster);
+            number = int(blockIdx.x) & (arguments.cluster - 1);
+        } else if (arguments.pieces > 1) {
+            number = int(blockIdx.x / (tiles_short * tiles_long));
+            tile = blockIdx.x % (tiles_short * tiles_long);
+        }
+        const unsigned below = tiles_short > 1 ? tile / tiles_short : tile;
+        column = int64_t(tile - below * tiles_short) * extent;
+        row = int64_t(below) * block_rows;
+        piece = number;
+        first_round = piece * arguments.piece_rounds + min(number, arguments.longer);
+        rounds = arguments.piece_rounds + (number < arguments.longer);
     }
 };
 
@@ -365,7 +377,8 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
 {
     constexpr int ahead = sizes::depth - 1; /* steps */
     using slots = ::slots<layout, sizes>;
-    const int round_k = arguments.round_k, rounds_a_chunk = sizes::chunk_k / round_k;
+    const int round_k = arguments.round_k;
+    const int rounds_a_chunk = sizes::chunk_k / layout::step_k >> logarithm(arguments.warps_k);
     const int64_t first_k = at.first_round * round_k;
     const float *y = arguments.y + at.column * arguments.y_row;
     const int columns = int(min(arguments.shorts - at.column, int64_t(sizes::extent)));
@@ -376,6 +389,7 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
              other = filling + sizes::chunk_floats * 4;
     unsigned x_step = x.first, y_step = 0;
     int left_in_chunk = 0, next_chunk = 0;
+    turn::take();
     /* A chunk is of the group of copies of the step that is fetched with it. */
 #pragma unroll 1
     for (int round = -ahead; round < at.rounds; round++, left_in_chunk--) {
@@ -498,11 +512,13 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     using sizes = ::sizes<extent>;
     extern __shared__ __align__(16) float shared[];
 
-    const int warps_k = arguments.warps_k, block_rows = sizes::warps / warps_k * layout::rows;
-    /* Lines of neighbouring warps take turns where k is contiguous: with four warps those of a warp have the same shift. */
-    const int warp = threadIdx.x / 32, warp_k = warp % warps_k;
-    const int apart = layout::k_contiguous ? sizes::warps / warps_k : 1;
-    const int warp_row = warp / warps_k * (layout::k_contiguous ? 1 : layout::rows);
+    const int warps_k = arguments.warps_k, warps_across = sizes::warps >> logarithm(warps_k);
+    const int warp = threadIdx.x / 32, warp_k = warp & (warps_k - 1),
+              warp_across = warp >> logarithm(warps_k);
+    const bool in_turn = layout::k_contiguous && TB_SKINNY_IN_TURN(extent, sizes::warps, 1) > 1;
+    const int apart = in_turn ? warps_across : 1;
+    const int warp_row = in_turn ? warp_across : warp_across * layout::rows;
+    const int block_rows = warps_across * layout::rows;
     const place at(arguments, block_rows, extent);
     sums<layout, sizes> sum = {};
     accumulate<layout, sizes>(sum, shared, arguments, at, warp_row, apart, warp_k);
@@ -520,7 +536,6 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(sizes<extent>::threads, TB_SKINNY_BLOCKS)                   \
         symbol(const __grid_constant__ tb_skinny_arguments arguments)                                        \
     {                                                                                                        \
-        turn::take();                                                                                        \
         sgemm_skinny<k_contiguous, vector, extent>(arguments);                                               \
     }
 

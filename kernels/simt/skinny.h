@@ -64,13 +64,14 @@
 /* Steps of the long operand that a warp has in shared memory: one is used while the others are on their way. */
 #define TB_SKINNY_DEPTH(architecture) ((architecture) < 80 ? 2 : 3)
 
-/* Where k is contiguous, warps beside each other take turns along the rows, so that a lane's lines lie 4 rows apart for each
- * of them. Lines so far apart begin equally far behind an address that 16 bytes for each of those warps divide: that is where
- * copies start. */
-#define TB_SKINNY_SHIFTS(warps, warps_k) (4 * (warps) / (warps_k))
+/* Where k is contiguous, so many warps beside each other take turns along the rows, and a lane's lines lie 4 rows apart for each of
+ * them. Lines so far apart begin equally far behind an address that 16 bytes for each of those warps divide: that is where
+ * copies start. With one column nothing is gained, and reading 1 GiB takes 7% longer. */
+#define TB_SKINNY_IN_TURN(extent, warps, warps_k) ((extent) > 1 ? (warps) / (warps_k) : 1)
+#define TB_SKINNY_SHIFTS(extent, warps, warps_k)  (4 * TB_SKINNY_IN_TURN(extent, warps, warps_k))
 
 /* Slots before a chunk, for what lies earlier. */
-#define TB_SKINNY_BEFORE(extent) TB_SKINNY_SHIFTS(TB_SKINNY_WARPS(extent), 1)
+#define TB_SKINNY_BEFORE(extent) TB_SKINNY_SHIFTS(extent, TB_SKINNY_WARPS(extent), 1)
 
 /* Dynamic shared memory of a block: the steps of its warps, and two chunks of the short operand with what is before them. */
 #define TB_SKINNY_SHARED_BYTES(extent, architecture)                                                         \
@@ -89,11 +90,13 @@ typedef struct tb_skinny_arguments {
     int64_t x_round;
     int64_t y_row, y_k; /* in the short operand, from one of `shorts` to the next, and from k to k */
     int64_t c_row,
-        c_column;   /* in C, from row to row and from one of `shorts` to the next: one of them is 1 */
-    int64_t rounds; /* all of k, the last one perhaps in part */
+        c_column; /* in C, from row to row and from one of `shorts` to the next: one of them is 1 */
     int64_t pieces;
-    float *partial;  /* pieces x C, dense in the order of C; where there are at least two and no clusters */
-    int32_t cluster; /* 1, or the pieces, if the blocks of a cluster have them and add them up */
+    float *partial; /* pieces x C, dense in the order of C; where there are at least two and no clusters */
+    int32_t piece_rounds,
+        longer; /* in a piece, and how many have one more: all of k, the last round perhaps in part */
+    int32_t
+        cluster; /* 1, or the pieces, a power of two, if the blocks of a cluster have them and add them up */
     int32_t tiles_short; /* blocks along `shorts`, and along `length` */
     int32_t tiles_long;
     int32_t round_k;

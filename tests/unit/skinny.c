@@ -70,7 +70,8 @@ static void the_kernel_fits_the_operands(const tb_problem *p)
     const bool alone = (tall ? p->m : p->n) == 1 && (k_contiguous || ld == 1);
     k_contiguous |= alone;
     const bool is_aligned = (uintptr_t)x % 16 == 0 && (ld % 4 == 0 || alone);
-    const int64_t sector = p->k < 512 ? 4 : 4 * threads_launched / 32 / launched.warps_k;
+    const bool in_turn = p->k >= 512 && launched.shorts > 1;
+    const int64_t sector = in_turn ? 4 * threads_launched / 32 / launched.warps_k : 4;
     const bool is_even = (uintptr_t)x % (sizeof(float) * (size_t)sector) == 0 && (ld % sector == 0 || alone);
     const bool vector = !k_contiguous && is_aligned && (tall ? p->m : p->n) % 4 == 0;
     char wanted[64];
@@ -103,16 +104,19 @@ static void everything_is_covered_once(const tb_problem *p, int architecture)
           "tiles along the rows");
     CHECK(a->tiles_short * extent >= a->shorts && (a->tiles_short - 1) * extent < a->shorts, "tiles across");
     const int64_t positions = a->k + a->shifts - 1;
-    CHECK(a->rounds * a->round_k >= positions && (a->rounds - 1) * a->round_k < positions, "rounds of k");
+    const int64_t rounds = a->pieces * a->piece_rounds + a->longer;
+    CHECK(rounds * a->round_k >= positions && (rounds - 1) * a->round_k < positions, "rounds of k");
     CHECK(a->round_k == a->warps_k * TB_SKINNY_STEP_K(k_contiguous, vector, extent) &&
               TB_SKINNY_CHUNK_K(extent, architecture) % a->round_k == 0,
           "rounds of %d", a->round_k);
-    CHECK(a->pieces == 1 || (a->pieces > 1 && a->pieces <= a->rounds), "%lld pieces", (long long)a->pieces);
+    CHECK(a->pieces >= 1 && (a->pieces == 1 || a->piece_rounds >= 1) && a->longer >= 0 &&
+              a->longer < a->pieces,
+          "%lld pieces of %d rounds, %d longer", (long long)a->pieces, a->piece_rounds, a->longer);
     CHECK(blocks_launched == a->pieces * a->tiles_long * a->tiles_short, "%lld blocks",
           (long long)blocks_launched);
     CHECK(a->cluster == cluster_launched, "clusters of %d launched as %d", a->cluster, cluster_launched);
-    CHECK(a->cluster == 1 || a->cluster == a->pieces, "clusters of %d, %lld pieces", a->cluster,
-          (long long)a->pieces);
+    CHECK((a->cluster == 1 || a->cluster == a->pieces) && (a->cluster & (a->cluster - 1)) == 0,
+          "clusters of %d, %lld pieces", a->cluster, (long long)a->pieces);
     CHECK(launches == (a->pieces > a->cluster ? 2 : 1), "%d launches", launches);
     CHECK(launches == 1 || reduced >= p->m * p->n, "the second pass leaves elements out");
 }
