@@ -74,15 +74,21 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
+/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its exponent. */
+static uint64_t alignment_of(const float *operand)
+{
+    enum { MOST = 128 };
+    return (uint64_t)__builtin_ctzll((uintptr_t)operand | MOST);
+}
+
 /* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const uint64_t alignment = 16;
     const uint64_t flags = (uint64_t)(problem->transpose_a != 0) |
                            (uint64_t)(problem->transpose_b != 0) << 1 | (uint64_t)(problem->beta != 0) << 2 |
                            (uint64_t)pitched << 3 | (uint64_t)facts->accuracy << 4 |
-                           (uintptr_t)problem->a % alignment << 8 | (uintptr_t)problem->b % alignment << 12;
+                           alignment_of(problem->a) << 8 | alignment_of(problem->b) << 12;
     const uint64_t parts[] = {(uint64_t)problem->m,
                               (uint64_t)problem->n,
                               (uint64_t)problem->k,

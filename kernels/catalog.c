@@ -145,7 +145,7 @@ static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
 tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY};
 #define TB_SKINNY_ENTRY_OF(symbol, extent)                                                                   \
     {                                                                                                        \
-        &module_sgemm_skinny, symbol "_" #extent, TB_SKINNY_SHARED_BYTES(extent, 80), NULL, 0, TB_EARLY      \
+        &module_sgemm_skinny, symbol "_" #extent, TB_SKINNY_SHARED_BYTES(extent, 90), NULL, 0, TB_EARLY      \
     }
 #define TB_SKINNY_ENTRIES(symbol)                                                                            \
     TB_SKINNY_ENTRY_OF(symbol, 1), TB_SKINNY_ENTRY_OF(symbol, 2), TB_SKINNY_ENTRY_OF(symbol, 4),             \

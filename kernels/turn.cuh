@@ -1,5 +1,6 @@
-/* Programmatic dependent launches: what a kernel does whose entry is launched early (tb_entry.early), in all of its threads, before it
- * reads or writes any memory but its arguments. Its launch is prepared while the kernel before it still runs.
+/* Programmatic dependent launches: what a kernel does whose entry is launched early (tb_entry.early), in all of its
+ * threads, before it reads or writes any memory but its arguments. Its launch is prepared while the kernel before it
+ * still runs.
  */
 #pragma once
 

@@ -6,16 +6,14 @@
 
 #include <math.h>
 
-/* Forecasts in clocks of a multiprocessor, fitted to 499 schedules of 36 products on an H200: half of them took within 4% of
- * it, and what it would choose for each product 1.008 of the best. RUN_BYTES and the share of the FMA peak along k have been
- * fitted again to eight products, since lines are copied by whole sectors.
+/* Forecasts in clocks of a multiprocessor, fitted to 499 schedules of 36 products on an H200, of an earlier state of the
+ * kernel: half of them took within 4% of it, and what it would choose for each product 1.008 of the best. For lines along k
+ * that are copied by whole sectors, RUN_BYTES, STAGING_ROWS and the share of the FMA peak are of eight products since.
  *
  * What memory delivers, TB_READ_BYTES_A_CLOCK to a multiprocessor when all of them ask, is less where copies of 4 bytes touch
  * five sectors for four, and where lines that begin anywhere are read in runs so short that such a sector more counts. */
-#define SINGLE_SHARE 0.88
-#define RUN_BYTES    8.0
-/* Steps of k from which on copies are of whole sectors wherever lines begin. */
-#define SHORT_K 512
+#define SINGLE_SHARE      0.88
+#define RUN_BYTES(shifts) ((shifts) > 4 ? 8.0 : 16.0)
 /* A copy's way from memory and back under load: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1570.0 : 1230.0)
 /* What L2 delivers to a multiprocessor: the short operand comes from there, once for each block. */
@@ -78,7 +76,7 @@ static view view_of(const tb_problem *p)
     /* A single row has no second line, so that nothing depends on where that would be. */
     if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
         v.k_contiguous = 1;
-        v.x_line = TB_SKINNY_BEFORE(8);
+        v.x_line = TB_SKINNY_BEFORE(1);
     }
     /* Where rows are contiguous, copies of 16 bytes have all four of their rows or none. */
     v.vector = v.k_contiguous || (begin_aligned(v.x, v.x_line, 4) && v.length % 4 == 0);
@@ -87,10 +85,9 @@ static view view_of(const tb_problem *p)
     return v;
 }
 
-/* Sectors that copies share count for less than positions without k where k is short. */
 static int shifts_of(const view *v, const tb_skinny_schedule *s, int64_t k)
 {
-    const int shifts = k < SHORT_K ? 4 : TB_SKINNY_SHIFTS(v->extent, s->warps, s->warps_k);
+    const int shifts = k < TB_SKINNY_SECTORS_K ? 4 : TB_SKINNY_SHIFTS(v->extent, s->warps, s->warps_k);
     return v->k_contiguous && !begin_aligned(v->x, v->x_line, shifts) ? shifts : 1;
 }
 
@@ -115,7 +112,7 @@ typedef struct work {
     double x, y, out; /* bytes of the long operand, of the short one, and of C */
     double fmas, in_flight;
     double run; /* bytes of the long operand that lie together */
-    bool shifted;
+    int shifts;
 } work;
 
 static work work_of(const view *v, const tb_skinny_schedule *s)
@@ -129,12 +126,12 @@ static work work_of(const view *v, const tb_skinny_schedule *s)
                   .fmas = (rows + STAGING_ROWS(v->k_contiguous)) * v->extent * k,
                   .in_flight = ahead * 128 * TB_SKINNY_SHARE(v->extent) * s->warps * exist / rows,
                   .run = 4 * (v->k_contiguous ? s->round_k : exist),
-                  .shifted = s->shifts > 1};
+                  .shifts = s->shifts};
 }
 
 static double unaligned_share(const view *v, const work *block)
 {
-    return block->shifted ? 1 / (1 + RUN_BYTES / block->run) : v->vector ? 1 : SINGLE_SHARE;
+    return block->shifts > 1 ? 1 / (1 + RUN_BYTES(block->shifts) / block->run) : v->vector ? 1 : SINGLE_SHARE;
 }
 
 /* What a multiprocessor takes for so many blocks at a time, whatever memory delivers. */

@@ -11,6 +11,10 @@
     (((k_contiguous) ? 2 : (vector)) * TB_SKINNY_EXTENTS + (extent_index))
 #define TB_SKINNY_ENTRIES_COUNT (3 * TB_SKINNY_EXTENTS)
 
+/* From so many steps of k on, copies along k start where whole sectors do, wherever lines begin; with fewer the positions
+ * without any k would count for more, and copies start at 16 bytes. */
+#define TB_SKINNY_SECTORS_K 512
+
 /* How a product is dealt to blocks. */
 typedef struct tb_skinny_schedule {
     int entry;

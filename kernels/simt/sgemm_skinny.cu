@@ -14,9 +14,10 @@
  *
  * A step has one shape whether the long operand is contiguous along k or along its rows: lines of neighbours.
  * What differs is which of the two is k, and so where the sums of a warp's lanes meet. Where k is contiguous, copies are of
- * 16 bytes wherever lines begin, and a warp's of whole sectors: all lines of a lane have the same shift, since the warps of a
- * block take turns along the rows, and it takes what it wants of the short operand so many slots earlier. Rows beyond the
- * edge are not read and their sums not written; k beyond the end, or before the beginning, counts as zeros in both operands.
+ * 16 bytes wherever lines begin: all lines of a lane have the same shift, and it takes what it wants of the short operand so
+ * many slots earlier. With more than one column the warps of a block take turns along the rows, which makes larger shifts and
+ * whole sectors of it. Rows beyond the edge are not read and their sums not written; k beyond the end, or before the
+ * beginning, counts as zeros in both operands.
  */
 #include "kernels/cluster.cuh"
 #include "kernels/simt/copy_async.cuh"
@@ -56,7 +57,7 @@ template <bool k_contiguous_, bool vector_, int extent> struct layout {
     {
         return l * far;
     }
-    /* The lane's row i in the step. */
+    /* The lane's row i in the step, in rows of the warp: where warps take turns, these lie apart. */
     static __device__ int row(int i)
     {
         return k_contiguous ? line(i) + far_lane() : element(i) + width * near_lane();

@@ -52,10 +52,10 @@
 /* Of a block, so that its sums fit where its steps were. */
 #define TB_SKINNY_ROWS_MAXIMUM(extent) ((extent) < 16 ? 512 : 256)
 
-/* A whole number of rounds: 8 to 20 KB of the short operand, of which there are two buffers. All warps wait for each other between
- * two chunks, so that longer ones are faster, where shared memory is not as scarce as on sm_75. */
+/* A whole number of rounds: 8 to 20 KB of the short operand, of which there are two buffers. Between two chunks all warps wait
+ * for each other, so that longer ones are faster, where two blocks still find room: with 16 columns from sm_90 on. */
 #define TB_SKINNY_CHUNK_K(extent, architecture)                                                              \
-    ((extent) < 8 ? 2048 / (extent) : (extent) < 16 || (architecture) >= 80 ? 256 : 128)
+    ((extent) < 8 ? 2048 / (extent) : (extent) < 16 || (architecture) >= 90 ? 256 : 128)
 
 /* Floats from one k of the short operand to the next: padded so that 8 lanes' 16-byte reads of 8 slots fall into 32 different
  * banks. */
@@ -64,9 +64,9 @@
 /* Steps of the long operand that a warp has in shared memory: one is used while the others are on their way. */
 #define TB_SKINNY_DEPTH(architecture) ((architecture) < 80 ? 2 : 3)
 
-/* Where k is contiguous, so many warps beside each other take turns along the rows, and a lane's lines lie 4 rows apart for each of
- * them. Lines so far apart begin equally far behind an address that 16 bytes for each of those warps divide: that is where
- * copies start. With one column there are no turns (docs/kernels.md, "Open"). */
+/* Where k is contiguous, so many warps beside each other take turns along the rows, and a lane's lines lie 4 rows apart for
+ * each of them. Lines so far apart have the same shift, counted from an address that 16 bytes for each of those warps divide.
+ * With one column there are no turns (docs/kernels.md, "Open"). */
 #define TB_SKINNY_IN_TURN(extent, warps, warps_k) ((extent) > 1 ? (warps) / (warps_k) : 1)
 #define TB_SKINNY_SHIFTS(extent, warps, warps_k)  (4 * TB_SKINNY_IN_TURN(extent, warps, warps_k))
 
@@ -89,18 +89,17 @@ typedef struct tb_skinny_arguments {
     int64_t x_lane_line; /* from one of a lane's lines to the next, and from round to round */
     int64_t x_round;
     int64_t y_row, y_k; /* in the short operand, from one of `shorts` to the next, and from k to k */
-    int64_t c_row,
-        c_column; /* in C, from row to row and from one of `shorts` to the next: one of them is 1 */
+    int64_t c_row;      /* in C, from row to row and from one of `shorts` to the next: one of them is 1 */
+    int64_t c_column;
     int64_t pieces;
     float *partial; /* pieces x C, dense in the order of C; where there are at least two and no clusters */
-    int32_t piece_rounds,
-        longer; /* in a piece, and how many have one more: all of k, the last round perhaps in part */
-    int32_t
-        cluster; /* 1, or the pieces, a power of two, if the blocks of a cluster have them and add them up */
+    int32_t piece_rounds; /* in a piece, the last of all perhaps in part */
+    int32_t longer;       /* so many of the first pieces have one more */
+    int32_t cluster; /* 1, or the pieces, a power of two, if a cluster's blocks have them and add them up */
     int32_t tiles_short; /* blocks along `shorts`, and along `length` */
     int32_t tiles_long;
     int32_t round_k;
-    int32_t shifts;       /* a power of two; lines have smaller shifts, 1: none has any */
+    int32_t shifts;       /* a power of two; lines have smaller shifts. 1: none has any */
     int32_t warps_k;      /* of a block's warps, so many share k and the others the rows: a power of two */
     int32_t reduce_lanes; /* of sgemm_skinny_reduce: see there */
     float alpha, beta;

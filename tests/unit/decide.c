@@ -315,7 +315,7 @@ static uint64_t sum_of(tb_choice_memory *memory)
 }
 
 /* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
- * questions in turn all are. */
+ * questions in turn most are, of which two may want the same place. */
 static void what_is_remembered_is_what_would_be_chosen(void)
 {
     static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
@@ -356,6 +356,7 @@ static void what_is_remembered_is_what_would_be_chosen(void)
     }
     CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
           QUESTIONS);
+    int forgotten = 0;
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 20; i++) {
             row.m = 100 + i;
@@ -364,13 +365,54 @@ static void what_is_remembered_is_what_would_be_chosen(void)
             facts.choices = &memory;
             const uint64_t before = sum_of(&memory);
             tb_decide(&problem, &facts);
-            CHECK(round == 0 || before == sum_of(&memory), "question %d of twenty was forgotten", i);
+            forgotten += round == 1 && before != sum_of(&memory);
         }
+    CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
+}
+
+/* A forecast may depend on whether lines begin at 128 bytes. */
+static void what_is_remembered_is_of_operands_aligned_alike(void)
+{
+    static tb_choice_memory memory;
+    static float operand[64] __attribute__((aligned(128)));
+    check_random random = {.state = 1};
+    int differ = 0;
+    for (int i = 0; i < 300; i++) {
+        const row row = {check_between(&random, 20000, 70000),
+                         check_between(&random, 9, 16),
+                         check_between(&random, 1000, 3000),
+                         D,
+                         D,
+                         D,
+                         TB_READY,
+                         AUTO,
+                         "",
+                         "",
+                         TB_START_NOT};
+        const tb_kernel *kernels[2];
+        for (int shifted = 0; shifted < 2; shifted++) {
+            tb_problem problem = problem_of(&row);
+            problem.transpose_a = 1;
+            problem.lda = problem.ldb = 3200;
+            problem.a = operand + 4 * shifted;
+            tb_facts facts = facts_of(&row);
+            facts.accuracy = TB_ACCURACY_IEEE;
+            facts.machine.chips = h200s;
+            const tb_kernel *anew = tb_decide(&problem, &facts).kernel;
+            facts.choices = &memory;
+            kernels[shifted] = tb_decide(&problem, &facts).kernel;
+            CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
+                  (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
+        }
+        differ += kernels[0] != kernels[1];
+    }
+    CHECK(differ > 0, "alignment makes no difference");
 }
 
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
+    what_is_remembered_is_of_operands_aligned_alike();
     every_row_is_decided_as_it_says();
     a_host_that_cannot_reach_an_operand_is_told();
     an_old_device_gets_no_new_kernel();

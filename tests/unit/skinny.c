@@ -70,7 +70,7 @@ static void the_kernel_fits_the_operands(const tb_problem *p)
     const bool alone = (tall ? p->m : p->n) == 1 && (k_contiguous || ld == 1);
     k_contiguous |= alone;
     const bool is_aligned = (uintptr_t)x % 16 == 0 && (ld % 4 == 0 || alone);
-    const bool in_turn = p->k >= 512 && launched.shorts > 1;
+    const bool in_turn = p->k >= TB_SKINNY_SECTORS_K && launched.shorts > 1;
     const int64_t sector = in_turn ? 4 * threads_launched / 32 / launched.warps_k : 4;
     const bool is_even = (uintptr_t)x % (sizeof(float) * (size_t)sector) == 0 && (ld % sector == 0 || alone);
     const bool vector = !k_contiguous && is_aligned && (tall ? p->m : p->n) % 4 == 0;
@@ -81,6 +81,20 @@ static void the_kernel_fits_the_operands(const tb_problem *p)
     CHECK(launched.shifts == (k_contiguous && !is_even ? sector : 1), "shifts below %d", launched.shifts);
 }
 
+static int slots_before(int extent)
+{
+    return extent == 1 ? 4 : extent == 16 ? 16 : 32;
+}
+
+/* A block's: steps of the long operand, one used and at least one on its way, and the short operand twice. */
+static int shared_floats(int extent, int architecture)
+{
+    const int steps = architecture < 80 ? 2 : 3, step = extent == 16 ? 128 * 32 : 256 * 16;
+    const int chunk = extent < 8 ? 2048 / extent : extent < 16 || architecture >= 90 ? 256 : 128;
+    const int slot = extent < 8 ? extent : extent + 4;
+    return steps * step + 2 * (chunk + slots_before(extent)) * slot;
+}
+
 static void everything_is_covered_once(const tb_problem *p, int architecture)
 {
     const tb_skinny_arguments *a = &launched;
@@ -88,13 +102,15 @@ static void everything_is_covered_once(const tb_problem *p, int architecture)
                vector = k_contiguous || strstr(symbol, "_vector") != NULL;
     int64_t extent = smallest_extent(a->shorts);
     int64_t rows = threads_launched / 32 / a->warps_k * TB_SKINNY_ROWS(k_contiguous, vector, extent);
-    /* A step that is used and at least one on its way, and the short operand twice, in what any device has. */
-    const int step = 4 * threads_launched * TB_SKINNY_SHARE(extent),
-              chunks =
-                  TB_SKINNY_SHARED_BYTES((int)extent, architecture) - TB_SKINNY_DEPTH(architecture) * step;
-    CHECK(shared_launched >= 2 * step + chunks && (shared_launched - chunks) % step == 0 &&
+    CHECK(shared_launched == 4 * shared_floats((int)extent, architecture) &&
               shared_launched <= (architecture < 80 ? 64 : 99) * 1024,
           "%d bytes of shared memory on %d", shared_launched, architecture);
+    /* Steps of a lane's lines lie where all of them have the same shift, and what is that much earlier has a slot. */
+    const int64_t apart = k_contiguous && extent > 1 ? threads_launched / 32 / a->warps_k : 1;
+    CHECK(!k_contiguous || a->x_lane_line == 4 * apart * a->x_line, "a lane's lines are not %lld rows apart",
+          (long long)(4 * apart));
+    CHECK(4 * apart % a->shifts == 0 && a->shifts <= slots_before((int)extent),
+          "shifts below %d, in %lld rows", a->shifts, (long long)(4 * apart));
     CHECK(a->length * a->shorts == p->m * p->n && a->length >= a->shorts, "sides %lld and %lld",
           (long long)a->length, (long long)a->shorts);
     CHECK(threads_launched == 32 * TB_SKINNY_WARPS(extent) && rows > 0 &&
@@ -150,8 +166,8 @@ static int64_t draw(check_random *random, int64_t most)
 
 int main(void)
 {
-    static const int architectures[] = {75, 90}, multiprocessors[] = {1, 14, 132};
-    static float memory[8] __attribute__((aligned(16)));
+    static const int architectures[] = {75, 80, 90, 120}, multiprocessors[] = {1, 14, 132};
+    static float memory[64] __attribute__((aligned(128)));
     const uint64_t seed = check_seed();
     check_random random = {.state = seed};
     for (int i = 0; i < SHAPES; i++) {
@@ -160,12 +176,14 @@ int main(void)
         tb_problem problem = {.m = sides[tall],
                               .n = sides[!tall],
                               .k = check_between(&random, 0, 9) == 0 ? 0 : draw(&random, 3000000),
-                              .a = memory + check_between(&random, 0, 3),
-                              .b = memory + 4 * check_between(&random, 0, 1),
+                              .a =
+                                  memory + (check_between(&random, 0, 1) ? check_between(&random, 0, 31) : 0),
+                              .b = memory + 4 * check_between(&random, 0, 8),
                               .alpha = 1,
                               .transpose_a = (int32_t)check_between(&random, 0, 1),
                               .transpose_b = (int32_t)check_between(&random, 0, 1)};
-        problem.lda = problem.ldb = problem.ldc = 3000000 + check_between(&random, 0, 4);
+        problem.lda = problem.ldb = problem.ldc =
+            3000000 + (check_between(&random, 0, 1) ? check_between(&random, 0, 33) : 0);
         a_product_is_dealt(&problem, CHECK_PICK(&random, architectures),
                            CHECK_PICK(&random, multiprocessors));
     }
