@@ -20,250 +20,16 @@
  * beginning, counts as zeros in both operands.
  */
 #include "kernels/cluster.cuh"
-#include "kernels/simt/copy_async.cuh"
-#include "kernels/simt/skinny.h"
+#include "kernels/simt/skinny_operands.cuh"
 #include "kernels/turn.cuh"
 
-namespace
+namespace skinny
 {
-
-/* How the lanes of a warp lie over its step. */
-template <bool k_contiguous_, bool vector_, int extent> struct layout {
-    static constexpr bool k_contiguous = k_contiguous_, vector = vector_;
-    static constexpr int near = TB_SKINNY_NEAR(vector), far = TB_SKINNY_FAR(vector);
-    static constexpr int elements = TB_SKINNY_ELEMENTS(k_contiguous, vector, extent);
-    static constexpr int lines = TB_SKINNY_LINES(k_contiguous, vector, extent);
-    static constexpr int rows = TB_SKINNY_ROWS(k_contiguous, vector, extent);
-    static constexpr int step_k = TB_SKINNY_STEP_K(k_contiguous, vector, extent);
-    static constexpr int lane_rows = k_contiguous ? lines : elements;
-    static constexpr int lane_k = k_contiguous ? elements : lines;
-    static constexpr int width = vector ? 4 : 1; /* of a copy */
-    static_assert(!k_contiguous || (vector && elements == 4), "a lane's k lie in one vector");
-
-    static __device__ int near_lane()
-    {
-        return threadIdx.x % near;
-    }
-    static __device__ int far_lane()
-    {
-        return threadIdx.x % 32 / near;
-    }
-    /* How far element e of a lane's line lies behind its first, and line l behind its first line. */
-    static __device__ constexpr int element(int e)
-    {
-        return e / width * width * near + e % width;
-    }
-    static __device__ constexpr int line(int l)
-    {
-        return l * far;
-    }
-    /* The lane's row i in the step, in rows of the warp: where warps take turns, these lie apart. */
-    static __device__ int row(int i)
-    {
-        return k_contiguous ? line(i) + far_lane() : element(i) + width * near_lane();
-    }
-};
-
-template <int extent_> struct sizes {
-    static constexpr int extent = extent_;
-    static constexpr int warps = TB_SKINNY_WARPS(extent), threads = 32 * warps;
-#ifdef __CUDA_ARCH__
-    static constexpr int architecture = __CUDA_ARCH__ / 10;
-#else
-    static constexpr int architecture = 80;
-#endif
-    static constexpr int depth = TB_SKINNY_DEPTH(architecture);
-    static constexpr int step_floats = threads * TB_SKINNY_SHARE(extent);
-    static constexpr int pitch = TB_SKINNY_PITCH(extent);
-    static constexpr int chunk_k = TB_SKINNY_CHUNK_K(extent, architecture), before = TB_SKINNY_BEFORE(extent);
-    static constexpr int chunk_floats = (chunk_k + before) * pitch;
-    static constexpr int sum_pitch = extent | 1;
-    static_assert(chunk_k >= warps * 32, "a chunk has room for a round");
-    static_assert(TB_SKINNY_ROWS_MAXIMUM(extent) * sum_pitch <= depth * step_floats,
-                  "sums go where steps were");
-};
 
 /* A lane's sums. */
 template <class layout, class sizes> struct sums {
     float at[layout::lane_rows][sizes::extent];
 };
-
-/* Copies an element if it exists, and else zero, for which nothing is read, so that the address may be any; before sm_80 at
- * once. */
-__device__ inline void copy_element(unsigned shared, const float *global, bool exists)
-{
-#if __CUDA_ARCH__ >= 800
-    simt::copy_async<4>(shared, global, exists ? 4 : 0);
-#else
-    const float value = exists ? *global : 0;
-    simt::store_shared<1>(shared, &value);
-#endif
-}
-
-/* Copies 16 bytes. */
-__device__ inline void copy_line(unsigned shared, const float *global)
-{
-#if __CUDA_ARCH__ >= 800
-    simt::copy_async(shared, global);
-#else
-    const float4 line = *reinterpret_cast<const float4 *>(global);
-    simt::store_shared<4>(shared, &line.x);
-#endif
-}
-
-/* The long operand, step by step. */
-template <class layout, class sizes> struct source {
-    static constexpr int width = layout::width;
-    const tb_skinny_arguments &arguments;
-    const float *address; /* of this lane's first element of the step that is fetched next */
-    int64_t left;         /* of k, or of positions, from that step on */
-    unsigned first, slot; /* of this lane in shared memory: of all steps, and of that one */
-    int shift;            /* of this lane's lines */
-    unsigned live;        /* bit i: row i exists */
-    bool at_start;        /* that step begins before k does */
-
-    __device__ source(const tb_skinny_arguments &arguments, const float *steps, int64_t first_row,
-                      int64_t first_k, int apart)
-        : arguments(arguments), left(arguments.k - first_k), live(0)
-    {
-        const int64_t line =
-            layout::k_contiguous ? first_row + apart * layout::far_lane() : first_k + layout::far_lane();
-        const float *begin = arguments.x + line * arguments.x_line;
-        shift = int(unsigned(reinterpret_cast<uintptr_t>(begin) / sizeof(float)) &
-                    unsigned(arguments.shifts - 1));
-        address = begin - shift + (layout::k_contiguous ? first_k : first_row) + width * layout::near_lane();
-        first = slot = unsigned(__cvta_generic_to_shared(steps)) + threadIdx.x * width * 4;
-        at_start = layout::k_contiguous && arguments.shifts > 1 && first_k == 0;
-#pragma unroll
-        for (int i = 0; i < layout::lane_rows; i++)
-            if (first_row + apart * layout::row(i) < arguments.length)
-                live |= 1u << i;
-        simt::keep(live);
-    }
-
-    /* Where element e of line l lies behind the lane's first in shared memory, in bytes: what a copy brings of all lanes side
-     * by side. */
-    static __device__ constexpr unsigned place(int l, int e)
-    {
-        return unsigned((l * layout::elements + e) / width * sizes::threads * width + e % width) * 4;
-    }
-
-    __device__ unsigned behind(unsigned slot) const
-    {
-        slot += sizes::step_floats * 4;
-        return slot < first + sizes::depth * sizes::step_floats * 4 ? slot : first;
-    }
-
-    __device__ bool exists(int l, int e) const
-    {
-        return live >> (layout::k_contiguous ? l : e) & 1;
-    }
-
-    __device__ void fetch()
-    {
-        if (left >= layout::step_k && !at_start)
-            fetch_whole();
-        else
-            fetch_guarded();
-        at_start = false;
-        left -= arguments.round_k;
-        address += arguments.x_round;
-        slot = behind(slot);
-    }
-
-    __device__ void fetch_whole() const
-    {
-        const float *from = address;
-#pragma unroll
-        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
-#pragma unroll
-            for (int e = 0; e < layout::elements; e += width)
-                if (exists(l, e)) {
-                    if (layout::vector)
-                        copy_line(slot + place(l, e), from + layout::element(e));
-                    else
-                        copy_element(slot + place(l, e), from + layout::element(e), true);
-                }
-    }
-
-    /* Element by element: k may begin and end within a vector. */
-    __device__ void fetch_guarded() const
-    {
-        const int end = int(min(max(left, int64_t(-sizes::before)), int64_t(layout::step_k)));
-        const float *from = address;
-#pragma unroll 1
-        for (int l = 0; l < layout::lines; l++, from += arguments.x_lane_line)
-#pragma unroll
-            for (int e = 0; e < layout::elements; e++) {
-                const int k = layout::k_contiguous ? layout::element(e) + 4 * layout::near_lane() - shift
-                                                   : layout::line(l) + layout::far_lane();
-                const bool wanted = exists(l, e) && k < end && (k >= 0 || !at_start);
-                copy_element(slot + place(l, e), wanted ? from + layout::element(e) : arguments.x, wanted);
-            }
-    }
-};
-
-/* The short operand in chunks: a slot for each k, and in it the columns. Where the long operand is contiguous along k, a
- * quarter of a chunk has the k that leave the same remainder by 4, and begins with those from before the chunk: what a lane
- * wants lies `shift` earlier. */
-template <class layout, class sizes> struct slots {
-    static constexpr int before = sizes::before, quarter = (sizes::chunk_k + before) / 4;
-
-    static __device__ int of(int k)
-    {
-        return (layout::k_contiguous ? (k + before) % 4 * quarter + (k + before) / 4 : k) * sizes::pitch * 4;
-    }
-
-    /* Where a lane's number j of k is found, in bytes, before it moves on by whole steps. */
-    int at[layout::lane_k];
-
-    __device__ slots(int shift)
-    {
-#pragma unroll
-        for (int j = 0; j < layout::lane_k; j++)
-            at[j] = of(layout::k_contiguous ? layout::element(j) + 4 * layout::near_lane() - shift
-                                            : layout::line(j) + layout::far_lane());
-    }
-
-    static __device__ int step(int k)
-    {
-        return (layout::k_contiguous ? k / 4 : k) * sizes::pitch * 4;
-    }
-};
-
-/* Puts k from first_k on, `count` of them and those before, into a buffer, zero beyond the edges. Neighbouring threads take
- * neighbours in memory. */
-template <class layout, class sizes>
-__device__ inline void stage(unsigned buffer, const tb_skinny_arguments &arguments, const float *y,
-                             int columns, int64_t first_k, int count)
-{
-    using slots = ::slots<layout, sizes>;
-    const int before = arguments.shifts > 1 ? arguments.shifts : 0;
-    const int begin = -int(min(int64_t(before), first_k)),
-              end = int(min(arguments.k - first_k, int64_t(count)));
-    y += first_k * arguments.y_k;
-    if (arguments.y_k == 1) {
-#pragma unroll 1
-        for (int k = int(threadIdx.x) - before; k < count; k += sizes::threads) {
-            const bool exists = k >= begin && k < end;
-            const float *from = y + k;
-            const unsigned to = buffer + slots::of(k);
-#pragma unroll
-            for (int column = 0; column < sizes::extent; column++, from += arguments.y_row)
-                copy_element(to + column * 4, from, exists && column < columns);
-        }
-    } else {
-        constexpr int k_step = sizes::threads / sizes::extent;
-        static_assert(k_step % 4 == 0, "a thread's slots lie evenly");
-        const int column = threadIdx.x % sizes::extent;
-        int k = int(threadIdx.x) / sizes::extent - before;
-        const float *from = y + k * arguments.y_k + column * arguments.y_row;
-        unsigned to = buffer + slots::of(k) + column * 4;
-#pragma unroll 2
-        for (; k < count; k += k_step, from += k_step * arguments.y_k, to += slots::step(k_step))
-            copy_element(to, from, k >= begin && k < end && column < columns);
-    }
-}
 
 /* 4, 8 or 16 bytes of shared memory; in the order of the program, if it matters, which the assembler keeps for volatile loads. */
 template <int count, bool in_order> __device__ inline void load(float *to, unsigned from)
@@ -306,7 +72,7 @@ __device__ inline void multiply(sums<layout, sizes> &sum, const slots<layout, si
                                 unsigned y_step)
 {
     constexpr int extent = sizes::extent;
-    using source = ::source<layout, sizes>;
+    using source = skinny::source<layout, sizes>;
     if (layout::k_contiguous) {
         __align__(16) float y[4][extent];
 #pragma unroll
@@ -377,7 +143,7 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
                                   int apart, int warp_k)
 {
     constexpr int ahead = sizes::depth - 1; /* steps */
-    using slots = ::slots<layout, sizes>;
+    using slots = skinny::slots<layout, sizes>;
     const int round_k = arguments.round_k;
     const int rounds_a_chunk = sizes::chunk_k / layout::step_k >> logarithm(arguments.warps_k);
     const int64_t first_k = at.first_round * round_k;
@@ -509,8 +275,8 @@ __device__ inline void write(const tb_skinny_arguments &arguments, const place &
 template <bool k_contiguous, bool vector, int extent>
 __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
 {
-    using layout = ::layout<k_contiguous, vector, extent>;
-    using sizes = ::sizes<extent>;
+    using layout = skinny::layout<k_contiguous, vector, extent>;
+    using sizes = skinny::sizes<extent>;
     extern __shared__ __align__(16) float shared[];
 
     const int warps_k = arguments.warps_k, warps_across = sizes::warps >> logarithm(warps_k);
@@ -531,13 +297,13 @@ __device__ inline void sgemm_skinny(const tb_skinny_arguments &arguments)
         cluster::meet(); /* nobody reads this block's sums any more */
 }
 
-} // namespace
+} // namespace skinny
 
 #define TB_SKINNY_STAMP(symbol, k_contiguous, vector, extent)                                                \
-    extern "C" __global__ void __launch_bounds__(sizes<extent>::threads, TB_SKINNY_BLOCKS)                   \
+    extern "C" __global__ void __launch_bounds__(skinny::sizes<extent>::threads, TB_SKINNY_BLOCKS)           \
         symbol(const __grid_constant__ tb_skinny_arguments arguments)                                        \
     {                                                                                                        \
-        sgemm_skinny<k_contiguous, vector, extent>(arguments);                                               \
+        skinny::sgemm_skinny<k_contiguous, vector, extent>(arguments);                                       \
     }
 
 /* By what is contiguous in the long operand, and whether rows are copied 4 or 16 bytes at a time. */
