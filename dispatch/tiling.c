@@ -19,28 +19,19 @@ static double slab_bytes(int64_t outer, int64_t k)
     return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
 }
 
-int64_t tb_whole_a_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t row)
+static double matrix_bytes(int64_t rows, int64_t columns)
 {
-    const int64_t k = tb_larger(problem->k, 1);
-    return problem->transpose_a ? tb_pitched(k) * row
-                                : tb_pieces(row, tiling->band_m) * tb_pitched(tiling->band_m) * k;
+    return (double)sizeof(float) * (double)tb_pitched(rows) * (double)columns;
 }
 
-int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t column)
-{
-    if (column == 0)
-        return 0;
-    const int64_t slabs = tiling->b_by_slabs ? tiling->slabs : 1, k = tb_larger(problem->k, 1);
-    return slabs * tb_slab_floats(tiling->block_n, slabs > 1 ? tiling->slab_k : k) +
-           tb_pieces(column - tiling->block_n, tiling->next_n) * tb_slab_floats(tiling->next_n, k);
-}
-
+/* Without a lead, bands of C, and of A where it is not transposed, have places of their own. */
 static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
-    return (double)sizeof(float) * ((double)tb_whole_a_floats(problem, tiling, problem->m) +
-                                    (double)tb_whole_b_floats(problem, tiling, problem->n) +
-                                    (double)tb_pieces(problem->m, tiling->band_m) *
-                                        (double)tb_pitched(tiling->band_m) * (double)problem->n);
+    const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
+    const int64_t bands = tiling->lead == 0 ? tb_pieces(m, tiling->band_m) : 1;
+    const int64_t band_m = bands > 1 ? tiling->band_m : m;
+    return (problem->transpose_a ? matrix_bytes(k, m) : matrix_bytes(band_m, bands * k)) +
+           (problem->transpose_b ? matrix_bytes(n, k) : matrix_bytes(k, n)) + matrix_bytes(band_m, bands * n);
 }
 
 double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
@@ -60,6 +51,99 @@ double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling)
     return (double)sizeof(float) * (a * loads_a + b * (double)tb_pieces(problem->m, tiling->block_m));
 }
 
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+/* Pieces of A that the first block waits for. */
+static int64_t first_steps(const tb_tiling *tiling)
+{
+    return tiling->piece_m < tiling->band_m ? tb_pieces(tiling->band_m, tiling->piece_m)
+                                            : tiling->slabs - tiling->lead;
+}
+
+int64_t tb_step_count(const tb_problem *problem, const tb_tiling *tiling)
+{
+    return tiling->lead + first_steps(tiling) + tb_pieces(problem->n - tiling->block_n, tiling->next_n) +
+           tb_pieces(problem->m, tiling->band_m) - 1;
+}
+
+static tb_range range_at(int64_t first, int64_t most, int64_t end)
+{
+    return (tb_range){first, tb_smaller(most, end - first)};
+}
+
+/* A run of k for all of C. */
+static tb_step lead_step(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+{
+    const tb_range k = range_at(index * tiling->slab_k, tiling->slab_k, problem->k);
+    return (tb_step){.rows = {0, problem->m},
+                     .columns = {0, problem->n},
+                     .k = k,
+                     .brings_a = true,
+                     .b_k = k,
+                     .brings_c = index == 0,
+                     .panel_n = problem->n};
+}
+
+/* A piece of A, for the first block. */
+static tb_step first_step(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+{
+    const int64_t count = first_steps(tiling), first_k = tiling->lead * tiling->slab_k;
+    const tb_range all_k = {first_k, problem->k - first_k};
+    tb_step step = {.columns = {0, tiling->block_n},
+                    .brings_a = true,
+                    .brings_c = tiling->lead == 0 && index == 0,
+                    .panel_n = tiling->block_n,
+                    .completes = index + 1 == count};
+    if (tiling->piece_m < tiling->band_m) {
+        step.rows = range_at(index * tiling->piece_m, tiling->piece_m, tiling->band_m);
+        step.k = all_k;
+        step.brings_c = tiling->lead == 0;
+        step.b_k = index == 0 ? all_k : (tb_range){0};
+        return step;
+    }
+    step.rows = (tb_range){0, tiling->band_m};
+    step.k = range_at(first_k + index * tiling->slab_k, tiling->slab_k, problem->k);
+    if (tiling->b_by_slabs)
+        step.b_k = step.k;
+    else if (index == 0)
+        step.b_k = all_k;
+    if (step.completes)
+        step.panel_n = tiling->panel_n;
+    return step;
+}
+
+tb_step tb_step_at(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+{
+    const int64_t m = problem->m, n = problem->n, first_k = tiling->lead * tiling->slab_k;
+    const tb_range k = {first_k, problem->k - first_k};
+    if (index < tiling->lead)
+        return lead_step(problem, tiling, index);
+    index -= tiling->lead;
+    if (index < first_steps(tiling))
+        return first_step(problem, tiling, index);
+    index -= first_steps(tiling);
+    const int64_t blocks = tb_pieces(n - tiling->block_n, tiling->next_n);
+    const bool brings_c = tiling->lead == 0;
+    if (index < blocks)
+        return (tb_step){.rows = {0, tiling->band_m},
+                         .columns = range_at(tiling->block_n + index * tiling->next_n, tiling->next_n, n),
+                         .k = k,
+                         .b_k = k,
+                         .brings_c = brings_c,
+                         .panel_n = tiling->next_panel_n,
+                         .completes = true};
+    index -= blocks;
+    return (tb_step){.rows = range_at((index + 1) * tiling->band_m, tiling->band_m, m),
+                     .columns = {0, n},
+                     .k = k,
+                     .brings_a = true,
+                     .brings_c = brings_c,
+                     .panel_n = tiling->band_panel_n,
+                     .completes = true};
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------ */
+
 typedef struct size_list {
     tb_part_size *sizes;
     int count;
@@ -68,8 +152,13 @@ typedef struct size_list {
 
 static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
 {
+    const tb_part_size size = {rows, columns, k, added ? 1 : list->beta};
+    for (int i = 0; i < list->count; i++)
+        if (list->sizes[i].rows == rows && list->sizes[i].columns == columns && list->sizes[i].k == k &&
+            (list->sizes[i].beta == 1) == (size.beta == 1))
+            return;
     if (rows > 0 && columns > 0)
-        list->sizes[list->count++] = (tb_part_size){rows, columns, k, added ? 1 : list->beta};
+        list->sizes[list->count++] = size;
 }
 
 static void note_panels(size_list *list, int64_t rows, int64_t columns, int64_t panel, int64_t k, bool added)
@@ -91,28 +180,20 @@ static void note_block(size_list *list, const tb_problem *problem, const tb_tili
     note_panels(list, rows, columns, tiling->panel_n, last, tiling->slabs > 1);
 }
 
-static void note_whole(size_list *list, const tb_problem *problem, const tb_tiling *tiling)
+static void note_steps(size_list *list, const tb_problem *problem, const tb_tiling *tiling)
 {
-    const int64_t m = problem->m, k = problem->k, next = problem->n - tiling->block_n;
-    if (tiling->band_m < m) {
-        note_panels(list, tiling->band_m, problem->n, tiling->panel_n, k, false);
-        note_panels(list, m % tiling->band_m, problem->n, tiling->panel_n, k, false);
-    } else if (tiling->piece_m < m) {
-        note_size(list, tiling->piece_m, tiling->block_n, k, false);
-        note_size(list, m % tiling->piece_m, tiling->block_n, k, false);
-    } else {
-        note_block(list, problem, tiling, m, tiling->block_n);
+    const int64_t count = tb_step_count(problem, tiling);
+    for (int64_t i = 0; i < count; i++) {
+        const tb_step step = tb_step_at(problem, tiling, i);
+        note_panels(list, step.rows.count, step.columns.count, step.panel_n, step.k.count, step.k.first > 0);
     }
-    if (next >= tiling->next_n)
-        note_panels(list, m, tiling->next_n, tiling->next_panel_n, k, false);
-    note_panels(list, m, next % tiling->next_n, tiling->next_panel_n, k, false);
 }
 
 int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
 {
     size_list list = {.sizes = sizes, .beta = problem->beta};
     if (tiling->whole) {
-        note_whole(&list, problem, tiling);
+        note_steps(&list, problem, tiling);
         return list.count;
     }
     const int64_t columns = tb_smaller(tiling->block_n, problem->n);

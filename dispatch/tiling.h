@@ -32,14 +32,33 @@ typedef struct tb_tiling {
     int64_t next_n;  /* columns of the blocks after the first; without whole, block_n */
     int64_t panel_n; /* in the first block */
     int64_t next_panel_n; /* in the blocks after it */
+    int64_t band_panel_n; /* with whole: in the bands after the first */
     int64_t slab_k;
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
+    int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
     int64_t ring_b;
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
+
+typedef struct tb_range {
+    int64_t first, count;
+} tb_range;
+
+/* With whole, a product is a sequence of steps: something is brought, and then multiplied. */
+typedef struct tb_step {
+    tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
+    bool brings_a;             /* those rows and steps of k */
+    tb_range b_k;              /* steps of k of B's columns that are brought; none: count is 0 */
+    bool brings_c;             /* where beta is not 0 */
+    int64_t panel_n;           /* columns that are multiplied at a time */
+    bool completes;            /* all rows of the band, panel by panel */
+} tb_step;
+
+int64_t tb_step_count(const tb_problem *problem, const tb_tiling *tiling);
+tb_step tb_step_at(const tb_problem *problem, const tb_tiling *tiling, int64_t index);
 
 /* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others occur, and not
  * all may. Returns how many. */
@@ -56,29 +75,45 @@ double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);
 /* Bytes of A and B that cross the link, without whole. */
 double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
 
-/* What a tiling has to fit into: device memory in bytes, the kernel's workspace included; a slot takes whole columns of what
- * is loaded or returned at a time. straight: the link reads A, or writes C, where the program has it, without slots. bands: C
- * may be returned band by band. */
+/* How an operand comes to the device, and C back from there. */
+typedef enum tb_passage {
+    TB_NO_PASSAGE, /* it lies there */
+    TB_BY_SLOTS,   /* the host's threads copy it into pinned slots, or out of them */
+    TB_STRAIGHT,   /* the link reads or writes it where it is */
+} tb_passage;
+
+/* What a tiling has to fit into, and what it is chosen for. A slot takes whole columns of what is loaded or returned at a
+ * time. Rates are the machine's as far as they are the same from one process to the next: how a product is cut
+ * changes bits of its result. */
 typedef struct tb_budget {
     const tb_kernel *kernel;
-    tb_target target;
-    double bytes;
+    const struct tb_chip *chip;
+    double bytes; /* of device memory, the kernel's workspace included */
     int64_t slot_bytes;
-    bool straight, bands;
+    double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
+    tb_passage a, b, c;
 } tb_budget;
 
-/* The tiling of least traffic that fits; false when none does. */
+/* The tiling that fits and is forecast to take least time, or of least traffic where not everything fits; false when
+ * none does. */
 bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
 
 /* Distance between the columns of a matrix of so many rows in device buffers, in floats. */
 int64_t tb_pitched(int64_t rows);
 
+/* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and of one kernel and
+ * device. */
+#define TB_SIZES_KNOWN 64
+typedef struct tb_known_size {
+    int64_t m, n, k;
+    double seconds, seconds_of_a; /* which are spared where A is that of the product before */
+} tb_known_size;
+
+/* With whole: seconds that the product takes, forecast by going through its steps. */
+double tb_steps_seconds(const tb_problem *problem, const tb_tiling *tiling, const tb_budget *budget,
+                        tb_known_size known[TB_SIZES_KNOWN]);
+
 /* Room for a slab of an operand, outer being m or n, whichever way it is stored. */
 int64_t tb_slab_floats(int64_t outer, int64_t k);
-
-/* With whole: room for the rows of A before the given one, where a band begins or the last one ends, and for the columns of B
- * before the given one, where a block begins or the last one ends. */
-int64_t tb_whole_a_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t row);
-int64_t tb_whole_b_floats(const tb_problem *problem, const tb_tiling *tiling, int64_t column);
 
 #endif

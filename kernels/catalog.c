@@ -193,7 +193,8 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
         .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE),              \
         .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 128,  \
         .forced_only = forced_only_, .entries = entries_, .workspace = tb_##family##_workspace,              \
-        .clocks = tb_##family##_clocks, .launch = tb_launch_##family,                                        \
+        .clocks = tb_##family##_clocks, .clocks_of_a = tb_##family##_clocks_of_a,                            \
+        .launch = tb_launch_##family,                                                                        \
     }
 
 const tb_kernel tb_catalog[] = {
@@ -285,6 +286,7 @@ const tb_kernel tb_catalog[] = {
         .entries = entries_sgemm_bf16x6_sm80,
         .workspace = tb_split_sm80_workspace,
         .clocks = tb_split_sm80_clocks,
+        .clocks_of_a = tb_split_sm80_clocks_of_a,
         .launch = tb_launch_split_sm80,
     },
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",

@@ -103,6 +103,8 @@ struct tb_kernel {
     size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
     /* Forecast of its launches in clocks, once they run; NULL means whole tiles at the row's efficiency. */
     double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
+    /* Of these, what a launch is spared that finds what the one before it made of the same A; NULL means nothing. */
+    double (*clocks_of_a)(const tb_problem *problem, tb_target target);
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);
 };

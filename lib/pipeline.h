@@ -32,6 +32,14 @@ typedef struct tb_slot {
     int64_t columns; /* on the way out: of C, that it holds */
 } tb_slot;
 
+/* How a product was cut, and what that depends on: the problem but for its addresses, and what it is chosen for. */
+typedef struct tb_known_tiling {
+    tb_problem problem;
+    tb_budget budget;
+    tb_tiling tiling;
+} tb_known_tiling;
+#define TB_TILINGS_KEPT 8
+
 typedef struct tb_pipeline {
     int device;
     tb_stream *load, *compute, *unload;
@@ -41,6 +49,8 @@ typedef struct tb_pipeline {
     tb_event *loaded;                    /* the slab that is computed next is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
     tb_event *finished[TB_PANELS_IN_FLIGHT]; /* a panel of C is computed */
+    tb_known_tiling known[TB_TILINGS_KEPT];
+    unsigned next_known;
 } tb_pipeline;
 
 /* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first

@@ -5,6 +5,7 @@
 #include "lib/run.h"
 
 #include "dispatch/tiling.h"
+#include "lib/calibrate.h"
 #include "lib/clock.h"
 #include "lib/counters.h"
 #include "lib/device.h"
@@ -16,6 +17,7 @@
 #include "lib/stream_product.h"
 #include "lib/threads.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Less than this is not worth a device's while. */
@@ -23,6 +25,13 @@
 
 /* The share of what is free that is taken when the option does not say: the program may want some itself. */
 #define BUDGET_SHARE 0.75
+
+/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
+#define NOMINAL_LINK 52e9
+
+/* Between ordinary and pinned memory, both ways together, bytes a second; on an H200's host of 16 cores, 117 GB/s. */
+#define COPY_RATE_A_CORE   10e9
+#define COPY_CORES_AT_MOST 12
 
 /* Device memory that this call may use, in bytes. */
 static tb_status find_budget(int device, double *bytes)
@@ -91,9 +100,63 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, c
     return TB_OK;
 }
 
-static bool is_pinned(const tb_place *place)
+static tb_passage passage(const tb_place *place, bool straight)
 {
-    return place->memory == TB_MEMORY_PINNED;
+    if (tb_is_on_device(place))
+        return TB_NO_PASSAGE;
+    return place->memory == TB_MEMORY_PINNED && straight ? TB_STRAIGHT : TB_BY_SLOTS;
+}
+
+/* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0 with 16 lanes. What
+ * is measured differs a little from one process to the next, and products are to be cut alike in all of them. */
+static tb_chip nominal_chip(int device, const tb_device_description *description)
+{
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip *measured = tb_find_chip(&machine, device);
+    tb_chip chip = tb_presume_chip(device, description);
+    if (measured) {
+        chip.link_in = NOMINAL_LINK * exp2(round(log2(measured->link_in / NOMINAL_LINK)));
+        chip.link_out = NOMINAL_LINK * exp2(round(log2(measured->link_out / NOMINAL_LINK)));
+        chip.clusters = measured->clusters;
+    }
+    return chip;
+}
+
+static double nominal_copy_rate(void)
+{
+    const int cores = tb_machine_facts().host_cores;
+    return COPY_RATE_A_CORE * (cores < COPY_CORES_AT_MOST ? cores > 1 ? cores : 1 : COPY_CORES_AT_MOST);
+}
+
+static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
+{
+    const tb_problem *p = &known->problem;
+    const tb_budget *b = &known->budget;
+    return p->m == problem->m && p->n == problem->n && p->k == problem->k &&
+           p->transpose_a == problem->transpose_a && p->transpose_b == problem->transpose_b &&
+           (p->beta == 0) == (problem->beta == 0) && b->kernel == budget->kernel &&
+           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes && b->a == budget->a &&
+           b->b == budget->b && b->c == budget->c;
+}
+
+/* Going through all ways to cut a product takes a tenth of a millisecond. What needs a part of the memory only is the same with
+ * more of it. */
+static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget,
+                          tb_tiling *tiling)
+{
+    for (int i = 0; i < TB_TILINGS_KEPT; i++)
+        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget)) {
+            *tiling = pipeline->known[i].tiling;
+            return true;
+        }
+    if (!tb_choose_tiling(problem, budget, tiling))
+        return false;
+    if (tiling->whole) {
+        tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
+        *known = (tb_known_tiling){*problem, *budget, *tiling};
+        known->budget.chip = NULL;
+    }
+    return true;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
@@ -104,20 +167,20 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     tb_status status = TB_OUT_OF_MEMORY;
     if (!device)
         return TB_DEVICE_LOST;
+    const tb_chip chip = nominal_chip(pipeline->device, device);
     double budget;
     TB_TRY(find_budget(pipeline->device, &budget));
     for (; budget >= BUDGET_LEAST; budget /= 2) {
         tb_tiling tiling;
         const tb_budget room = {.kernel = kernel,
-                                .target = {.architecture = device->architecture,
-                                           .multiprocessors = device->multiprocessors,
-                                           .clusters = tb_device.clusters(pipeline->device)},
+                                .chip = &chip,
                                 .bytes = budget,
                                 .slot_bytes = (int64_t)pipeline->slot_bytes,
-                                .straight =
-                                    is_pinned(&plan->a) || (is_pinned(&plan->c) && problem->beta == 0),
-                                .bands = is_pinned(&plan->c) || plan->c.memory == TB_MEMORY_HOST};
-        if (!tb_choose_tiling(problem, &room, &tiling))
+                                .copy_rate = nominal_copy_rate(),
+                                .a = passage(&plan->a, true),
+                                .b = passage(&plan->b, true),
+                                .c = passage(&plan->c, problem->beta == 0)};
+        if (!choose_tiling(pipeline, problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
         if (status != TB_OUT_OF_MEMORY || done->rows > 0 || done->columns > 0)

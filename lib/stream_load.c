@@ -18,12 +18,14 @@ tb_status tb_send_filled(tb_stream_run *run)
 }
 
 /* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
- * the link moves one piece. While one slot is filled the one before is sent; the last of them stays to be sent. */
+ * the link moves one piece, or, where others' elements lie between them there, one behind the other. While one slot is filled
+ * the one before is sent; the last of them stays to be sent. */
 static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix, float *target,
-                                    int64_t target_ld)
+                                    int64_t target_ld, bool is_part)
 {
     tb_pipeline *pipeline = run->pipeline;
-    const size_t pitch = (size_t)target_ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
+    const int64_t ld = is_part ? tb_pitched(matrix->rows) : target_ld;
+    const size_t pitch = (size_t)ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
     const int64_t most = (int64_t)(pipeline->slot_bytes / pitch);
     for (int64_t column = 0; column < matrix->columns; column += most) {
         const size_t columns = (size_t)tb_smaller(most, matrix->columns - column);
@@ -37,9 +39,11 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
         slot->busy = false;
         slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
                                  .target = target + column * target_ld,
+                                 .target_pitch = (size_t)target_ld * sizeof(float),
                                  .source = slot->pinned.memory,
-                                 .row_bytes = (columns - 1) * pitch + row_bytes,
-                                 .rows = 1};
+                                 .source_pitch = pitch,
+                                 .row_bytes = is_part ? row_bytes : (columns - 1) * pitch + row_bytes,
+                                 .rows = is_part ? columns : 1};
         tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
                       (size_t)matrix->ld * sizeof(float), row_bytes, columns, false);
         tb_status status = tb_send_filled(run);
@@ -51,13 +55,13 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
 }
 
 tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
-                  int64_t target_ld)
+                  int64_t target_ld, bool is_part)
 {
     if (matrix->rows == 0 || matrix->columns == 0)
         return TB_OK;
     switch (place->memory) {
     case TB_MEMORY_HOST:
-        return load_through_slots(run, matrix, target, target_ld);
+        return load_through_slots(run, matrix, target, target_ld, is_part);
     case TB_MEMORY_PINNED:
         return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
     case TB_MEMORY_MANAGED:
@@ -76,7 +80,7 @@ tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matri
     if (!already && place == &run->plan->a)
         run->multiplied.a = NULL;
     if (!already)
-        TB_TRY(tb_load(run, place, matrix, target, ld));
+        TB_TRY(tb_load(run, place, matrix, target, ld, false));
     matrix->data = target;
     matrix->ld = ld;
     return TB_OK;

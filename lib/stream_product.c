@@ -30,18 +30,20 @@ static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
 static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
 {
     tb_problem part = *run->problem;
+    const bool whole = run->tiling->whole;
+    const int64_t k = whole ? part.k : size->k;
+    if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
+        part.a = run->a.memory;
+        part.lda = whole ? run->ld_a : tb_pitched(part.transpose_a ? k : size->rows);
+    }
+    if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
+        part.b = run->b.memory;
+        part.ldb = tb_pitched(part.transpose_b ? (whole ? part.n : size->columns) : k);
+    }
     part.m = size->rows;
     part.n = size->columns;
     part.k = size->k;
     part.beta = size->beta;
-    if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
-        part.a = run->a.memory;
-        part.lda = tb_pitched(part.transpose_a ? part.k : part.m);
-    }
-    if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
-        part.b = run->b.memory;
-        part.ldb = tb_pitched(part.transpose_b ? part.n : part.k);
-    }
     return part;
 }
 
@@ -87,8 +89,8 @@ static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t colu
     return part;
 }
 
-/* What completes C: panel by panel, each on its way as soon as it is there. */
-static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int64_t panel_n)
+/* Panel by panel; what completes C is on its way as soon as it is there. */
+static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int64_t panel_n, bool completes)
 {
     for (int64_t column = 0; column < slab->n; column += panel_n) {
         tb_problem panel = *slab;
@@ -96,7 +98,7 @@ static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int
         panel.b += panel.transpose_b ? column : column * panel.ldb;
         panel.c += column * panel.ldc;
         TB_TRY(multiply(run, &panel));
-        if (!tb_returns_on_device(run))
+        if (completes && !tb_returns_on_device(run))
             TB_TRY(tb_note_panel(run, panel.n));
     }
     return TB_OK;
@@ -119,7 +121,7 @@ static tb_status load_old_columns(tb_stream_run *run, int64_t first_column, int6
         return TB_OK;
     const tb_matrix c = {problem->c + band.row + band.column * problem->ldc, band.rows, columns,
                          problem->ldc};
-    return tb_load(run, &run->plan->c, &c, tb_device_column(run, first_column), run->ld_c);
+    return tb_load(run, &run->plan->c, &c, tb_device_column(run, first_column), run->ld_c, false);
 }
 
 static tb_status return_ready(tb_stream_run *run)
@@ -134,7 +136,7 @@ tb_status tb_compute_due(tb_stream_run *run)
     const tb_problem part = run->due;
     run->is_due = false;
     TB_TRY(follow_loading(run));
-    TB_TRY(run->due_panel_n > 0 ? multiply_panels(run, &part, run->due_panel_n) : multiply(run, &part));
+    TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
     return return_ready(run);
 }
 
@@ -144,16 +146,14 @@ static tb_status finish_due(tb_stream_run *run)
     return tb_compute_due(run);
 }
 
-/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is due: launching
- * it takes the calling thread half as long as a slot takes to fill, and the next is to be filled meanwhile. Nothing may
- * be loaded in place of its operands. */
-static tb_status compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n)
+tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n, bool completes)
 {
     if (run->is_due)
         TB_TRY(finish_due(run));
     run->is_due = true;
     run->due = *part;
     run->due_panel_n = panel_n;
+    run->due_completes = completes;
     return run->filling ? TB_OK : tb_compute_due(run);
 }
 
@@ -211,7 +211,7 @@ static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t column
         if (index + 1 < tiling->slabs)
             TB_TRY(multiply(run, &slab));
         else
-            TB_TRY(multiply_panels(run, &slab, tiling->panel_n));
+            TB_TRY(multiply_panels(run, &slab, tiling->panel_n, true));
         TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
         run->slabs_multiplied++;
         TB_TRY(return_ready(run));
@@ -228,110 +228,9 @@ static tb_status stream_blocks(tb_stream_run *run)
     return TB_OK;
 }
 
-/* ---- Everything on the device ------------------------------------------------------------------------- */
-
-static tb_status bring_a(tb_stream_run *run, tb_problem *part, int64_t first_float, bool already)
-{
-    tb_matrix a = tb_matrix_a(part);
-    TB_TRY(tb_bring(run, &run->plan->a, run->plan->pad_a, &a, (float *)run->a.memory + first_float, already));
-    part->a = a.data;
-    part->lda = a.ld;
-    return TB_OK;
-}
-
-static tb_status bring_b(tb_stream_run *run, tb_problem *part, int64_t first_float, bool already)
-{
-    tb_matrix b = tb_matrix_b(part);
-    TB_TRY(tb_bring(run, &run->plan->b, run->plan->pad_b, &b, (float *)run->b.memory + first_float, already));
-    part->b = b.data;
-    part->ldb = b.ld;
-    return TB_OK;
-}
-
-/* The rows of C that a piece of A is all that is missing for. */
-static tb_status multiply_rows(tb_stream_run *run, int64_t columns)
-{
-    const tb_tiling *tiling = run->tiling;
-    const int64_t m = run->problem->m, k = run->problem->k;
-    for (int64_t row = 0, rows; row < m; row += rows) {
-        rows = tb_smaller(tiling->piece_m, m - row);
-        tb_problem part = part_of(run, 0, columns, 0, k);
-        part.m = rows;
-        part.a += row * part.lda; /* which is transposed */
-        part.c += row;
-        TB_TRY(bring_b(run, &part, 0, row > 0));
-        TB_TRY(bring_a(run, &part, row * tb_pitched(k), false));
-        TB_TRY(compute(run, &part, 0));
-    }
-    TB_TRY(finish_due(run));
-    return tb_returns_on_device(run) ? TB_OK : tb_note_panel(run, columns);
-}
-
-static tb_status multiply_slabs(tb_stream_run *run, int64_t columns)
-{
-    const tb_tiling *tiling = run->tiling;
-    const int64_t k = run->problem->k;
-    tb_problem all = part_of(run, 0, columns, 0, k);
-    if (!tiling->b_by_slabs)
-        TB_TRY(bring_b(run, &all, 0, false));
-    for (int64_t index = 0; index < tiling->slabs; index++) {
-        const int64_t first_k = index * tiling->slab_k;
-        tb_problem slab = part_of(run, 0, columns, first_k, tb_smaller(tiling->slab_k, k - first_k));
-        if (tiling->b_by_slabs) {
-            TB_TRY(bring_b(run, &slab, index * tb_slab_floats(columns, tiling->slab_k), false));
-        } else {
-            slab.b = all.b + (slab.transpose_b ? first_k * all.ldb : first_k);
-            slab.ldb = all.ldb;
-        }
-        TB_TRY(bring_a(run, &slab, first_k * tb_pitched(slab.m), false));
-        TB_TRY(compute(run, &slab, index + 1 < tiling->slabs ? 0 : tiling->panel_n));
-    }
-    return TB_OK;
-}
-
-static tb_status stream_bands(tb_stream_run *run)
-{
-    const tb_tiling *tiling = run->tiling;
-    const tb_problem *problem = run->problem;
-    for (int64_t columns = 0; columns < run->all; columns += problem->n) {
-        const tb_band band = tb_band_at(run, columns);
-        tb_problem part = part_of(run, 0, problem->n, 0, problem->k);
-        part.m = band.rows;
-        part.a += part.transpose_a ? band.row * part.lda : band.row;
-        part.c = tb_device_column(run, columns);
-        TB_TRY(bring_b(run, &part, 0, columns > 0));
-        TB_TRY(load_old_columns(run, columns, problem->n));
-        TB_TRY(bring_a(run, &part, tb_whole_a_floats(problem, tiling, band.row), false));
-        TB_TRY(compute(run, &part, tiling->panel_n));
-    }
-    return TB_OK;
-}
-
-static tb_status stream_whole(tb_stream_run *run)
-{
-    const tb_tiling *tiling = run->tiling;
-    const tb_problem *problem = run->problem;
-    if (tiling->band_m < problem->m)
-        return stream_bands(run);
-    TB_TRY(load_old_columns(run, 0, tiling->block_n));
-    if (tiling->piece_m < problem->m)
-        TB_TRY(multiply_rows(run, tiling->block_n));
-    else
-        TB_TRY(multiply_slabs(run, tiling->block_n));
-    for (int64_t column = tiling->block_n, columns; column < problem->n; column += columns) {
-        columns = tb_smaller(tiling->next_n, problem->n - column);
-        tb_problem part = part_of(run, column, columns, 0, problem->k);
-        TB_TRY(load_old_columns(run, column, columns));
-        TB_TRY(bring_a(run, &part, 0, true));
-        TB_TRY(bring_b(run, &part, tb_whole_b_floats(problem, tiling, column), false));
-        TB_TRY(compute(run, &part, tiling->next_panel_n));
-    }
-    return TB_OK;
-}
-
 /* ---- The call ----------------------------------------------------------------------------------------- */
 
-static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
+tb_status tb_take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
 {
     return tb_take_buffer(run->pipeline->device, (size_t)floats * sizeof(float), buffer);
 }
@@ -339,17 +238,15 @@ static tb_status take_floats(const tb_stream_run *run, int64_t floats, tb_buffer
 static tb_status take_buffers(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
-    run->ld_c = tb_pitched(tb_smaller(tiling->band_m, run->problem->m));
+    if (tiling->whole)
+        return tb_take_whole(run);
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->whole_c = tiling->whole || tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
-    int64_t columns = run->whole_c ? run->all : tiling->ring_c * tiling->block_n;
-    TB_TRY(take_floats(run, columns * run->ld_c, &run->c));
-    if (tiling->whole) {
-        TB_TRY(take_floats(run, tb_whole_a_floats(run->problem, tiling, run->problem->m), &run->a));
-        return take_floats(run, tb_whole_b_floats(run->problem, tiling, run->problem->n), &run->b);
-    }
-    TB_TRY(take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
-    return take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
+    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
+    run->ld_c = tb_pitched(tb_smaller(tiling->block_m, run->problem->m));
+    const int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
+    TB_TRY(tb_take_floats(run, columns * run->ld_c, &run->c));
+    TB_TRY(tb_take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
+    return tb_take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
 }
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
@@ -373,7 +270,7 @@ static tb_status stream_all(tb_stream_run *run)
     TB_TRY(take_buffers(run));
     TB_TRY(take_workspace(run));
     TB_TRY(follow_program(run));
-    TB_TRY(run->tiling->whole ? stream_whole(run) : stream_blocks(run));
+    TB_TRY(run->tiling->whole ? tb_stream_whole(run) : stream_blocks(run));
     TB_TRY(finish_due(run));
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }

@@ -15,9 +15,9 @@ typedef struct tb_stream_run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
-    int64_t ld_c;                             /* of C on the device */
-    bool whole_c;                             /* which has all of its columns there */
-    int64_t all;                              /* columns of bands */
+    int64_t ld_a, ld_c; /* of A, where all of it has its place on the device, and of C there */
+    bool whole_c;       /* which has all of its columns there */
+    int64_t all;        /* columns of bands */
     int64_t computed, sent, handed, returned; /* of them; handed ones are being copied into C */
     int next_in;                              /* slot to fill */
     tb_slot *filling;                         /* by the host's threads; NULL: none */
@@ -29,7 +29,8 @@ typedef struct tb_stream_run {
     bool a_loaded;         /* and kept, all of it */
     bool is_due;           /* due, when the slot that is being filled has been sent */
     tb_problem due;
-    int64_t due_panel_n; /* 0: it completes no columns */
+    int64_t due_panel_n; /* that many columns of it at a time */
+    bool due_completes;  /* and each time they are C then, with all rows of the band */
 } tb_stream_run;
 
 /* Lets the event stand for the stream's work so far. */
@@ -51,14 +52,6 @@ static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
     return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
 }
 
-/* Where a column of bands of C lies on the device. With two blocks of C there, all blocks are equally wide. */
-static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
-{
-    if (!run->whole_c)
-        column %= 2 * run->tiling->block_n;
-    return (float *)run->c.memory + column * run->ld_c;
-}
-
 /* Whether the link writes into C itself. */
 static inline bool tb_skips_slots(const tb_stream_run *run)
 {
@@ -73,6 +66,48 @@ static inline bool tb_returns_on_device(const tb_stream_run *run)
     return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && run->problem->beta == 0);
 }
 
+/* Whether each band of A and C has its place, so that what crosses the link lies together: where no product is of all rows, and
+ * C need not be copied in one step. */
+static inline bool tb_bands_apart(const tb_stream_run *run)
+{
+    return run->tiling->whole && run->tiling->lead == 0 && !tb_returns_on_device(run);
+}
+
+/* Where an element lies of a matrix at memory whose bands, so many columns wide, do or do not have their places. */
+static inline float *tb_in_band(const tb_stream_run *run, float *memory, int64_t ld, int64_t columns,
+                                int64_t row, int64_t column)
+{
+    const int64_t band_m = run->tiling->band_m, band = tb_bands_apart(run) ? row / band_m : 0;
+    return memory + band * columns * ld + (row - band * band_m) + column * ld;
+}
+
+/* And of C on the device. With two blocks there, all blocks are equally wide. */
+static inline float *tb_device_element(const tb_stream_run *run, int64_t row, int64_t column)
+{
+    const int64_t two = 2 * run->tiling->block_n;
+    return tb_in_band(run, run->c.memory, run->ld_c, run->problem->n, row,
+                      run->whole_c ? column : column % two);
+}
+
+/* The first of a column of bands of C. */
+static inline float *tb_device_column(const tb_stream_run *run, int64_t column)
+{
+    const tb_band band = tb_band_at(run, column);
+    return tb_device_element(run, band.row, band.column);
+}
+
+/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is due: launching
+ * it takes the calling thread half as long as a slot takes to fill, and the next is to be filled meanwhile. Nothing may
+ * be loaded in place of its operands. */
+tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n, bool completes);
+
+/* Device memory for the call. */
+tb_status tb_take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer);
+
+/* Everything has its place on the device: takes that, and goes through the steps. */
+tb_status tb_take_whole(tb_stream_run *run);
+tb_status tb_stream_whole(tb_stream_run *run);
+
 /* Has the product computed that is due, if there is one, after what has been loaded and sent so far. */
 tb_status tb_compute_due(tb_stream_run *run);
 
@@ -80,9 +115,10 @@ tb_status tb_compute_due(tb_stream_run *run);
  */
 tb_status tb_send_filled(tb_stream_run *run);
 
-/* A matrix into device memory, by the load stream. */
+/* A matrix into device memory, by the load stream. Where it is not a part of a higher one, what lies between its columns there
+ * may be overwritten. */
 tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
-                  int64_t target_ld);
+                  int64_t target_ld, bool is_part);
 
 /* Lets the matrix describe where the kernel will find it: where it lies, or at target, its columns tb_pitched(rows) floats
  * apart, where it is loaded unless it is there already. */
@@ -102,7 +138,7 @@ tb_status tb_return_ready(tb_stream_run *run);
 /* Waits for the oldest slot that is being emptied. */
 void tb_finish_emptying(tb_stream_run *run);
 
-/* C lies on the device: it is written when the whole product is there, in one step, which is why it has no bands. */
+/* C lies on the device: it is written when the whole product is there, in one step. */
 tb_status tb_return_on_device(tb_stream_run *run);
 
 #endif

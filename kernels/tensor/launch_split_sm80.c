@@ -46,6 +46,16 @@ size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *ker
     return lay_out(launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
 }
 
+static double split_clocks(double elements, int multiprocessors)
+{
+    return elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors;
+}
+
+double tb_split_sm80_clocks_of_a(const tb_problem *problem, tb_target target)
+{
+    return split_clocks((double)problem->m * (double)problem->k, target.multiprocessors);
+}
+
 double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
 {
     (void)kernel;
@@ -54,7 +64,7 @@ double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, 
     double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
     double elements = (double)(problem->m + problem->n) * (double)problem->k;
-    return LAUNCHES_CLOCKS + elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors +
+    return LAUNCHES_CLOCKS + split_clocks(elements, multiprocessors) +
            (double)tb_pieces(tiles, multiprocessors) * (TILE_CLOCKS + stages * stage_clocks);
 }
 

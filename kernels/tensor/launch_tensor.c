@@ -115,10 +115,17 @@ static schedule schedule_of(const family *family, const tb_problem *problem, int
     return narrow.clocks < NARROW_ADVANTAGE * wide.clocks ? narrow : wide;
 }
 
+/* Of the passes before the product, over so many outer indices. */
+static double split_clocks(const family *family, const tb_problem *problem, int64_t indices,
+                           int multiprocessors)
+{
+    const double elements = (double)indices * (double)problem->k;
+    return elements * family->split_bytes / SPLIT_BYTES_A_CLOCK / multiprocessors;
+}
+
 static double clocks(const family *family, const tb_problem *problem, int multiprocessors)
 {
-    double elements = (double)(problem->m + problem->n) * (double)problem->k;
-    return family->launches_clocks + elements * family->split_bytes / SPLIT_BYTES_A_CLOCK / multiprocessors +
+    return family->launches_clocks + split_clocks(family, problem, problem->m + problem->n, multiprocessors) +
            schedule_of(family, problem, multiprocessors).clocks;
 }
 
@@ -270,6 +277,10 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     {                                                                                                        \
         (void)kernel;                                                                                        \
         return clocks(&family, problem, target.multiprocessors);                                             \
+    }                                                                                                        \
+    double tb_##family##_clocks_of_a(const tb_problem *problem, tb_target target)                            \
+    {                                                                                                        \
+        return split_clocks(&family, problem, problem->m, target.multiprocessors);                           \
     }                                                                                                        \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_problem *problem, void *workspace)                                 \

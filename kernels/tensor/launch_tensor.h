@@ -23,6 +23,7 @@ enum {
     size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
                                    const tb_problem *problem);                                               \
     double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);       \
+    double tb_##family##_clocks_of_a(const tb_problem *problem, tb_target target);                           \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_problem *problem, void *workspace)
 

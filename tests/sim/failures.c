@@ -199,8 +199,8 @@ static void check_no_leak(const char *script, const sim_usage *before, const sim
     CHECK(now->streams <= before->streams && now->events <= before->events,
           "%s: %ld streams and %ld events left", script, now->streams, now->events);
     CHECK(now->device_bytes <= before->device_bytes && now->pinned_bytes <= pinned,
-          "%s: %zu bytes on the device and %zu pinned ones left", script, now->device_bytes,
-          now->pinned_bytes);
+          "%s: %zu bytes on the device, not %zu, and %zu pinned ones left", script, now->device_bytes,
+          before->device_bytes, now->pinned_bytes);
 }
 
 /* Every operation of its class ("any": of all) in the first call fails in turn. */
@@ -284,6 +284,25 @@ static void fail_in_bands(const char *failure)
     }
 }
 
+/* Cut at random (cuts.c): bands, columns, slabs for all of C, in any order that a product can have. */
+static void fail_in_cuts(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.m = 60, .n = 50, .k = 40, .beta = 0},
+        {.m = 50, .n = 60, .k = 70, .beta = -2},
+        {.m = 70, .n = 50, .k = 40, .beta = 1, .transposed = true},
+        {.m = 40, .n = 60, .k = 50, .beta = 0, .memory = TB_MEMORY_PINNED},
+        {.m = 60, .n = 40, .k = 50, .beta = -2, .transposed = true, .memory = TB_MEMORY_PINNED},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (int extra = 0; extra < 8; extra += 4) {
+            scenario scenario = scenarios[i];
+            scenario.m += extra; /* and so it is cut another way */
+            scenario.threads = 1;
+            fail_everywhere(&scenario, "any", failure);
+        }
+}
+
 /* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
 static void run_in_parts(void)
 {
@@ -324,6 +343,10 @@ int main(int count, char **arguments)
         stride = atol(wanted_stride);
     seed = check_seed();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (count > 2 && strcmp(arguments[2], "cuts") == 0) {
+        fail_in_cuts(failure);
+        return check_result();
+    }
     for (size_t i = 0; i < sizeof betas / sizeof betas[0]; i++) {
         const scenario small = {.m = 65, .n = 33, .k = 20, .beta = betas[i], .threads = 1};
         fail_everywhere(&small, "any", failure);

@@ -1,11 +1,20 @@
 /* How a streamed product is cut: whatever the shape, the kernel and the memory, everything fits, what the kernel needs
  * beside its operands included, and the pieces cover the product.
  */
+#include "dispatch/plan.h"
 #include "dispatch/tiling.h"
 #include "lib/integers.h"
 #include "tests/check.h"
 
-enum { SHAPES = 100, SLOT_BYTES = 1 << 20 };
+enum { SHAPES = 100, SLOT_BYTES = 1 << 20, POINTS = 8 };
+
+/* An H200, as its description has it. */
+static const tb_chip chip = {.architecture = 90,
+                             .multiprocessors = 132,
+                             .clock = 1.76e9,
+                             .memory_rate = 4e12,
+                             .link_in = 52e9,
+                             .link_out = 52e9};
 
 #define TARGET ((tb_target){.architecture = 90, .multiprocessors = 132})
 
@@ -61,22 +70,65 @@ static void walk_slabs(walk *walk, int64_t m, int64_t n)
     walk_panels(walk, m, n, t->panel_n, walk->problem->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
 }
 
-static void walk_whole(walk *walk)
+static bool is_in(const tb_range *range, int64_t index)
+{
+    return index >= range->first && index < range->first + range->count;
+}
+
+/* One multiply-add of the product: of row and column of C, at a step of k. */
+typedef struct point {
+    int64_t row, column, k;
+    int multiplied, a_brought, b_brought, c_brought;
+} point;
+
+static void take_step(point *point, const tb_step *step)
+{
+    const bool row = is_in(&step->rows, point->row), column = is_in(&step->columns, point->column);
+    point->c_brought += step->brings_c && row && column;
+    point->a_brought += step->brings_a && row && is_in(&step->k, point->k);
+    point->b_brought += column && is_in(&step->b_k, point->k);
+    if (!row || !column || !is_in(&step->k, point->k))
+        return;
+    CHECK(point->a_brought == 1 && point->b_brought == 1 && point->c_brought == 1,
+          "multiplied with %d, %d and %d times what it needs of A, B and C", point->a_brought,
+          point->b_brought, point->c_brought);
+    point->multiplied++;
+}
+
+/* All of it is multiplied once, after what it needs has come, and C is complete band by band, column by column. */
+static void walk_whole(walk *walk, check_random *random)
 {
     const tb_tiling *t = walk->tiling;
     const int64_t m = walk->problem->m, n = walk->problem->n, k = walk->problem->k;
-    if (t->band_m < m) {
-        for (int64_t row = 0; row < m; row += t->band_m)
-            walk_panels(walk, tb_smaller(t->band_m, m - row), n, t->panel_n, k, true);
-        return;
+    const int64_t count = tb_step_count(walk->problem, t);
+    point points[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        points[i] = (point){.row = check_between(random, 0, m - 1),
+                            .column = check_between(random, 0, n - 1),
+                            .k = check_between(random, 0, k - 1)};
+    int64_t completed = 0;
+    for (int64_t index = 0; index < count; index++) {
+        const tb_step step = tb_step_at(walk->problem, t, index);
+        for (int64_t column = 0; column < step.columns.count; column += step.panel_n)
+            multiply(walk, step.rows.count, tb_smaller(step.panel_n, step.columns.count - column),
+                     step.k.count, step.k.first == 0);
+        for (int i = 0; i < POINTS; i++)
+            take_step(&points[i], &step);
+        if (!step.completes)
+            continue;
+        CHECK(completed % n == step.columns.first &&
+                  is_in(&step.rows, tb_smaller(completed / n * t->band_m + t->band_m, m) - 1),
+              "step %lld completes columns %lld and on after %lld columns of bands of %lld rows",
+              (long long)index, (long long)step.columns.first, (long long)completed, (long long)t->band_m);
+        completed += step.columns.count;
+        for (int i = 0; i < POINTS; i++)
+            CHECK(!is_in(&step.columns, points[i].column) ||
+                      points[i].row / t->band_m != (completed - 1) / n || points[i].multiplied == 1,
+                  "complete with a multiply-add done %d times", points[i].multiplied);
     }
-    if (t->piece_m == m)
-        walk_slabs(walk, m, t->block_n);
-    else
-        for (int64_t row = 0; row < m; row += t->piece_m)
-            multiply(walk, tb_smaller(t->piece_m, m - row), t->block_n, k, true);
-    for (int64_t column = t->block_n; column < n; column += t->next_n)
-        walk_panels(walk, m, tb_smaller(t->next_n, n - column), t->next_panel_n, k, true);
+    CHECK(completed == tb_pieces(m, t->band_m) * n, "%lld columns of bands complete", (long long)completed);
+    for (int i = 0; i < POINTS; i++)
+        CHECK(points[i].multiplied == 1, "a multiply-add is done %d times", points[i].multiplied);
 }
 
 static void walk_blocks(walk *walk)
@@ -88,30 +140,18 @@ static void walk_blocks(walk *walk)
             walk_slabs(walk, tb_smaller(t->block_m, p->m - row), tb_smaller(t->block_n, p->n - column));
 }
 
-/* Every block of B has its own place, within what is taken for all of them. */
-static void b_has_places(const tb_problem *problem, const tb_tiling *t)
-{
-    const int64_t all = tb_whole_b_floats(problem, t, problem->n);
-    int64_t end = 0, width = 0;
-    for (int64_t column = 0; column < problem->n; column += width) {
-        width = tb_smaller(column == 0 ? t->block_n : t->next_n, problem->n - column);
-        const int64_t place = tb_whole_b_floats(problem, t, column);
-        CHECK(place >= end && place % 32 == 0, "columns from %lld at %lld, others end at %lld",
-              (long long)column, (long long)place, (long long)end);
-        end = place + tb_slab_floats(width, problem->k);
-    }
-    CHECK(end <= all, "%lld of %lld floats", (long long)end, (long long)all);
-}
-
-static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem, double bytes)
+static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem, double bytes,
+                             check_random *random)
 {
     tb_tiling t;
     const tb_budget budget = {.kernel = kernel,
-                              .target = TARGET,
+                              .chip = &chip,
                               .bytes = bytes,
                               .slot_bytes = SLOT_BYTES,
-                              .straight = problem->m & 1,
-                              .bands = problem->n % 8 != 0};
+                              .copy_rate = 100e9,
+                              .a = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT),
+                              .b = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT),
+                              .c = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT)};
     if (!tb_choose_tiling(problem, &budget, &t))
         return;
     const long long m = problem->m, n = problem->n, k = problem->k;
@@ -120,11 +160,11 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
           "%s, %lld x %lld x %lld: blocks of %lld x %lld, %lld slabs of %lld", kernel->name, m, n, k,
           (long long)t.block_m, (long long)t.block_n, (long long)t.slabs, (long long)t.slab_k);
     if (t.whole) {
-        CHECK(t.block_m == m && t.next_n >= 1 && t.next_panel_n >= 1 && t.piece_m >= 1 &&
-                  (t.piece_m == m || (problem->transpose_a && t.slabs == 1)),
+        CHECK(t.block_m == m && t.next_n >= 1 && t.next_panel_n >= 1 && t.piece_m >= 1 && t.lead >= 0 &&
+                  t.lead < t.slabs && t.band_m >= 1 && t.band_m <= m &&
+                  (t.piece_m == t.band_m || problem->transpose_a),
               "%s, %lld x %lld x %lld: rows %lld, columns %lld, panels %lld", kernel->name, m, n, k,
               (long long)t.piece_m, (long long)t.next_n, (long long)t.next_panel_n);
-        b_has_places(problem, &t);
     } else {
         CHECK(t.ring_a >= 1 && t.ring_b >= 1 && t.ring_c >= 1 && t.ring_b <= TB_RING_MAXIMUM &&
                   t.panel_n <= t.block_n,
@@ -133,7 +173,7 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
     }
     walk walk = {.kernel = kernel, .problem = problem, .tiling = &t};
     if (t.whole)
-        walk_whole(&walk);
+        walk_whole(&walk, random);
     else
         walk_blocks(&walk);
     CHECK(walk.volume == (double)m * (double)n * (double)k, "%s, %lld x %lld x %lld: covers %g", kernel->name,
@@ -143,36 +183,36 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
           tb_tiling_bytes(problem, &t), walk.workspace, bytes);
 }
 
-/* Multiply-adds that an H200 does while the link moves a float. */
-#define WORK_A_FLOAT 4800.0
-
-/* Whether a first block of so many columns takes no longer to compute than A and its columns of B to load, and leaves enough to
- * compute while C travels back. */
-static bool is_not_too_wide(double n, double columns)
+/* What a cut of large squares is forecast to take, over the longer of what the link and the device need: no more than it did
+ * when this was written. */
+static void a_square_is_cut_well(int64_t n, double most)
 {
-    return n * columns <= WORK_A_FLOAT * (n + columns) && (n - columns) * n >= WORK_A_FLOAT * n;
-}
-
-/* Of large squares: as wide as that allows, but for a panel. */
-static void the_first_block_is_wide(int64_t n)
-{
+    const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
     const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
-    const tb_budget budget = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
-                              .target = TARGET,
+    const tb_budget budget = {.kernel = kernel,
+                              .chip = &chip,
                               .bytes = 100e9,
-                              .slot_bytes = 8 << 20};
+                              .slot_bytes = 8 << 20,
+                              .copy_rate = 117e9,
+                              .a = TB_BY_SLOTS,
+                              .b = TB_BY_SLOTS,
+                              .c = TB_BY_SLOTS};
     tb_tiling t;
     CHECK(tb_choose_tiling(&problem, &budget, &t) && t.whole, "%lld: not on the device as a whole",
           (long long)n);
-    const double columns = (double)t.block_n, panel = (double)t.next_panel_n;
-    CHECK(is_not_too_wide((double)n, columns - panel) && !is_not_too_wide((double)n, columns + panel),
-          "%lld: %g columns, panels of %g", (long long)n, columns, panel);
+    const double link = 2.0 * sizeof(float) * (double)n * (double)n / chip.link_in;
+    const double work = tb_kernel_seconds(kernel, &problem, &chip);
+    tb_known_size known[TB_SIZES_KNOWN] = {0};
+    const double ratio = tb_steps_seconds(&problem, &t, &budget, known) / (link > work ? link : work);
+    CHECK(ratio >= 1 && ratio < most, "%lld: %.3f of the floor", (long long)n, ratio);
 }
 
 int main(void)
 {
-    for (int64_t n = 6144; n <= 20480; n += 2048)
-        the_first_block_is_wide(n);
+    a_square_is_cut_well(4096, 1.31);
+    a_square_is_cut_well(8192, 1.34);
+    a_square_is_cut_well(10240, 1.4);
+    a_square_is_cut_well(16384, 1.16);
     check_random random = {.state = check_seed()};
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; i < SHAPES; i++) {
@@ -182,8 +222,9 @@ int main(void)
                                   .n = check_between(&random, 1, i % 3 ? 9000 : 40),
                                   .k = check_between(&random, 1, 9000),
                                   .alpha = 1};
-            a_product_is_cut(&tb_catalog[row], &problem, (double)check_between(&random, 1 << 20, 400 << 20));
-            a_product_is_cut(&tb_catalog[row], &problem, 4e9);
+            a_product_is_cut(&tb_catalog[row], &problem, (double)check_between(&random, 1 << 20, 400 << 20),
+                             &random);
+            a_product_is_cut(&tb_catalog[row], &problem, 4e9, &random);
         }
     return check_result();
 }

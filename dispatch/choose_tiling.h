@@ -1,0 +1,17 @@
+/* What the choices of tilings share. */
+#ifndef TB_CHOOSE_TILING_H
+#define TB_CHOOSE_TILING_H
+
+#include "dispatch/tiling.h"
+
+/* Of rows x columns of C, columns that one round of blocks over the multiprocessors covers: a smaller panel would leave some
+ * idle, and a short launch costs more to start than it brings forward. */
+int64_t tb_choose_panel(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k);
+
+/* Whether there is room for it, the kernel's workspace included. */
+bool tb_tiling_fits(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling);
+
+/* With everything on the device; false when that does not fit. */
+bool tb_cut_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+
+#endif

@@ -1,0 +1,271 @@
+/* How a product is cut of which everything has its place on the device: columns of C as they complete, or rows where there are
+ * many more of them. Of the ways to do the first, the one that is forecast to take least time.
+ */
+#include "dispatch/choose_tiling.h"
+
+#include "dispatch/plan.h"
+#include "lib/integers.h"
+
+#include <math.h>
+
+/* There is a second block from so many slots of operands on. */
+#define SECOND_BLOCK_SLOTS 1.5
+/* Pieces of A that the first block waits for; smaller ones than half a slot cost more than they bring forward, larger
+ * ones than these are long to wait for. */
+#define PIECES           8
+#define PIECE_SLOTS_MOST 16
+/* Of k in a piece, but for the last. */
+#define SLAB_K_MULTIPLE 128
+/* Multiply-adds for each float of a column of B and of C: from here on the device is busy for half of the link's
+ * time, on an H200. */
+#define FILLED_INTENSITY 2500.0
+/* So many times as many rows as columns. */
+#define TALL 2
+/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first block may be half as
+ * long, which is made up for by more blocks, up to so many. */
+#define SLOT_ROWS   1024
+#define SLOT_ROWS_B 2048
+#define BLOCKS_MOST 6
+/* Where the link reads and writes the program's memory, and more of it than so many slots, pieces of 8 and 16 KiB come at 31
+ * GB/s; of 32 KiB, and of less memory, they come faster. */
+#define FAR_SLOTS     12
+#define FAR_SLOT_ROWS 256
+
+/* With products of so many rows or columns, for each of the others. */
+static bool keeps_device_busy(const tb_problem *problem, int64_t extent)
+{
+    const double rows = (double)extent, k = (double)problem->k;
+    return rows * k >= FILLED_INTENSITY * (rows + k);
+}
+
+/* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
+ * rounds of the multiprocessors. other is the extent of C the other way, count its tiles. */
+static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
+                           int64_t count, int64_t most, const tb_budget *budget)
+{
+    const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+    const int64_t first = tb_larger(tb_pieces(least, tile), 1);
+    int64_t best = first;
+    double best_share = 0;
+    if (!keeps_device_busy(problem, other))
+        return tb_smaller(first * tile, most);
+    for (int64_t tiles = first;
+         best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
+        const double rounds = (double)tb_pieces(tiles * count, at_a_time);
+        const double share = (double)(tiles * count) / (rounds * (double)at_a_time);
+        if (share > 1.05 * best_share) {
+            best = tiles;
+            best_share = share;
+        }
+    }
+    return tb_smaller(best * tile, most);
+}
+
+/* What can be varied where columns of C complete one after the other. */
+typedef struct cut {
+    int64_t panel_n;      /* columns at a time, after the first block */
+    int64_t first_panels; /* of so many, the first block */
+    int64_t band_m;       /* other rows come when all columns are there */
+    int64_t lead;         /* slabs that are multiplied for all of C first */
+    bool b_by_slabs;
+} cut;
+
+/* Pieces of A: runs of k, or rows where they are what lies together. */
+static void cut_a(const tb_problem *problem, const tb_budget *budget, const cut *cut, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, k = tb_larger(problem->k, 1), slot = budget->slot_bytes;
+    const int64_t bytes = (int64_t)sizeof(float) * m * k;
+    const int64_t piece = tb_smaller(tb_larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
+    const int64_t count = tb_larger(bytes / piece, 1);
+    const bool rows = problem->transpose_a && count > 1;
+    tiling->piece_m = tiling->band_m;
+    tiling->slab_k =
+        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), SLAB_K_MULTIPLE), k);
+    tiling->slabs = tb_pieces(k, tiling->slab_k);
+    tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
+    if (rows)
+        tiling->piece_m = fill_rounds(problem, tb_pieces(m, count), budget->kernel->tile_m, problem->m,
+                                      tb_pieces(tiling->block_n, budget->kernel->tile_n),
+                                      tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
+    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
+}
+
+/* Columns of C as they complete, a first block of them while A arrives. */
+static tb_tiling cut_columns(const tb_problem *problem, const tb_budget *budget, const cut *cut)
+{
+    const int64_t m = problem->m, n = problem->n;
+    tb_tiling tiling = {.whole = true, .block_m = m, .band_m = tb_smaller(cut->band_m, m)};
+    tiling.block_n = tb_smaller(cut->first_panels * cut->panel_n, n);
+    tiling.next_panel_n = tiling.next_n = cut->panel_n;
+    if (problem->transpose_b) {
+        const int64_t least =
+            tb_smaller(budget->slot_bytes / SLOT_ROWS_B / (int64_t)sizeof(float), n / BLOCKS_MOST);
+        tiling.next_n = tb_round_up(tb_larger(tiling.next_n, least), tiling.next_panel_n);
+    }
+    tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
+    cut_a(problem, budget, cut, &tiling);
+    tiling.panel_n = tb_choose_panel(budget, tiling.band_m, tiling.block_n, tiling.slab_k);
+    tiling.band_panel_n = tb_choose_panel(budget, tb_larger(m - tiling.band_m, 1), n,
+                                          tb_larger(problem->k - tiling.lead * tiling.slab_k, 1));
+    return tiling;
+}
+
+/* Whether there is enough to move for some of C to come back while the rest is computed. */
+static bool takes_blocks(const tb_problem *problem, const tb_budget *budget)
+{
+    const double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
+    return sizeof(float) * (k * (m + n) + m * n) >= SECOND_BLOCK_SLOTS * (double)budget->slot_bytes;
+}
+
+typedef struct search {
+    const tb_problem *problem;
+    const tb_budget *budget;
+    double seconds;
+    cut cut;
+    tb_tiling tiling;
+    tb_known_size known[TB_SIZES_KNOWN];
+} search;
+
+/* What the next one tried has to take, of the best so far: less where it has more products to launch, and where the best is simple
+ * and it is not, as forecasts are not that good. */
+#define BETTER       0.998
+#define FINER_BETTER 0.995
+#define WORTH_MORE   0.96
+
+static bool is_simple(const search *search, const cut *cut)
+{
+    return cut->band_m == search->problem->m && cut->lead == 0;
+}
+
+static void consider(search *search, const cut *cut)
+{
+    const tb_tiling tiling = cut_columns(search->problem, search->budget, cut);
+    const double seconds = tb_steps_seconds(search->problem, &tiling, search->budget, search->known);
+    double least = cut->panel_n < search->cut.panel_n ? FINER_BETTER : BETTER;
+    if (is_simple(search, &search->cut) && !is_simple(search, cut))
+        least = WORTH_MORE;
+    if (seconds >= least * search->seconds)
+        return;
+    search->seconds = seconds;
+    search->cut = *cut;
+    search->tiling = tiling;
+}
+
+/* How wide the first block is, in so many of 64 parts of all columns. */
+static const int first_shares[] = {4, 8, 13, 18, 23, 28, 33, 39, 46};
+
+/* With fewer steps of k, slabs of B are so short that copying them takes longer. */
+#define BY_SLABS_K 8192
+
+static void try_first_blocks(search *search, cut from, int every)
+{
+    const int64_t n = search->problem->n;
+    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i += (size_t)every)
+        for (int by_slabs = 0; by_slabs < (search->problem->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
+            from.first_panels = tb_larger((n * first_shares[i] / 64 + from.panel_n / 2) / from.panel_n, 1);
+            from.b_by_slabs = by_slabs;
+            consider(search, &from);
+        }
+}
+
+/* In multiples of 64 columns, which is what kernels' tiles are made of. */
+static const int panels[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
+
+/* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter takes longer than
+ * forecast. */
+static int64_t panel_least(const tb_problem *problem, const tb_budget *budget)
+{
+    const int64_t floats = budget->slot_bytes / (int64_t)sizeof(float);
+    const int64_t by_count = tb_pieces(problem->n, TB_PANELS_MAXIMUM);
+    return problem->beta == 0 ? by_count : tb_larger(by_count, floats * 5 / 4 / (problem->m + problem->k));
+}
+
+static void try_panels(search *search)
+{
+    const int64_t n = search->problem->n, least = panel_least(search->problem, search->budget);
+    cut next = {.band_m = search->problem->m};
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        next.panel_n = 64 * panels[i];
+        if (next.panel_n >= least && next.panel_n <= n / 2)
+            try_first_blocks(search, next, 2);
+    }
+}
+
+/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. */
+#define MORE_SECONDS 4e-3
+#define LEAD_MOST    5
+
+static void try_more(search *search)
+{
+    const int64_t m = search->problem->m;
+    const cut from = search->cut;
+    for (int lead = 0; lead <= LEAD_MOST; lead++)
+        for (int eighths = 5; eighths <= 8; eighths++) {
+            cut next = from;
+            next.lead = lead;
+            next.band_m =
+                tb_smaller(tb_round_up(tb_pieces(m * eighths, 8), search->budget->kernel->tile_m), m);
+            next.first_panels = tb_larger(from.first_panels * (8 - lead) / 8, 1);
+            consider(search, &next);
+            next.first_panels = 1;
+            consider(search, &next);
+        }
+}
+
+static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budget)
+{
+    const cut uncut = {.panel_n = problem->n, .first_panels = 1, .band_m = problem->m};
+    search search = {.problem = problem, .budget = budget, .seconds = HUGE_VAL, .cut = uncut};
+    consider(&search, &uncut);
+    if (!takes_blocks(problem, budget))
+        return search.tiling;
+    try_panels(&search);
+    try_first_blocks(&search, search.cut, 1);
+    if (search.seconds > MORE_SECONDS) {
+        try_more(&search);
+        try_first_blocks(&search, search.cut, 1);
+    }
+    return search.tiling;
+}
+
+/* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's and the longer of
+ * A's and C's, which is less where C has more rows than columns and than steps of k. */
+static bool is_tall(const tb_problem *problem)
+{
+    return problem->m >= TALL * problem->n && problem->m > problem->k;
+}
+
+/* Rows of C as they complete, once B is there; false when there would be a single band of them. */
+static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
+    const int64_t slot = budget->slot_bytes / (int64_t)sizeof(float);
+    const bool straight = budget->a == TB_STRAIGHT || budget->c == TB_STRAIGHT;
+    const bool far = straight && m * (n + k) > FAR_SLOTS * slot;
+    const int64_t least =
+        tb_larger(slot / (far ? FAR_SLOT_ROWS : SLOT_ROWS), (straight ? slot / 2 : slot) / tb_larger(n, k));
+    const int64_t rows = tb_larger(tb_smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
+    const int64_t tile = budget->kernel->tile_m;
+    const int64_t most = fill_rounds(problem, rows, tile, n, tb_pieces(n, budget->kernel->tile_n), m, budget);
+    *tiling = (tb_tiling){
+        .whole = true, .block_m = m, .block_n = n, .next_n = n, .next_panel_n = n, .slab_k = k, .slabs = 1};
+    /* None is much lower than the others: each has all of B split once more. */
+    tiling->band_m = tb_smaller(tb_round_up(tb_pieces(m, tb_larger(m / most, 1)), tile), m);
+    tiling->piece_m = tiling->band_m;
+    tiling->panel_n = tiling->band_panel_n = tb_choose_panel(budget, tiling->band_m, n, k);
+    return tiling->band_m < m;
+}
+
+bool tb_cut_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+{
+    const int64_t m = problem->m, n = problem->n, k = problem->k;
+    const int64_t rows_most = budget->slot_bytes / (int64_t)sizeof(float);
+    if (m > rows_most || n > rows_most || k > rows_most)
+        return false;
+    if (tb_tiling_bytes(problem, &(tb_tiling){.whole = true, .band_m = m}) > budget->bytes)
+        return false;
+    if (takes_blocks(problem, budget) && is_tall(problem) && cut_rows(problem, budget, tiling))
+        return tb_tiling_fits(budget, problem, tiling);
+    *tiling = search_columns(problem, budget);
+    return tb_tiling_fits(budget, problem, tiling);
+}

@@ -1,0 +1,223 @@
+/* How long the steps of a streamed product take, gone through one by one: the link's two ways, the device and the thread
+ * that keeps all of it going each do one thing after the other, and wait for each other.
+ */
+#include "dispatch/plan.h"
+#include "dispatch/tiling.h"
+
+#include "lib/integers.h"
+
+/* What follows was fitted to 450 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16 cores, in ordinary
+ * and in pinned memory: within a shape, forecasts are off by 2.9%. */
+
+/* Each way of the link while the other one is used, too. */
+#define BOTH_WAYS 0.9
+/* A column, or what of it is loaded, where the link or the host's threads do not go on with the next one. */
+#define PIECE_SECONDS 13e-9
+/* Of the thread: what starts a product; a slot, beside its copying. */
+#define LAUNCH_THREAD_SECONDS 28e-6
+#define SLOT_THREAD_SECONDS   29e-6
+/* On the device, between two products. */
+#define GAP_SECONDS 14e-6
+/* Between C's being computed and its being on its way. */
+#define RETURN_SECONDS 54e-6
+
+/* As many as lib/pipeline.h has each way. */
+#define SLOTS 4
+
+/* Columns of C on their way: when they can leave, later when they have left. */
+typedef struct parcel {
+    double time, bytes;
+} parcel;
+#define PARCELS 256
+
+typedef struct course {
+    const tb_problem *problem;
+    const tb_budget *budget;
+    double thread, loading, computing, returning; /* until when each of them is at work */
+    double loaded[SLOTS];                         /* when the slots on the way in were last read */
+    unsigned next_in;
+    parcel parcels[PARCELS]; /* a ring: emptied, sent and computed so far, counted from the beginning */
+    unsigned emptied, sent, computed;
+    int64_t a_row, a_rows, a_k; /* what the latest product was of */
+    tb_known_size *known;
+} course;
+
+static double bytes(int64_t rows, int64_t columns)
+{
+    return sizeof(float) * (double)rows * (double)columns;
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double link_seconds(double amount, double rate, bool both_ways)
+{
+    return amount / (both_ways ? BOTH_WAYS * rate : rate);
+}
+
+/* ---- C's way back ----------------------------------------------------------------------------------------- */
+
+/* The thread looks after what is on its way back: empties what has come, sends what can leave. */
+static void serve(course *course)
+{
+    const tb_budget *budget = course->budget;
+    for (;;) {
+        parcel *first = &course->parcels[course->emptied % PARCELS];
+        parcel *next = &course->parcels[course->sent % PARCELS];
+        if (course->emptied < course->sent && first->time <= course->thread) {
+            if (budget->c == TB_BY_SLOTS)
+                course->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
+            course->emptied++;
+        } else if (course->sent < course->computed && course->sent < course->emptied + SLOTS &&
+                   next->time <= course->thread) {
+            const double start = later(course->thread, course->returning);
+            course->returning =
+                start + link_seconds(next->bytes, budget->chip->link_out, start < course->loading);
+            next->time = course->returning;
+            course->sent++;
+        } else {
+            return;
+        }
+    }
+}
+
+/* Until there is no more. */
+static void serve_all(course *course)
+{
+    serve(course);
+    while (course->emptied < course->computed) {
+        const unsigned next = course->emptied < course->sent ? course->emptied : course->sent;
+        course->thread = later(course->thread, course->parcels[next % PARCELS].time);
+        serve(course);
+    }
+}
+
+/* Columns that have been computed, as far as one slot takes them. */
+static void give_back(course *course, int64_t rows, int64_t columns)
+{
+    const tb_budget *budget = course->budget;
+    const int64_t in_slot = budget->slot_bytes / (int64_t)sizeof(float) / tb_larger(rows, 1);
+    const int64_t most = budget->c == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
+    for (int64_t column = 0; column < columns && budget->c != TB_NO_PASSAGE; column += most) {
+        if (course->computed == course->emptied + PARCELS)
+            serve_all(course);
+        course->parcels[course->computed++ % PARCELS] =
+            (parcel){course->computing + RETURN_SECONDS, bytes(rows, tb_smaller(most, columns - column))};
+    }
+}
+
+/* ---- The way in ------------------------------------------------------------------------------------------- */
+
+static void load_by_slots(course *course, int64_t rows, int64_t columns, double piece_seconds)
+{
+    const tb_budget *budget = course->budget;
+    const int64_t most = tb_larger(budget->slot_bytes / (int64_t)sizeof(float) / tb_pitched(rows), 1);
+    for (int64_t column = 0; column < columns; column += most) {
+        double *slot = &course->loaded[course->next_in++ % SLOTS];
+        const int64_t in_slot = tb_smaller(most, columns - column);
+        const double amount = bytes(rows, in_slot);
+        serve(course);
+        course->thread = later(course->thread, *slot) + amount / budget->copy_rate + SLOT_THREAD_SECONDS +
+                         (double)in_slot * piece_seconds;
+        course->loading = later(course->loading, course->thread);
+        course->loading += link_seconds(amount, budget->chip->link_in, course->loading < course->returning);
+        *slot = course->loading;
+    }
+}
+
+/* Of rows x columns in the program's memory, of which stored_rows lie together. */
+static void load(course *course, tb_passage passage, int64_t rows, int64_t columns, int64_t stored_rows)
+{
+    const double piece_seconds = rows < stored_rows ? PIECE_SECONDS : 0;
+    if (passage == TB_BY_SLOTS && rows > 0)
+        load_by_slots(course, rows, columns, piece_seconds);
+    if (passage == TB_STRAIGHT)
+        course->loading += link_seconds(bytes(rows, columns), course->budget->chip->link_in,
+                                        course->loading < course->returning) +
+                           (double)columns * piece_seconds;
+}
+
+static void bring(course *course, const tb_step *step)
+{
+    const tb_problem *p = course->problem;
+    const tb_budget *budget = course->budget;
+    const int64_t m = step->rows.count, n = step->columns.count, k = step->k.count;
+    if (step->brings_c && p->beta != 0)
+        load(course, budget->c, m, n, p->m);
+    if (step->b_k.count > 0) {
+        if (p->transpose_b)
+            load(course, budget->b, n, step->b_k.count, p->n);
+        else
+            load(course, budget->b, step->b_k.count, n, p->k);
+    }
+    if (step->brings_a) {
+        if (p->transpose_a)
+            load(course, budget->a, k, m, p->k);
+        else
+            load(course, budget->a, m, k, p->m);
+    }
+}
+
+/* ---- The device ------------------------------------------------------------------------------------------- */
+
+static const tb_known_size *size_of(const course *course, int64_t m, int64_t n, int64_t k)
+{
+    tb_known_size *size = &course->known[(uint64_t)(m + 3 * n + 7 * k) / 16 % TB_SIZES_KNOWN];
+    if (size->m == m && size->n == n && size->k == k)
+        return size;
+    const tb_budget *budget = course->budget;
+    const tb_chip *chip = budget->chip;
+    tb_problem part = *course->problem;
+    part.m = m;
+    part.n = n;
+    part.k = k;
+    part.a = part.b = part.c = NULL;
+    part.lda = part.ldb = part.ldc = tb_pitched(tb_larger(tb_larger(m, n), k));
+    const tb_target target = {chip->architecture, chip->multiprocessors, chip->clusters};
+    *size = (tb_known_size){m, n, k, tb_kernel_seconds(budget->kernel, &part, chip), 0};
+    if (budget->kernel->clocks_of_a)
+        size->seconds_of_a = budget->kernel->clocks_of_a(&part, target) / chip->clock;
+    return size;
+}
+
+static void multiply(course *course, const tb_step *step, int64_t columns)
+{
+    const int64_t m = step->rows.count, k = step->k.count;
+    const tb_known_size *size = size_of(course, m, columns, k);
+    const bool again =
+        course->a_row == step->rows.first && course->a_rows == m && course->a_k == k && !step->brings_a;
+    double seconds = GAP_SECONDS + size->seconds - (again ? size->seconds_of_a : 0);
+    /* What something is added to is read while nothing else goes on. */
+    if (step->k.first > 0 || course->problem->beta != 0)
+        seconds += bytes(m, columns) / course->budget->chip->memory_rate;
+    course->thread += LAUNCH_THREAD_SECONDS;
+    course->computing = later(course->computing, later(course->loading, course->thread)) + seconds;
+    course->a_row = step->rows.first;
+    course->a_rows = m;
+    course->a_k = k;
+}
+
+double tb_steps_seconds(const tb_problem *problem, const tb_tiling *tiling, const tb_budget *budget,
+                        tb_known_size known[TB_SIZES_KNOWN])
+{
+    course course = {.problem = problem, .budget = budget, .a_rows = -1, .known = known};
+    const int64_t count = tb_step_count(problem, tiling);
+    for (int64_t i = 0; i < count; i++) {
+        tb_step step = tb_step_at(problem, tiling, i);
+        /* The last of a band's pieces completes all of its rows. */
+        const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
+        bring(&course, &step);
+        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
+            const int64_t columns = tb_smaller(step.panel_n, step.columns.count - column);
+            multiply(&course, &step, columns);
+            if (step.completes)
+                give_back(&course, rows, columns);
+            step.brings_a = false;
+        }
+        serve(&course);
+    }
+    serve_all(&course);
+    return later(later(course.thread, course.returning), course.computing);
+}

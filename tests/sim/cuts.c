@@ -1,0 +1,59 @@
+/* Linked into tests in front of tb_choose_tiling: products that fit the device as a whole are cut at random, as products that
+ * are small enough for tests are hardly ever cut. */
+#include "dispatch/tiling.h"
+#include "lib/integers.h"
+
+#include <stdint.h>
+
+/* Where operands lie on the device already, their parts are to be as aligned as they are. */
+#define MULTIPLE 16
+
+bool __real_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+bool __wrap_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+
+/* The same for the same product, whichever thread asks. */
+static uint64_t state_of(const tb_problem *problem)
+{
+    uint64_t state = 88172645463325252u;
+    const int64_t extents[] = {problem->m,           problem->n,           problem->k,
+                               problem->transpose_a, problem->transpose_b, problem->beta != 0};
+    for (int i = 0; i < 6; i++)
+        state = (state ^ (uint64_t)extents[i]) * 6364136223846793005u + 1442695040888963407u;
+    return state;
+}
+
+static int64_t below(uint64_t *state, int64_t end)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (int64_t)((*state >> 11) % (uint64_t)end);
+}
+
+/* From 1 to most; less only at multiples. */
+static int64_t some(uint64_t *state, int64_t most)
+{
+    return tb_smaller(MULTIPLE * (1 + below(state, tb_pieces(most, MULTIPLE))), most);
+}
+
+bool __wrap_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+{
+    if (!__real_tb_choose_tiling(problem, budget, tiling))
+        return false;
+    const int64_t m = problem->m, n = problem->n, k = problem->k;
+    uint64_t state = state_of(problem);
+    /* Half of the memory is for workspaces. */
+    if (!tiling->whole || tb_tiling_bytes(problem, tiling) > budget->bytes / 2)
+        return true;
+    *tiling = (tb_tiling){.whole = true, .block_m = m, .band_m = some(&state, m), .block_n = some(&state, n)};
+    tiling->slab_k = some(&state, tb_larger(k, 1));
+    tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
+    tiling->lead = below(&state, tiling->slabs);
+    tiling->piece_m = problem->transpose_a ? some(&state, tiling->band_m) : tiling->band_m;
+    tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
+    tiling->next_n = some(&state, n);
+    tiling->panel_n = some(&state, tiling->block_n);
+    tiling->next_panel_n = some(&state, tiling->next_n);
+    tiling->band_panel_n = some(&state, n);
+    return true;
+}
