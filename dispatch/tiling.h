@@ -3,8 +3,9 @@
  * Where the device has room for everything, each operand has its place there. The columns of the first block of C are
  * multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that the next columns of
  * C need. So C travels back while B is still on its way, and little is left to do in the end. A piece is what lies
- * together in A: a run of k, or of rows where A is transposed. Where C has many more rows than columns it is the other way
- * round: B lies there, and band by band rows of A complete rows of C.
+ * together in A: a run of k, or of rows where A is transposed. Slabs of k may be multiplied for all of C before that, and
+ * rows may come band by band after it. Where C has many more rows than columns all of B comes first, and bands of A
+ * complete bands of C.
  *
  * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a slab being
  * a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
