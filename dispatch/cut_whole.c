@@ -168,7 +168,10 @@ static void try_first_blocks(search *search, cut from, int every)
         }
 }
 
-/* In multiples of 64 columns, which is what kernels' tiles are made of. */
+/* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more than that. */
+#define PANEL_MULTIPLE 64
+#define COLUMNS_MANY   24576
+
 static const int panels[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
 
 /* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter takes longer than
@@ -185,8 +188,8 @@ static void try_panels(search *search)
     const int64_t n = search->problem->n, least = panel_least(search->problem, search->budget);
     cut next = {.band_m = search->problem->m};
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
-        next.panel_n = 64 * panels[i];
-        if (next.panel_n >= least && next.panel_n <= n / 2)
+        next.panel_n = PANEL_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * panels[i];
+        if (next.panel_n >= least && next.panel_n < n)
             try_first_blocks(search, next, 2);
     }
 }
