@@ -83,6 +83,7 @@ static void cut_a(const tb_problem *problem, const tb_budget *budget, const cut 
         rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), SLAB_K_MULTIPLE), k);
     tiling->slabs = tb_pieces(k, tiling->slab_k);
     tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
+    tiling->apart = tiling->lead == 0 && budget->c != TB_NO_PASSAGE;
     if (rows)
         tiling->piece_m = fill_rounds(problem, tb_pieces(m, count), budget->kernel->tile_m, problem->m,
                                       tb_pieces(tiling->block_n, budget->kernel->tile_n),
@@ -140,6 +141,8 @@ static bool is_simple(const search *search, const cut *cut)
 static void consider(search *search, const cut *cut)
 {
     const tb_tiling tiling = cut_columns(search->problem, search->budget, cut);
+    if (tb_tiling_bytes(search->problem, &tiling) > search->budget->bytes)
+        return;
     const double seconds = tb_steps_seconds(search->problem, &tiling, search->budget, search->known);
     double least = cut->panel_n < search->cut.panel_n ? FINER_BETTER : BETTER;
     if (is_simple(search, &search->cut) && !is_simple(search, cut))
@@ -215,14 +218,14 @@ static void try_more(search *search)
         }
 }
 
-static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budget)
+static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budget, const cut *uncut)
 {
-    const cut uncut = {.panel_n = problem->n, .first_panels = 1, .band_m = problem->m};
-    search search = {.problem = problem, .budget = budget, .seconds = HUGE_VAL, .cut = uncut};
-    consider(&search, &uncut);
-    if (!takes_blocks(problem, budget))
+    search search = {.problem = problem, .budget = budget, .seconds = HUGE_VAL, .cut = *uncut};
+    consider(&search, uncut);
+    if (takes_blocks(problem, budget))
+        try_panels(&search);
+    if (search.cut.panel_n == problem->n)
         return search.tiling;
-    try_panels(&search);
     try_first_blocks(&search, search.cut, 1);
     if (search.seconds > MORE_SECONDS) {
         try_more(&search);
@@ -250,8 +253,14 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
     const int64_t rows = tb_larger(tb_smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
     const int64_t tile = budget->kernel->tile_m;
     const int64_t most = fill_rounds(problem, rows, tile, n, tb_pieces(n, budget->kernel->tile_n), m, budget);
-    *tiling = (tb_tiling){
-        .whole = true, .block_m = m, .block_n = n, .next_n = n, .next_panel_n = n, .slab_k = k, .slabs = 1};
+    *tiling = (tb_tiling){.whole = true,
+                          .block_m = m,
+                          .block_n = n,
+                          .next_n = n,
+                          .next_panel_n = n,
+                          .slab_k = k,
+                          .slabs = 1,
+                          .apart = budget->c != TB_NO_PASSAGE};
     /* None is much lower than the others: each has all of B split once more. */
     tiling->band_m = tb_smaller(tb_round_up(tb_pieces(m, tb_larger(m / most, 1)), tile), m);
     tiling->piece_m = tiling->band_m;
@@ -263,12 +272,17 @@ bool tb_cut_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling 
 {
     const int64_t m = problem->m, n = problem->n, k = problem->k;
     const int64_t rows_most = budget->slot_bytes / (int64_t)sizeof(float);
+    const cut uncut = {.panel_n = n, .first_panels = 1, .band_m = m};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
-    if (tb_tiling_bytes(problem, &(tb_tiling){.whole = true, .band_m = m}) > budget->bytes)
+    if (tb_tiling_bytes(problem, &(tb_tiling){.whole = true}) > budget->bytes)
         return false;
-    if (takes_blocks(problem, budget) && is_tall(problem) && cut_rows(problem, budget, tiling))
-        return tb_tiling_fits(budget, problem, tiling);
-    *tiling = search_columns(problem, budget);
+    if (takes_blocks(problem, budget) && is_tall(problem) && cut_rows(problem, budget, tiling) &&
+        tb_tiling_fits(budget, problem, tiling))
+        return true;
+    *tiling = search_columns(problem, budget, &uncut);
+    if (tb_tiling_fits(budget, problem, tiling))
+        return true;
+    *tiling = cut_columns(problem, budget, &uncut);
     return tb_tiling_fits(budget, problem, tiling);
 }

@@ -24,12 +24,11 @@ static double matrix_bytes(int64_t rows, int64_t columns)
     return (double)sizeof(float) * (double)tb_pitched(rows) * (double)columns;
 }
 
-/* Without a lead, bands of C, and of A where it is not transposed, have places of their own. */
 static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
 {
     const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
-    const int64_t bands = tiling->lead == 0 ? tb_pieces(m, tiling->band_m) : 1;
-    const int64_t band_m = bands > 1 ? tiling->band_m : m;
+    const int64_t bands = tiling->apart ? tb_pieces(m, tiling->band_m) : 1;
+    const int64_t band_m = tiling->apart ? tiling->band_m : m;
     return (problem->transpose_a ? matrix_bytes(k, m) : matrix_bytes(band_m, bands * k)) +
            (problem->transpose_b ? matrix_bytes(n, k) : matrix_bytes(k, n)) + matrix_bytes(band_m, bands * n);
 }

@@ -39,6 +39,7 @@ typedef struct tb_tiling {
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
+    bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
     int64_t ring_b;
     int64_t ring_c; /* blocks of C on the device at a time */

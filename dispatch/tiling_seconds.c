@@ -23,6 +23,8 @@
 
 /* As many as lib/pipeline.h has each way. */
 #define SLOTS 4
+/* What takes more slots than that is gone through in larger steps. */
+#define SLOTS_MANY 512
 
 /* Columns of C on their way: when they can leave, later when they have left. */
 typedef struct parcel {
@@ -33,6 +35,7 @@ typedef struct parcel {
 typedef struct course {
     const tb_problem *problem;
     const tb_budget *budget;
+    int64_t slot_floats;
     double thread, loading, computing, returning; /* until when each of them is at work */
     double loaded[SLOTS];                         /* when the slots on the way in were last read */
     unsigned next_in;
@@ -98,7 +101,7 @@ static void serve_all(course *course)
 static void give_back(course *course, int64_t rows, int64_t columns)
 {
     const tb_budget *budget = course->budget;
-    const int64_t in_slot = budget->slot_bytes / (int64_t)sizeof(float) / tb_larger(rows, 1);
+    const int64_t in_slot = course->slot_floats / tb_larger(rows, 1);
     const int64_t most = budget->c == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
     for (int64_t column = 0; column < columns && budget->c != TB_NO_PASSAGE; column += most) {
         if (course->computed == course->emptied + PARCELS)
@@ -113,7 +116,7 @@ static void give_back(course *course, int64_t rows, int64_t columns)
 static void load_by_slots(course *course, int64_t rows, int64_t columns, double piece_seconds)
 {
     const tb_budget *budget = course->budget;
-    const int64_t most = tb_larger(budget->slot_bytes / (int64_t)sizeof(float) / tb_pitched(rows), 1);
+    const int64_t most = tb_larger(course->slot_floats / tb_pitched(rows), 1);
     for (int64_t column = 0; column < columns; column += most) {
         double *slot = &course->loaded[course->next_in++ % SLOTS];
         const int64_t in_slot = tb_smaller(most, columns - column);
@@ -203,7 +206,9 @@ double tb_steps_seconds(const tb_problem *problem, const tb_tiling *tiling, cons
                         tb_known_size known[TB_SIZES_KNOWN])
 {
     course course = {.problem = problem, .budget = budget, .a_rows = -1, .known = known};
-    const int64_t count = tb_step_count(problem, tiling);
+    const int64_t count = tb_step_count(problem, tiling), m = problem->m, n = problem->n, k = problem->k;
+    course.slot_floats =
+        tb_larger(budget->slot_bytes / (int64_t)sizeof(float), (m * k + k * n + m * n) / SLOTS_MANY);
     for (int64_t i = 0; i < count; i++) {
         tb_step step = tb_step_at(problem, tiling, i);
         /* The last of a band's pieces completes all of its rows. */

@@ -100,11 +100,17 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, c
     return TB_OK;
 }
 
-static tb_passage passage(const tb_place *place, bool straight)
+static tb_passage passage(const tb_place *place)
 {
     if (tb_is_on_device(place))
         return TB_NO_PASSAGE;
-    return place->memory == TB_MEMORY_PINNED && straight ? TB_STRAIGHT : TB_BY_SLOTS;
+    return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
+}
+
+/* Slots keep what lies there until the device has done its part, where beta is to be applied to it. */
+static tb_passage passage_of_c(const tb_place *place, float beta)
+{
+    return beta != 0 && place->memory != TB_MEMORY_DEVICE ? TB_BY_SLOTS : passage(place);
 }
 
 /* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0 with 16 lanes. What
@@ -139,7 +145,7 @@ static bool is_same(const tb_known_tiling *known, const tb_problem *problem, con
            b->b == budget->b && b->c == budget->c;
 }
 
-/* Going through all ways to cut a product takes a tenth of a millisecond. What needs a part of the memory only is the same with
+/* Going through the ways to cut a product takes up to a millisecond. What needs a part of the memory only is the same with
  * more of it. */
 static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget,
                           tb_tiling *tiling)
@@ -177,9 +183,9 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                                 .bytes = budget,
                                 .slot_bytes = (int64_t)pipeline->slot_bytes,
                                 .copy_rate = nominal_copy_rate(),
-                                .a = passage(&plan->a, true),
-                                .b = passage(&plan->b, true),
-                                .c = passage(&plan->c, problem->beta == 0)};
+                                .a = passage(&plan->a),
+                                .b = passage(&plan->b),
+                                .c = passage_of_c(&plan->c, problem->beta)};
         if (!choose_tiling(pipeline, problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);

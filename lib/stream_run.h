@@ -66,18 +66,11 @@ static inline bool tb_returns_on_device(const tb_stream_run *run)
     return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && run->problem->beta == 0);
 }
 
-/* Whether each band of A and C has its place, so that what crosses the link lies together: where no product is of all rows, and
- * C need not be copied in one step. */
-static inline bool tb_bands_apart(const tb_stream_run *run)
-{
-    return run->tiling->whole && run->tiling->lead == 0 && !tb_returns_on_device(run);
-}
-
 /* Where an element lies of a matrix at memory whose bands, so many columns wide, do or do not have their places. */
 static inline float *tb_in_band(const tb_stream_run *run, float *memory, int64_t ld, int64_t columns,
                                 int64_t row, int64_t column)
 {
-    const int64_t band_m = run->tiling->band_m, band = tb_bands_apart(run) ? row / band_m : 0;
+    const int64_t band_m = run->tiling->band_m, band = run->tiling->apart ? row / band_m : 0;
     return memory + band * columns * ld + (row - band * band_m) + column * ld;
 }
 

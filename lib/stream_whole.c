@@ -13,7 +13,7 @@ static const float *element(const tb_matrix *matrix, int64_t row, int64_t column
 static int64_t rows_there(const tb_stream_run *run, const tb_matrix *matrix, int64_t row)
 {
     const int64_t band_m = run->tiling->band_m;
-    return tb_bands_apart(run) ? tb_smaller(band_m, matrix->rows - row / band_m * band_m) : matrix->rows;
+    return run->tiling->apart ? tb_smaller(band_m, matrix->rows - row / band_m * band_m) : matrix->rows;
 }
 
 /* Rows and columns of A as it is stored, for the product to read. */
@@ -104,9 +104,9 @@ tb_status tb_take_whole(tb_stream_run *run)
 {
     const tb_problem *problem = run->problem;
     const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
-    const int64_t bands = tb_bands_apart(run) ? tb_pieces(m, run->tiling->band_m) : 1;
+    const int64_t bands = run->tiling->apart ? tb_pieces(m, run->tiling->band_m) : 1;
     run->whole_c = true;
-    run->ld_c = tb_pitched(bands > 1 ? run->tiling->band_m : m);
+    run->ld_c = tb_pitched(run->tiling->apart ? run->tiling->band_m : m);
     run->ld_a = problem->transpose_a ? tb_pitched(k) : run->ld_c;
     TB_TRY(tb_take_floats(run, bands * n * run->ld_c, &run->c));
     TB_TRY(tb_take_floats(run, run->ld_a * (problem->transpose_a ? m : bands * k), &run->a));

@@ -30,7 +30,7 @@ static int64_t below(uint64_t *state, int64_t end)
     return (int64_t)((*state >> 11) % (uint64_t)end);
 }
 
-/* From 1 to most; less only at multiples. */
+/* A multiple of it below most, or most. */
 static int64_t some(uint64_t *state, int64_t most)
 {
     return tb_smaller(MULTIPLE * (1 + below(state, tb_pieces(most, MULTIPLE))), most);
@@ -49,6 +49,7 @@ bool __wrap_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget,
     tiling->slab_k = some(&state, tb_larger(k, 1));
     tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
     tiling->lead = below(&state, tiling->slabs);
+    tiling->apart = tiling->lead == 0 && budget->c != TB_NO_PASSAGE;
     tiling->piece_m = problem->transpose_a ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);

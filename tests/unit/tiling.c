@@ -207,8 +207,28 @@ static void a_square_is_cut_well(int64_t n, double most)
     CHECK(ratio >= 1 && ratio < most, "%lld: %.3f of the floor", (long long)n, ratio);
 }
 
+/* Where the fastest cut takes more memory than there is, because of its bands, another one is taken that fits. */
+static void a_tight_product_is_whole(void)
+{
+    const tb_problem problem = {.m = 10240, .n = 8192, .k = 5120, .alpha = 1};
+    tb_budget budget = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
+                        .chip = &chip,
+                        .bytes = 100e9,
+                        .slot_bytes = 8 << 20,
+                        .copy_rate = 117e9,
+                        .a = TB_STRAIGHT,
+                        .b = TB_STRAIGHT,
+                        .c = TB_STRAIGHT};
+    tb_tiling free, tight;
+    budget.bytes = 100e9;
+    CHECK(tb_choose_tiling(&problem, &budget, &free) && free.band_m < problem.m, "no bands");
+    budget.bytes = 1.2e9;
+    CHECK(tb_choose_tiling(&problem, &budget, &tight) && tight.whole, "not on the device as a whole");
+}
+
 int main(void)
 {
+    a_tight_product_is_whole();
     a_square_is_cut_well(4096, 1.31);
     a_square_is_cut_well(8192, 1.34);
     a_square_is_cut_well(10240, 1.4);
