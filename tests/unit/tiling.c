@@ -6,7 +6,7 @@
 #include "lib/integers.h"
 #include "tests/check.h"
 
-enum { SHAPES = 40, SLOT_BYTES = 1 << 20, POINTS = 8 };
+enum { SHAPES = 20, SLOT_BYTES = 1 << 20, POINTS = 8 };
 
 /* An H200, as its description has it. */
 static const tb_chip chip = {.architecture = 90,
