@@ -10,8 +10,7 @@
 #define SLAB_K_LEAST 1024
 #define SLAB_K_MOST  2048
 /* So many slabs at least, where k allows it, or there is nothing to overlap. */
-#define SLABS_LEAST     4
-#define SLAB_K_MULTIPLE 128
+#define SLABS_LEAST 4
 
 /* Slabs on the device when not all of them fit: one multiplied, one loaded, one to spare. */
 #define RING 3
@@ -31,7 +30,7 @@ static int64_t choose_slab(const tb_problem *problem)
     int64_t k = tb_larger(problem->k, 1);
     int64_t slab = SLAB_BYTES / ((int64_t)sizeof(float) * (problem->m + problem->n));
     slab = tb_smaller(tb_larger(slab, SLAB_K_LEAST), SLAB_K_MOST);
-    return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), SLAB_K_MULTIPLE), k);
+    return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
 
 static tb_target target_of(const tb_budget *budget)

@@ -14,8 +14,6 @@
  * ones than these are long to wait for. */
 #define PIECES           8
 #define PIECE_SLOTS_MOST 16
-/* Of k in a piece, but for the last. */
-#define SLAB_K_MULTIPLE 128
 /* Multiply-adds for each float of a column of B and of C: from here on the device is busy for half of the link's
  * time, on an H200. */
 #define FILLED_INTENSITY 2500.0
@@ -80,7 +78,7 @@ static void cut_a(const tb_problem *problem, const tb_budget *budget, const cut 
     const bool rows = problem->transpose_a && count > 1;
     tiling->piece_m = tiling->band_m;
     tiling->slab_k =
-        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), SLAB_K_MULTIPLE), k);
+        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), TB_SLAB_K_MULTIPLE), k);
     tiling->slabs = tb_pieces(k, tiling->slab_k);
     tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
     tiling->apart = tiling->lead == 0 && budget->c != TB_NO_PASSAGE;

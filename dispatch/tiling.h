@@ -26,6 +26,9 @@
 #define TB_RING_MAXIMUM   64
 #define TB_PANELS_MAXIMUM 32
 
+/* Each way: while one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
+#define TB_SLOTS 4
+
 typedef struct tb_tiling {
     bool whole; /* all operands are on the device at a time; then rings mean nothing */
     int64_t block_m, block_n;

@@ -21,8 +21,6 @@
 /* Between C's being computed and its being on its way. */
 #define RETURN_SECONDS 54e-6
 
-/* As many as lib/pipeline.h has each way. */
-#define SLOTS 4
 /* What takes more slots than that is gone through in larger steps. */
 #define SLOTS_MANY 512
 
@@ -37,7 +35,7 @@ typedef struct course {
     const tb_budget *budget;
     int64_t slot_floats;
     double thread, loading, computing, returning; /* until when each of them is at work */
-    double loaded[SLOTS];                         /* when the slots on the way in were last read */
+    double loaded[TB_SLOTS];                      /* when the slots on the way in were last read */
     unsigned next_in;
     parcel parcels[PARCELS]; /* a ring: emptied, sent and computed so far, counted from the beginning */
     unsigned emptied, sent, computed;
@@ -73,7 +71,7 @@ static void serve(course *course)
             if (budget->c == TB_BY_SLOTS)
                 course->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
             course->emptied++;
-        } else if (course->sent < course->computed && course->sent < course->emptied + SLOTS &&
+        } else if (course->sent < course->computed && course->sent < course->emptied + TB_SLOTS &&
                    next->time <= course->thread) {
             const double start = later(course->thread, course->returning);
             course->returning =
@@ -118,7 +116,7 @@ static void load_by_slots(course *course, int64_t rows, int64_t columns, double 
     const tb_budget *budget = course->budget;
     const int64_t most = tb_larger(course->slot_floats / tb_pitched(rows), 1);
     for (int64_t column = 0; column < columns; column += most) {
-        double *slot = &course->loaded[course->next_in++ % SLOTS];
+        double *slot = &course->loaded[course->next_in++ % TB_SLOTS];
         const int64_t in_slot = tb_smaller(most, columns - column);
         const double amount = bytes(rows, in_slot);
         serve(course);

@@ -17,9 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* While one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
-#define TB_SLOTS 4
-
 /* Computed, or being computed, and not all on their way. */
 #define TB_PANELS_IN_FLIGHT (2 * TB_PANELS_MAXIMUM)
 

@@ -29,9 +29,10 @@
 /* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
 #define NOMINAL_LINK 52e9
 
-/* Between ordinary and pinned memory, both ways together, bytes a second; on an H200's host of 16 cores, 117 GB/s. */
-#define COPY_RATE_A_CORE   10e9
-#define COPY_CORES_AT_MOST 12
+/* Between ordinary and pinned memory, bytes a second: what threads that are awake reach, both ways together (on an H200's host
+ * of 16 cores, 117 GB/s). The route is chosen by a lower rate, as it decides whether to leave the host at all. */
+#define NOMINAL_COPY_A_CORE 10e9
+#define NOMINAL_COPY_CORES  12
 
 /* Device memory that this call may use, in bytes. */
 static tb_status find_budget(int device, double *bytes)
@@ -131,7 +132,7 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
 static double nominal_copy_rate(void)
 {
     const int cores = tb_machine_facts().host_cores;
-    return COPY_RATE_A_CORE * (cores < COPY_CORES_AT_MOST ? cores > 1 ? cores : 1 : COPY_CORES_AT_MOST);
+    return NOMINAL_COPY_A_CORE * (cores < NOMINAL_COPY_CORES ? cores > 1 ? cores : 1 : NOMINAL_COPY_CORES);
 }
 
 static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)

@@ -183,25 +183,29 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
           tb_tiling_bytes(problem, &t), walk.workspace, bytes);
 }
 
+static tb_budget budget_for(tb_passage passage, double bytes)
+{
+    return (tb_budget){.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
+                       .chip = &chip,
+                       .bytes = bytes,
+                       .slot_bytes = 8 << 20,
+                       .copy_rate = 117e9,
+                       .a = passage,
+                       .b = passage,
+                       .c = passage};
+}
+
 /* What a cut of large squares is forecast to take, over the longer of what the link and the device need: no more than it did
  * when this was written. */
 static void a_square_is_cut_well(int64_t n, double most)
 {
-    const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
     const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
-    const tb_budget budget = {.kernel = kernel,
-                              .chip = &chip,
-                              .bytes = 100e9,
-                              .slot_bytes = 8 << 20,
-                              .copy_rate = 117e9,
-                              .a = TB_BY_SLOTS,
-                              .b = TB_BY_SLOTS,
-                              .c = TB_BY_SLOTS};
+    const tb_budget budget = budget_for(TB_BY_SLOTS, 100e9);
     tb_tiling t;
     CHECK(tb_choose_tiling(&problem, &budget, &t) && t.whole, "%lld: not on the device as a whole",
           (long long)n);
     const double link = 2.0 * sizeof(float) * (double)n * (double)n / chip.link_in;
-    const double work = tb_kernel_seconds(kernel, &problem, &chip);
+    const double work = tb_kernel_seconds(budget.kernel, &problem, &chip);
     tb_known_size known[TB_SIZES_KNOWN] = {0};
     const double ratio = tb_steps_seconds(&problem, &t, &budget, known) / (link > work ? link : work);
     CHECK(ratio >= 1 && ratio < most, "%lld: %.3f of the floor", (long long)n, ratio);
@@ -211,19 +215,10 @@ static void a_square_is_cut_well(int64_t n, double most)
 static void a_tight_product_is_whole(void)
 {
     const tb_problem problem = {.m = 10240, .n = 8192, .k = 5120, .alpha = 1};
-    tb_budget budget = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
-                        .chip = &chip,
-                        .bytes = 100e9,
-                        .slot_bytes = 8 << 20,
-                        .copy_rate = 117e9,
-                        .a = TB_STRAIGHT,
-                        .b = TB_STRAIGHT,
-                        .c = TB_STRAIGHT};
     tb_tiling free, tight;
-    budget.bytes = 100e9;
-    CHECK(tb_choose_tiling(&problem, &budget, &free) && free.band_m < problem.m, "no bands");
-    budget.bytes = 1.2e9;
-    CHECK(tb_choose_tiling(&problem, &budget, &tight) && tight.whole, "not on the device as a whole");
+    const tb_budget ample = budget_for(TB_STRAIGHT, 100e9), little = budget_for(TB_STRAIGHT, 1.2e9);
+    CHECK(tb_choose_tiling(&problem, &ample, &free) && free.band_m < problem.m, "no bands");
+    CHECK(tb_choose_tiling(&problem, &little, &tight) && tight.whole, "not on the device as a whole");
 }
 
 int main(void)
