@@ -122,7 +122,8 @@ def _arithmetic_and_bytes(products):
 def _of_kernel(name):
     """How a kernel or a side of cuBLAS looks in every picture of the tensor cores."""
     known = {"cuBLAS SGEMM": "black", "cuBLAS TF32": "0.6", "sgemm_bf16x6_sm90": "tab:blue",
-             "sgemm_bf16x9_sm90": "tab:green", "sgemm_fp16x3_sm90": "tab:orange", "sgemm_bf16x6_sm80": "tab:purple"}
+             "sgemm_bf16x9_sm90": "tab:green", "sgemm_fp16x3_sm90": "tab:orange", "sgemm_bf16x6_sm80": "tab:purple",
+             "sgemm_split_sm90": "tab:brown"}
     return known.get(name, "tab:red"), name if name in known else "FP32 multiply-adds"
 
 

@@ -155,25 +155,30 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("sgemm_skinny_outer"
                                           TB_SKINNY_ENTRIES("sgemm_skinny_k")};
 
 /* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
-#define TB_SPLIT_ENTRIES(module, name, parts)                                                                \
+#define TB_SPLIT_ENTRIES(module, name, row_bytes)                                                            \
     [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0, true},                                           \
     [TB_SPLIT_SPLIT] = {&module, name "_split", 0, NULL, 0, true},                                           \
     [TB_SPLIT_MULTIPLY_WIDE] =                                                                               \
-        {&module, name "_128x192", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE), NULL, 0, true},                \
+        {&module, name "_128x192", TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE), NULL, 0, true},            \
     [TB_SPLIT_MULTIPLY_NARROW] =                                                                             \
-        {&module, name "_128x128", TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW), NULL, 0, true},              \
+        {&module, name "_128x128", TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_NARROW), NULL, 0, true},          \
     [TB_SPLIT_ADD_WIDE] = {&module, name "_add_128x192", 0, NULL, 0, true},                                  \
     [TB_SPLIT_ADD_NARROW] = {&module, name "_add_128x128", 0, NULL, 0, true}
 
-extern const unsigned char tb_image_sgemm_bf16x6_sm90[], tb_image_sgemm_fp16x3_sm90[];
+extern const unsigned char tb_image_sgemm_bf16x6_sm90[], tb_image_sgemm_fp16x3_sm90[],
+    tb_image_sgemm_split_sm90[];
 static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
                                              .image = TB_IMAGE(sgemm_bf16x6_sm90)};
 static tb_module module_sgemm_fp16x3_sm90 = {.name = "sgemm_fp16x3_sm90",
                                              .image = TB_IMAGE(sgemm_fp16x3_sm90)};
+static tb_module module_sgemm_split_sm90 = {.name = "sgemm_split_sm90", .image = TB_IMAGE(sgemm_split_sm90)};
+static tb_entry entries_split_sm90[] = {
+    TB_SPLIT_ENTRIES(module_sgemm_split_sm90, "sgemm_split_sm90", TB_SPLIT_MIXED_ROW_BYTES),
+    [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_split_sm90, "sgemm_split_sm90_survey", 0, NULL, 0, true}};
 static tb_entry entries_bf16_sm90[] = {
-    TB_SPLIT_ENTRIES(module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90", TB_SPLIT_BF16_PARTS)};
+    TB_SPLIT_ENTRIES(module_sgemm_bf16x6_sm90, "sgemm_bf16x6_sm90", TB_SPLIT_BF16_ROW_BYTES)};
 static tb_entry entries_fp16_sm90[] = {
-    TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_PARTS),
+    TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_ROW_BYTES),
     [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0, true}};
 
 extern const unsigned char tb_image_sgemm_bf16x6_sm80[];
@@ -186,11 +191,11 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
                                 TB_SPLIT_SM80_RING_BYTES, NULL, 0, false},
 };
 
-#define TB_SPLIT_ROW(family, words, entries_, parts, accuracy_, efficiency_, forced_only_)                   \
+#define TB_SPLIT_ROW(family, words, entries_, row_bytes, accuracy_, efficiency_, forced_only_)               \
     {                                                                                                        \
         .name = "sgemm_" #family "_sm90", .summary = words, .architecture = 90, .architecture_end = 100,     \
         .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
-        .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE),              \
+        .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE),          \
         .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 128,  \
         .forced_only = forced_only_, .entries = entries_, .workspace = tb_##family##_workspace,              \
         .clocks = tb_##family##_clocks, .clocks_of_a = tb_##family##_clocks_of_a,                            \
@@ -290,11 +295,32 @@ const tb_kernel tb_catalog[] = {
         .launch = tb_launch_split_sm80,
     },
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                 entries_fp16_sm90, TB_SPLIT_FP16_PARTS, TB_ACCURACY_FAST, 4, false),
+                 entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
-                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 1.55, true),
+                 TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
-                 TB_SPLIT_BF16_PARTS, TB_ACCURACY_FP32, 2.3, false)};
+                 TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 2.3, false),
+    {
+        .name = "sgemm_split_sm90",
+        .summary = "FP16 and FP8 tensor cores where the operands' range allows, else sgemm_bf16x6_sm90",
+        .architecture = 90,
+        .architecture_end = 100,
+        .tile_m = TB_SPLIT_TILE_M,
+        .tile_n = TB_SPLIT_WIDE,
+        .tile_k = TB_SPLIT_STAGE_K,
+        .threads = TB_SPLIT_THREADS,
+        .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_MIXED_ROW_BYTES, TB_SPLIT_WIDE),
+        .efficiency = 2.7,
+        .blocks = 1,
+        .alignment = 1,
+        .accuracy = TB_ACCURACY_FP32,
+        .least_extent = 128,
+        .entries = entries_split_sm90,
+        .workspace = tb_surveyed_workspace,
+        .clocks = tb_surveyed_clocks,
+        .clocks_of_a = tb_surveyed_clocks_of_a,
+        .launch = tb_launch_surveyed,
+    }};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

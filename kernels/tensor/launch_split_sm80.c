@@ -88,6 +88,7 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .last_order = 2,
         .split_blocks_a = tb_split_blocks(rows_a, l.stages),
         .first_split_block = launcher->same_a ? tb_split_blocks(rows_a, l.stages) : 0,
+        .turns_a = launcher->same_a ? 0 : tb_split_blocks(rows_a, l.stages),
         .panel_a = TILE,
         .panel_b = TILE,
         .panels_a = (int32_t)l.panels_a,

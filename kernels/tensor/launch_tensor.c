@@ -27,19 +27,28 @@
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
 #define NARROW_ADVANTAGE 0.97
 
+/* Of parts, in bytes: about the L2 that can hold what all multiprocessors read. */
+#define PACED_BYTES ((size_t)48 << 20)
+
+/* Blocks of a survey, where there are enough stages; and stages of a block. */
+#define SURVEY_BLOCKS      1500
+#define SURVEY_STAGES_MOST 32
+
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
 
 /* What makes a row of the catalog. */
 typedef struct family {
-    int parts, products, last_order;
+    int row_bytes, last_order;
+    double products;                     /* of BF16 or FP16; one of FP8 counts 0.63 */
     double launches_clocks, split_bytes; /* that the passes before the product read and write, an element */
-    bool scales;
+    bool scales, surveys;
 } family;
 
-static const family bf16x6 = {TB_SPLIT_BF16_PARTS, 6, 2, LAUNCHES_CLOCKS, 10, false};
-static const family bf16x9 = {TB_SPLIT_BF16_PARTS, 9, 4, LAUNCHES_CLOCKS, 10, false};
+static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10, false, false};
+static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
-static const family fp16x3 = {TB_SPLIT_FP16_PARTS, 3, 1, LAUNCHES_CLOCKS * 4 / 3, 12, true};
+static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
+static const family surveyed = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.7, LAUNCHES_CLOCKS * 3, 20, true, true};
 
 /* How the work is cut: tiles, and where those are few, shares of k. */
 typedef struct schedule {
@@ -47,15 +56,6 @@ typedef struct schedule {
     int64_t shares, share_stages;
     double clocks; /* of the product, without the passes before */
 } schedule;
-
-/* Where everything lies. */
-typedef struct layout {
-    schedule schedule;
-    int64_t stages, panels_a, panels_b, blocks;
-    /* Within the workspace. What is A's comes first: it stays where it is for another B. */
-    size_t offset_largest_a, offset_used_a, offset_a, offset_largest_b, offset_used_b, offset_b,
-        offset_segments, offset_shares, offset_fallback;
-} layout;
 
 static int64_t even(int64_t panels)
 {
@@ -129,47 +129,79 @@ static double clocks(const family *family, const tb_problem *problem, int multip
            schedule_of(family, problem, multiprocessors).clocks;
 }
 
-/* Of the largest magnitudes of so many outer indices. */
-static size_t largest_bytes(const family *family, int64_t indices)
+/* Bytes that a product needs: what is found out by outer index, the parts in use, and the parts, of
+ * either operand; the pace; segments of k; shares of k. */
+enum { FOUND_A, USED_A, PARTS_A, FOUND_B, USED_B, PARTS_B, PACE, SEGMENTS, SHARES, PLACES };
+
+typedef struct layout {
+    schedule schedule;
+    int64_t stages, panels_a, panels_b, blocks;
+    size_t bytes[PLACES],
+        offset[PLACES]; /* within the workspace; what is A's comes first: it stays for another B */
+    size_t offset_fallback;
+} layout;
+
+/* Of the largest magnitudes of so many outer indices, and of what a survey finds out besides. */
+static size_t found_bytes(const family *family, int64_t indices)
 {
-    return family->scales ? (size_t)indices * sizeof(uint32_t) : 0;
+    const size_t surveyed =
+        sizeof(uint64_t) * (size_t)indices + sizeof(uint32_t) * (size_t)indices / TB_SPLIT_BLOCK_ROWS;
+    return (family->scales ? (size_t)indices * sizeof(uint32_t) : 0) + (family->surveys ? surveyed : 0);
 }
 
-static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
+/* Clusters keep pace where the parts do not fit into L2 by far. */
+static int64_t pace_words(const layout *l, int64_t works)
 {
-    layout l;
-    l.schedule = schedule_of(family, problem, launcher->target.multiprocessors);
+    if (l->schedule.shares > 1 || l->bytes[PARTS_A] + l->bytes[PARTS_B] < PACED_BYTES)
+        return 0;
+    return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
+}
+
+static layout measure(const family *family, const tb_launcher *launcher, const tb_problem *problem)
+{
+    layout l = {.schedule = schedule_of(family, problem, launcher->target.multiprocessors)};
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(problem->n, l.schedule.tile_n);
     const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
-    l.offset_largest_a = tb_split_align(sizeof(tb_split_findings));
-    l.offset_used_a = l.offset_largest_a + largest_bytes(family, rows_a);
-    l.offset_a = tb_split_align(l.offset_used_a + (size_t)(rows_a / TB_SPLIT_BLOCK_ROWS * l.stages));
-    l.offset_largest_b =
-        l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, TB_SPLIT_TILE_M));
-    l.offset_used_b = l.offset_largest_b + largest_bytes(family, rows_b);
-    l.offset_b = tb_split_align(l.offset_used_b + (size_t)(rows_b / TB_SPLIT_BLOCK_ROWS * l.stages));
-    l.offset_segments =
-        l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_CHUNK_BYTES(family->parts, l.schedule.tile_n));
-    l.blocks = whole_clusters(launcher->target.multiprocessors);
     const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
+    const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
+    l.blocks = whole_clusters(launcher->target.multiprocessors);
     if (works < l.blocks)
         l.blocks = works;
-    const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
-    l.offset_shares = l.offset_segments;
-    if (l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES)
-        l.offset_shares += (size_t)l.blocks * tile_bytes;
-    l.offset_fallback = l.offset_shares;
-    if (l.schedule.shares > 1)
-        l.offset_fallback += (size_t)works * tile_bytes;
+    l.bytes[FOUND_A] = found_bytes(family, rows_a);
+    l.bytes[USED_A] = (size_t)(rows_a / TB_SPLIT_BLOCK_ROWS * l.stages);
+    l.bytes[PARTS_A] = (size_t)(rows_a * l.stages * family->row_bytes);
+    l.bytes[FOUND_B] = found_bytes(family, rows_b);
+    l.bytes[USED_B] = (size_t)(rows_b / TB_SPLIT_BLOCK_ROWS * l.stages);
+    l.bytes[PARTS_B] = (size_t)(rows_b * l.stages * family->row_bytes);
+    l.bytes[PACE] = sizeof(uint32_t) * (size_t)pace_words(&l, works);
+    l.bytes[SEGMENTS] = l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES ? (size_t)l.blocks * tile_bytes : 0;
+    l.bytes[SHARES] = l.schedule.shares > 1 ? (size_t)works * tile_bytes : 0;
+    return l;
+}
+
+static void place(layout *l)
+{
+    size_t offset = sizeof(tb_split_findings);
+    for (int i = 0; i < PLACES; i++) {
+        l->offset[i] = tb_split_align(offset);
+        offset = l->offset[i] + l->bytes[i];
+    }
+    l->offset_fallback = tb_split_align(offset);
+}
+
+static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
+{
+    layout l = measure(family, launcher, problem);
+    place(&l);
     return l;
 }
 
 size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
 {
     const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
-    return kernel ? tb_simt_workspace_batched(launcher, kernel, problem, 1) : 0;
+    return kernel ? tb_simt_workspace_if(launcher, kernel, problem) : 0;
 }
 
 static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
@@ -179,21 +211,27 @@ static size_t workspace_bytes(const family *family, const tb_launcher *launcher,
 
 tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries, const tb_split_arguments *arguments)
 {
-    int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
-    int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
-    int64_t blocks = tb_split_blocks(rows_a + rows_b, arguments->stages) - arguments->first_split_block;
+    const int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
+    const int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
+    const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages);
     const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     if (!fallback)
         return TB_UNSUPPORTED;
     TB_TRY(tb_prepare_simt(launcher, fallback, &arguments->problem));
-    int64_t clearing = arguments->largest_a ? tb_pieces(rows_a + rows_b, 4 * TB_SPLIT_BEGIN_THREADS) : 1;
-    TB_TRY(
-        launcher->launch(launcher, &entries[TB_SPLIT_BEGIN], clearing, TB_SPLIT_BEGIN_THREADS, 0, arguments));
-    if (blocks == 0) /* k is 0 */
+    const int64_t words = arguments->found_words_a + arguments->found_words_b + arguments->pace_words;
+    TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN],
+                            tb_larger(1, tb_pieces(words, 4 * TB_SPLIT_BEGIN_THREADS)),
+                            TB_SPLIT_BEGIN_THREADS, 0, arguments));
+    if (arguments->stages == 0)
         return TB_OK;
+    const int64_t blocks = blocks_b + arguments->turns_a;
+    int64_t finding = blocks;
+    if (arguments->sums_a)
+        finding = (arguments->first_split_block > 0 ? rows_b : rows_a + rows_b) / TB_SPLIT_BLOCK_ROWS *
+                  tb_pieces(arguments->stages, arguments->survey_stages);
     if (arguments->largest_a)
-        TB_TRY(
-            launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], blocks, SPLIT_THREADS, 0, arguments));
+        TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], finding, SPLIT_THREADS, 0,
+                                arguments));
     return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
 }
 
@@ -206,8 +244,8 @@ tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_a
                   : TB_UNSUPPORTED;
 }
 
-static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int parts, int64_t blocks,
-                                 const tb_split_arguments *arguments)
+static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int row_bytes,
+                                 int64_t blocks, const tb_split_arguments *arguments)
 {
     const bool wide = arguments->panel_b == TB_SPLIT_WIDE;
     tb_entry *multiply = &entries[wide ? TB_SPLIT_MULTIPLY_WIDE : TB_SPLIT_MULTIPLY_NARROW];
@@ -217,8 +255,8 @@ static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries,
     if (adds)
         TB_TRY(launcher->load(launcher, add));
     TB_TRY(launcher->launch(launcher, multiply, blocks, TB_SPLIT_THREADS,
-                            wide ? TB_SPLIT_RING_BYTES(parts, TB_SPLIT_WIDE)
-                                 : TB_SPLIT_RING_BYTES(parts, TB_SPLIT_NARROW),
+                            wide ? TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE)
+                                 : TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_NARROW),
                             arguments));
     if (!adds)
         return TB_OK;
@@ -227,42 +265,92 @@ static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries,
                             TB_SPLIT_CONSUMERS, 0, arguments);
 }
 
+static bool is_small_enough(const layout *l)
+{
+    return l->stages <= INT32_MAX && l->panels_a * TB_SPLIT_TILE_M <= TB_BLOCKS_MAXIMUM &&
+           l->panels_b * l->schedule.tile_n <= TB_BLOCKS_MAXIMUM &&
+           l->panels_a <= TB_BLOCKS_MAXIMUM / l->panels_b &&
+           tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->schedule.tile_n, l->stages) <=
+               TB_BLOCKS_MAXIMUM;
+}
+
+/* Of what is found out by outer index: the largest magnitudes, the sums of a survey, and its finished blocks. */
+static void set_found(const family *family, const layout *l, char *memory, tb_split_arguments *arguments)
+{
+    const tb_problem *p = &arguments->problem;
+    const int64_t rows_a = l->panels_a * TB_SPLIT_TILE_M, rows_b = l->panels_b * l->schedule.tile_n;
+    char *of_a = memory + l->offset[FOUND_A], *of_b = memory + l->offset[FOUND_B];
+    const bool surveyed = family->surveys && p->k >= TB_SPLIT_SURVEY_LEAST && p->k < TB_SPLIT_SURVEY_MOST;
+    if (!family->scales || (family->surveys && !surveyed))
+        return;
+    arguments->largest_a = (uint32_t *)(void *)of_a;
+    arguments->largest_b = (uint32_t *)(void *)of_b;
+    arguments->found_words_a = (int64_t)(found_bytes(family, rows_a) / sizeof(uint32_t));
+    arguments->found_words_b = (int64_t)(found_bytes(family, rows_b) / sizeof(uint32_t));
+    if (!surveyed)
+        return;
+    arguments->sums_a = (uint64_t *)(void *)(arguments->largest_a + rows_a);
+    arguments->sums_b = (uint64_t *)(void *)(arguments->largest_b + rows_b);
+    arguments->surveyed_a = (uint32_t *)(void *)(arguments->sums_a + rows_a);
+    arguments->surveyed_b = (uint32_t *)(void *)(arguments->sums_b + rows_b);
+}
+
+/* So many that blocks of a survey come in a few rounds, and take long enough for what each has to do at its end. */
+static int64_t survey_stages(int64_t rows, int64_t stages)
+{
+    const int64_t pieces = rows / TB_SPLIT_BLOCK_ROWS * stages / SURVEY_BLOCKS;
+    return tb_larger(1,
+                     tb_smaller(pieces / TB_SPLIT_BLOCK_STAGES, SURVEY_STAGES_MOST / TB_SPLIT_BLOCK_STAGES)) *
+           TB_SPLIT_BLOCK_STAGES;
+}
+
+static tb_split_arguments arguments_of(const family *family, const layout *l, const tb_launcher *launcher,
+                                       const tb_problem *problem, void *workspace)
+{
+    char *memory = workspace;
+    const int64_t rows_b = l->panels_b * l->schedule.tile_n;
+    const int64_t rows_surveyed = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
+    const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages);
+    tb_split_arguments arguments = {
+        .problem = *problem,
+        .parts_a = memory + l->offset[PARTS_A],
+        .parts_b = memory + l->offset[PARTS_B],
+        .used_a = (uint8_t *)memory + l->offset[USED_A],
+        .used_b = (uint8_t *)memory + l->offset[USED_B],
+        .pace = (uint32_t *)(void *)(memory + l->offset[PACE]),
+        .pace_words = (int64_t)(l->bytes[PACE] / sizeof(uint32_t)),
+        .segments = (float *)(void *)(memory + l->offset[SEGMENTS]),
+        .shares = (float *)(void *)(memory + l->offset[SHARES]),
+        .findings = workspace,
+        .stages = l->stages,
+        .share_stages = l->schedule.share_stages,
+        .shares_of_k = (int32_t)l->schedule.shares,
+        .last_order = family->last_order,
+        .split_blocks_a = split_blocks_a,
+        .first_split_block = launcher->same_a ? split_blocks_a : 0,
+        .turns_a = !launcher->same_a ? split_blocks_a
+                   : family->surveys ? tb_smaller(split_blocks_a, TB_SPLIT_BLOCKS_AGAIN)
+                                     : 0,
+        .survey_stages = survey_stages(rows_surveyed, l->stages),
+        .panel_a = TB_SPLIT_TILE_M,
+        .panel_b = l->schedule.tile_n,
+        .panels_a = (int32_t)l->panels_a,
+        .panels_b = (int32_t)l->panels_b,
+    };
+    set_found(family, l, memory, &arguments);
+    return arguments;
+}
+
 static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
                         const tb_problem *problem, void *workspace)
 {
     const layout l = lay_out(family, launcher, problem);
-    char *memory = workspace;
-    if (l.stages > INT32_MAX || l.panels_a * TB_SPLIT_TILE_M > TB_BLOCKS_MAXIMUM ||
-        l.panels_b * l.schedule.tile_n > TB_BLOCKS_MAXIMUM || l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
-        tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M + l.panels_b * l.schedule.tile_n, l.stages) >
-            TB_BLOCKS_MAXIMUM)
+    if (!is_small_enough(&l))
         return TB_UNSUPPORTED;
-    const int64_t split_blocks_a = tb_split_blocks(l.panels_a * TB_SPLIT_TILE_M, l.stages);
-    const tb_split_arguments arguments = {
-        .problem = *problem,
-        .parts_a = memory + l.offset_a,
-        .parts_b = memory + l.offset_b,
-        .used_a = (uint8_t *)memory + l.offset_used_a,
-        .used_b = (uint8_t *)memory + l.offset_used_b,
-        .largest_a = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest_a) : NULL,
-        .largest_b = family->scales ? (uint32_t *)(void *)(memory + l.offset_largest_b) : NULL,
-        .segments = (float *)(void *)(memory + l.offset_segments),
-        .shares = (float *)(void *)(memory + l.offset_shares),
-        .findings = workspace,
-        .stages = l.stages,
-        .share_stages = l.schedule.share_stages,
-        .shares_of_k = (int32_t)l.schedule.shares,
-        .last_order = family->last_order,
-        .split_blocks_a = split_blocks_a,
-        .first_split_block = launcher->same_a ? split_blocks_a : 0,
-        .panel_a = TB_SPLIT_TILE_M,
-        .panel_b = l.schedule.tile_n,
-        .panels_a = (int32_t)l.panels_a,
-        .panels_b = (int32_t)l.panels_b,
-    };
+    const tb_split_arguments arguments = arguments_of(family, &l, launcher, problem, workspace);
     TB_TRY(tb_launch_split(launcher, kernel->entries, &arguments));
-    TB_TRY(launch_multiply(launcher, kernel->entries, family->parts, l.blocks, &arguments));
-    return tb_launch_split_fallback(launcher, &arguments, memory + l.offset_fallback);
+    TB_TRY(launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments));
+    return tb_launch_split_fallback(launcher, &arguments, (char *)workspace + l.offset_fallback);
 }
 
 /* The catalog's callbacks of a row. */
@@ -291,3 +379,4 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
 TB_SPLIT_CALLBACKS(bf16x6)
 TB_SPLIT_CALLBACKS(bf16x9)
 TB_SPLIT_CALLBACKS(fp16x3)
+TB_SPLIT_CALLBACKS(surveyed)

@@ -15,7 +15,7 @@ enum {
     TB_SPLIT_MULTIPLY_NARROW,
     TB_SPLIT_ADD_WIDE,
     TB_SPLIT_ADD_NARROW,
-    TB_SPLIT_FIND_LARGEST
+    TB_SPLIT_FIND_LARGEST /* or a survey */
 };
 
 /* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
@@ -30,6 +30,8 @@ enum {
 TB_SPLIT_DECLARE(bf16x6);
 TB_SPLIT_DECLARE(bf16x9);
 TB_SPLIT_DECLARE(fp16x3);
+/* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
+TB_SPLIT_DECLARE(surveyed);
 
 /* What the launch functions of split products share: the passes before the product, and what computes C, when its turn
  * comes, if the product has declined. Workspaces are device memory. */

@@ -6,7 +6,9 @@
 
 TB_SPLIT_STAMP_BEGIN(sgemm_bf16x6_sm90_begin)
 TB_SPLIT_STAMP_PASS(sgemm_bf16x6_sm90_split, split::split_block<split::bf16x3>)
-TB_SPLIT_STAMP(sgemm_bf16x6_sm90_128x192, 192, split::bf16x3)
-TB_SPLIT_STAMP(sgemm_bf16x6_sm90_128x128, 128, split::bf16x3)
-TB_SPLIT_STAMP_ADD(sgemm_bf16x6_sm90_add_128x192, 192, split::bf16x3)
-TB_SPLIT_STAMP_ADD(sgemm_bf16x6_sm90_add_128x128, 128, split::bf16x3)
+TB_SPLIT_STAMP(sgemm_bf16x6_sm90_128x192, split_sm90::sgemm<split_sm90::layout<192, split::bf16x3>>)
+TB_SPLIT_STAMP(sgemm_bf16x6_sm90_128x128, split_sm90::sgemm<split_sm90::layout<128, split::bf16x3>>)
+TB_SPLIT_STAMP_ADD(sgemm_bf16x6_sm90_add_128x192,
+                   split_sm90::add_shares<split_sm90::layout<192, split::bf16x3>>)
+TB_SPLIT_STAMP_ADD(sgemm_bf16x6_sm90_add_128x128,
+                   split_sm90::add_shares<split_sm90::layout<128, split::bf16x3>>)

@@ -7,7 +7,9 @@
 TB_SPLIT_STAMP_BEGIN(sgemm_fp16x3_sm90_begin)
 TB_SPLIT_STAMP_PASS(sgemm_fp16x3_sm90_largest, split::find_largest)
 TB_SPLIT_STAMP_PASS(sgemm_fp16x3_sm90_split, split::split_block<split::fp16x2>)
-TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x192, 192, split::fp16x2)
-TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x128, 128, split::fp16x2)
-TB_SPLIT_STAMP_ADD(sgemm_fp16x3_sm90_add_128x192, 192, split::fp16x2)
-TB_SPLIT_STAMP_ADD(sgemm_fp16x3_sm90_add_128x128, 128, split::fp16x2)
+TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x192, split_sm90::sgemm<split_sm90::layout<192, split::fp16x2>>)
+TB_SPLIT_STAMP(sgemm_fp16x3_sm90_128x128, split_sm90::sgemm<split_sm90::layout<128, split::fp16x2>>)
+TB_SPLIT_STAMP_ADD(sgemm_fp16x3_sm90_add_128x192,
+                   split_sm90::add_shares<split_sm90::layout<192, split::fp16x2>>)
+TB_SPLIT_STAMP_ADD(sgemm_fp16x3_sm90_add_128x128,
+                   split_sm90::add_shares<split_sm90::layout<128, split::fp16x2>>)

@@ -27,7 +27,7 @@
 namespace split_sm80
 {
 
-constexpr int tile_side = TB_SPLIT_SM80_TILE, threads = TB_SPLIT_SM80_THREADS, parts = TB_SPLIT_BF16_PARTS;
+constexpr int tile_side = TB_SPLIT_SM80_TILE, threads = TB_SPLIT_SM80_THREADS, parts = split::bf16x3::parts;
 constexpr int ring_stages = TB_SPLIT_SM80_RING_STAGES;
 /* A stage is A's chunk, then B's. */
 constexpr int chunk_bytes = TB_SPLIT_SM80_CHUNK_BYTES, stage_bytes = 2 * chunk_bytes;
@@ -344,7 +344,7 @@ __device__ inline void multiply_tiles(const tb_split_arguments &arguments, char 
 __device__ inline void sgemm(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
-    if (split::out_of_range<split::bf16x3>(arguments)) {
+    if (split::out_of_range(arguments, false)) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             arguments.findings->declined = 1;
         return;

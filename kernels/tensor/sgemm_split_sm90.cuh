@@ -28,8 +28,6 @@
 namespace split_sm90
 {
 
-using split::out_of_range;
-
 /* Walks the ring of stages; the parity is that of the round's phase. */
 template <int stages> struct ring {
     uint32_t stage = 0, parity = 0;
@@ -106,12 +104,36 @@ __device__ inline const char *chunk(const void *parts, uint32_t panel, uint32_t 
     return static_cast<const char *>(parts) + int64_t(panel * stages + stage) * bytes;
 }
 
+/* A cluster's place among the others. */
+struct pace {
+    bool waits = true;
+
+    /* Before so many stages of the tile with this index, of all works, are begun. */
+    __device__ void keep(const tb_split_arguments &arguments, int index, uint32_t stage, int works)
+    {
+        const uint32_t clusters = gridDim.x / cluster_blocks, wave = uint32_t(index) / clusters;
+        const uint32_t each = (uint32_t(arguments.stages) + TB_SPLIT_PACE_STAGES - 1) / TB_SPLIT_PACE_STAGES;
+        const uint32_t now = wave * each + stage / TB_SPLIT_PACE_STAGES;
+        if (now > 0 && waits) {
+            const uint32_t wanted = min(clusters, uint32_t(works) - (now - 1) / each * clusters);
+            volatile uint32_t *before = arguments.pace + now - 1;
+            int looks = 0;
+            while (*before < wanted && ++looks < TB_SPLIT_PACE_LOOKS)
+                __nanosleep(200);
+            waits = looks < TB_SPLIT_PACE_LOOKS;
+        }
+        atomicAdd(arguments.pace + now, 1);
+    }
+};
+
 /* With `usual` all parts are copied, whatever they hold. Otherwise a chunk's first, as many as hold anything. */
 template <class layout, bool usual>
-__device__ inline void produce(const tb_split_arguments &arguments, uint32_t shared, int works)
+__device__ __forceinline__ void produce(const tb_split_arguments &arguments, uint32_t shared, int works)
 {
     ring<layout::stages> at;
     const uint32_t rank = uint32_t(cluster::rank()), stages = uint32_t(arguments.stages);
+    const bool paced = arguments.pace_words > 0 && rank == 0;
+    pace pace;
     for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
         const work work = work_at(arguments, index);
         const tile tile = work.tile;
@@ -125,10 +147,12 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
         for (uint32_t stage = work.first; stage < work.end; stage++) {
             const pair_of_parts parts = next;
             next = parts_of_stage(min(stage + 1, work.end - 1)); /* on its way while this waits */
-            const uint32_t bytes_a = layout::bytes_a / layout::parts * parts.a;
-            const uint32_t half_b = layout::bytes_b / layout::parts / cluster_blocks * parts.b;
+            const uint32_t bytes_a = layout::format::row_bytes_of(parts.a) * tile_m;
+            const uint32_t half_b = layout::format::row_bytes_of(parts.b) * layout::tile_n / cluster_blocks;
             const uint32_t target = shared + at.stage * layout::stage_bytes;
             const uint32_t full = full_barrier<layout>(shared, at.stage);
+            if (paced && stage % TB_SPLIT_PACE_STAGES == 0)
+                pace.keep(arguments, index, stage, works);
             ptx::mbarrier_wait(empty_barrier<layout>(shared, at.stage), at.parity ^ 1);
             ptx::mbarrier_arrive_expect_bytes(full, bytes_a + cluster_blocks * half_b);
             if (usual || bytes_a)
@@ -147,27 +171,41 @@ __device__ inline void produce(const tb_split_arguments &arguments, uint32_t sha
 /* Products of a stage, in a sum that starts from zero. Which they are is known to the compiler: otherwise it would have
  * each wgmma wait for the one before. */
 template <class layout, uint32_t known>
-__device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
+__device__ __forceinline__ void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
 {
-    using multiplier = ptx::wgmma<layout::tile_n, typename layout::format::element>;
+    using format = typename layout::format;
     constexpr int apart_a = tile_m * row_bytes, apart_b = layout::tile_n * row_bytes,
                   apart_rows = core_rows * row_bytes;
     const uint64_t descriptor_a = ptx::wgmma_descriptor(a, apart_a, apart_rows);
     const uint64_t descriptor_b = ptx::wgmma_descriptor(b, apart_b, apart_rows);
     ptx::wgmma_fence();
+    bool other_shape = false;
 #pragma unroll
     for (int product = 0; product < layout::parts * layout::parts; product++) {
         const uint32_t bit = 1u << product;
         if (!(known & bit))
             continue;
         const pair_of_parts pair = pair_at<layout::parts>(product);
+        const bool keep = known & (bit - 1);
+        /* Descriptors count in 16 bytes, as much as a row has in a core matrix. */
+        if constexpr (format::has_bytes)
+            if (pair.a + pair.b == format::last_order) {
+                ptx::wgmma<layout::tile_n, __nv_fp8_e5m2>::multiply(
+                    sum, descriptor_a + format::first_small_byte(pair.a) * tile_m / 16,
+                    descriptor_b + format::first_small_byte(pair.b) * layout::tile_n / 16, keep);
+                other_shape = true;
+                continue;
+            }
+        if (other_shape) /* only products of one shape wait for each other's sums by themselves */
+            ptx::wgmma_fence();
+        other_shape = false;
 #pragma unroll
         for (int k = 0; k < stage_k; k += wgmma_k) {
-            /* Descriptors count in 16 bytes. */
-            const int core_a = (pair.a * stage_k + k) / core_k, core_b = (pair.b * stage_k + k) / core_k;
-            const bool keep = (known & (bit - 1)) || k > 0;
-            multiplier::multiply(sum, descriptor_a + core_a * apart_a / 16,
-                                 descriptor_b + core_b * apart_b / 16, keep);
+            const int core_a = format::first_byte(pair.a) / row_bytes + k / core_k,
+                      core_b = format::first_byte(pair.b) / row_bytes + k / core_k;
+            ptx::wgmma<layout::tile_n, typename format::element>::multiply(
+                sum, descriptor_a + core_a * apart_a / 16, descriptor_b + core_b * apart_b / 16,
+                keep || k > 0);
         }
     }
     ptx::wgmma_commit_group();
@@ -175,7 +213,7 @@ __device__ inline void multiply_stage(float (&sum)[layout::tile_n / 2], uint32_t
 
 /* The usual products: those whose order is less than the number of parts. */
 template <class layout>
-__device__ inline void multiply_usual(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
+__device__ __forceinline__ void multiply_usual(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b)
 {
     constexpr int parts = layout::parts;
     multiply_stage<layout, list_products<parts>(parts, parts, parts - 1)>(sum, a, b);
@@ -183,11 +221,12 @@ __device__ inline void multiply_usual(float (&sum)[layout::tile_n / 2], uint32_t
 
 /* Those of chunks of which so many parts are in use, if they are the listed ones; else of chunks of fewer. */
 template <class layout, int parts_a, int parts_b, int last_order>
-__device__ inline void multiply_parts(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b, uint32_t list)
+__device__ __forceinline__ void multiply_parts(float (&sum)[layout::tile_n / 2], uint32_t a, uint32_t b,
+                                               uint32_t list)
 {
     constexpr int parts = layout::parts;
     constexpr uint32_t known = list_products<parts>(parts_a, parts_b, last_order);
-    constexpr int most = 2 * (parts - 1);
+    constexpr int most = layout::format::last_order;
     if (list == known || (parts_a == parts && parts_b == parts && last_order == most))
         multiply_stage<layout, known>(sum, a, b);
     else if constexpr (parts_a < parts)
@@ -249,7 +288,8 @@ static_assert(TB_SPLIT_SEGMENT_STAGES == 32, "list_segment: a lane for every sta
 
 /* With `usual` the products are known to the compiler. */
 template <class layout, bool usual>
-__device__ inline void consume(const tb_split_arguments &arguments, uint32_t shared, int works, int consumer)
+__device__ __forceinline__ void consume(const tb_split_arguments &arguments, uint32_t shared, int works,
+                                        int consumer)
 {
     constexpr int count = layout::tile_n / 2;
     ring<layout::stages> at;
@@ -305,19 +345,22 @@ __device__ inline void consume(const tb_split_arguments &arguments, uint32_t sha
 }
 
 /* Whether all products of the lowest orders are wanted, and few pieces of the operands lack a part. */
-template <int parts> __device__ inline bool multiplies_all(const tb_split_arguments &arguments)
+template <class format> __device__ inline bool multiplies_all(const tb_split_arguments &arguments)
 {
     constexpr int rows = TB_SPLIT_BLOCK_ROWS;
     const tb_problem &p = arguments.problem;
     const int64_t pieces = ((p.m + rows - 1) / rows + (p.n + rows - 1) / rows) * arguments.stages;
-    const int64_t lacking = int64_t(arguments.findings->a.lacking) + arguments.findings->b.lacking;
-    return pieces == 0 || (arguments.last_order == parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces);
+    const tb_split_findings *findings = arguments.findings;
+    const int64_t lacking =
+        int64_t(findings->a.lacking[format::has_bytes]) + findings->b.lacking[format::has_bytes];
+    return pieces == 0 ||
+           (arguments.last_order == format::parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces);
 }
 
-template <class layout> __device__ inline void sgemm(const tb_split_arguments &arguments)
+template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
-    if (out_of_range<typename layout::format>(arguments)) {
+    if (split::out_of_range(arguments, layout::format::scales)) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             arguments.findings->declined = 1;
         return;
@@ -335,7 +378,7 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
 
     /* The same in all threads of a warp, and the compiler knows it: descriptors stay in uniform registers. */
     const int group = __shfl_sync(0xffffffff, int(threadIdx.x) / warpgroup, 0);
-    const bool usual = multiplies_all<layout::parts>(arguments);
+    const bool usual = multiplies_all<typename layout::format>(arguments);
     if (group == 0) {
         ptx::lower_registers<producer_registers>();
         if (threadIdx.x == 0 && usual)
@@ -356,19 +399,20 @@ template <class layout> __device__ inline void sgemm(const tb_split_arguments &a
 
 } // namespace split_sm90
 
-#define TB_SPLIT_STAMP_ADD(symbol, tile_n, format)                                                           \
+/* Kernels around body(arguments). */
+#define TB_SPLIT_STAMP_ADD(symbol, ...)                                                                      \
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_CONSUMERS)                                         \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
         turn::take_together();                                                                               \
-        split_sm90::add_shares<split_sm90::layout<tile_n, format>>(arguments);                               \
+        __VA_ARGS__(arguments);                                                                              \
     }
 
-#define TB_SPLIT_STAMP(symbol, tile_n, format)                                                               \
+#define TB_SPLIT_STAMP(symbol, ...)                                                                          \
     extern "C" __global__ void __cluster_dims__(split_sm90::cluster_blocks, 1, 1)                            \
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
         turn::take_together();                                                                               \
-        split_sm90::sgemm<split_sm90::layout<tile_n, format>>(arguments);                                    \
+        __VA_ARGS__(arguments);                                                                              \
     }

@@ -17,15 +17,19 @@
  * Two FP16 parts: 11 + 11 significant bits and a sign, of a number that was scaled so that the largest of its row of
  * op(X) lies in [2^14, 2^15). What the parts miss is at most 2^-23 of the number, or 2^-39 of the row's largest.
  *
+ * Two FP16 parts with FP8: a third part has what these two miss, but for 2^-39 of the row's largest.
+ *
  * Rows and steps of k that do not exist become zeros, so that the kernel that multiplies has no edges there.
  */
 #pragma once
 
 #include "kernels/turn.cuh"
+#include "kernels/tensor/findings.cuh"
 #include "kernels/tensor/split.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cstddef>
 
@@ -45,7 +49,9 @@ struct operand {
     bool k_contiguous;
     uint4 *parts;
     uint32_t *largest; /* by row, where rows are scaled */
-    uint8_t *used;     /* by piece, where it is wanted */
+    uint64_t *sums;    /* by row, of a survey */
+    uint32_t *surveyed;
+    uint8_t *used; /* by piece, where it is wanted */
     int panel, panels;
     tb_split_range *range;
 };
@@ -69,6 +75,8 @@ __device__ inline operand operand_a(const tb_split_arguments &arguments)
             p.transpose_a != 0,
             static_cast<uint4 *>(arguments.parts_a),
             arguments.largest_a,
+            arguments.sums_a,
+            arguments.surveyed_a,
             arguments.used_a,
             arguments.panel_a,
             arguments.panels_a,
@@ -85,6 +93,8 @@ __device__ inline operand operand_b(const tb_split_arguments &arguments)
             p.transpose_b == 0,
             static_cast<uint4 *>(arguments.parts_b),
             arguments.largest_b,
+            arguments.sums_b,
+            arguments.surveyed_b,
             arguments.used_b,
             arguments.panel_b,
             arguments.panels_b,
@@ -126,44 +136,153 @@ __device__ inline void read_columns(const operand &x, int64_t first_row, int64_t
 }
 static_assert(threads / stage_k == step_k, "read_columns: as many warps as a thread has values");
 
-/* What a number is split into. */
-struct bf16x3 {
-    using element = __nv_bfloat16;
-    static constexpr int parts = TB_SPLIT_BF16_PARTS;
-    static constexpr bool scales = false;
+/* Takes the leading part off both values. */
+__device__ inline uint32_t take_bf16(float &low, float &high)
+{
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    low -= __low2float(pair);
+    high -= __high2float(pair);
+    return *reinterpret_cast<const uint32_t *>(&pair);
+}
 
-    /* Takes the leading part off both values. */
-    __device__ static uint32_t take(float &low, float &high)
-    {
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-        low -= __low2float(pair);
-        high -= __high2float(pair);
-        return *reinterpret_cast<const uint32_t *>(&pair);
-    }
-};
+__device__ inline uint32_t take_fp16(float &low, float &high)
+{
+    const __half2 pair = __floats2half2_rn(low, high);
+    low -= __low2float(pair);
+    high -= __high2float(pair);
+    return *reinterpret_cast<const uint32_t *>(&pair);
+}
 
-struct fp16x2 {
-    using element = __half;
-    static constexpr int parts = TB_SPLIT_FP16_PARTS;
-    static constexpr bool scales = true;
-
-    __device__ static uint32_t take(float &low, float &high)
-    {
-        const __half2 pair = __floats2half2_rn(low, high);
-        low -= __low2float(pair);
-        high -= __high2float(pair);
-        return *reinterpret_cast<const uint32_t *>(&pair);
-    }
-};
-
-template <class format> __device__ inline uint4 take_part(float (&values)[step_k])
+template <uint32_t take(float &, float &)> __device__ inline uint4 take_part(float (&values)[step_k])
 {
     uint32_t packed[step_k / 2];
 #pragma unroll
     for (int i = 0; i < step_k; i += 2)
-        packed[i / 2] = format::take(values[i], values[i + 1]);
+        packed[i / 2] = take(values[i], values[i + 1]);
     return make_uint4(packed[0], packed[1], packed[2], packed[3]);
 }
+
+/* Whether any of eight numbers of 16 bits is not zero. */
+__device__ inline bool holds_any(const uint4 &taken)
+{
+    return (taken.x | taken.y | taken.z | taken.w) & 0x7fff7fff;
+}
+
+/* A thread's place in a chunk of so many rows: where its eight numbers would be if their part came first. */
+struct place {
+    uint4 *own;
+    int rows;
+
+    /* In a part of 16 bits, which begins after so many bytes of each row. */
+    __device__ uint4 &halves(int row_bytes) const
+    {
+        return own[row_bytes / 16 * rows];
+    }
+
+    /* In a part of 8 bits: two steps of a row are neighbours. */
+    __device__ uint2 &bytes(int row_bytes) const
+    {
+        const int step = threadIdx.x / block_rows;
+        return reinterpret_cast<uint2 *>(own + (row_bytes / 16 - (step + 1) / 2) * rows)[step % 2];
+    }
+};
+
+/* What a number is split into: so many parts of 16 bits. */
+template <class number, int count, bool scaled, uint32_t take(float &, float &)> struct halves {
+    using element = number;
+    static constexpr int parts = count, row_bytes = count * 2 * stage_k, last_order = 2 * (count - 1);
+    static constexpr bool scales = scaled, has_bytes = false;
+
+    /* Of a row: the first so many parts, which lie together. */
+    __device__ static constexpr int row_bytes_of(int used)
+    {
+        return used * (2 * stage_k);
+    }
+    __device__ static constexpr int first_byte(int part)
+    {
+        return part * (2 * stage_k);
+    }
+
+    /* Returns how many parts hold anything. */
+    __device__ static uint32_t split(float (&values)[step_k], const place &place)
+    {
+        uint32_t used = 0;
+#pragma unroll
+        for (int part = 0; part < parts; part++) {
+            const uint4 taken = take_part<take>(values);
+            place.halves(first_byte(part)) = taken;
+            if (holds_any(taken))
+                used = part + 1;
+        }
+        return used;
+    }
+};
+
+using bf16x3 = halves<__nv_bfloat16, 3, false, take_bf16>;
+using fp16x2 = halves<__half, 2, true, take_fp16>;
+static_assert(bf16x3::row_bytes == TB_SPLIT_BF16_ROW_BYTES && fp16x2::row_bytes == TB_SPLIT_FP16_ROW_BYTES,
+              "split.h");
+
+/* Two parts of FP16 and, where these miss the last bits, a third. Products of order 2, at most 2^-22 of what is multiplied, take
+ * FP8 of 3 significant bits (e5m2) for both operands: so the first part and the second are there as FP8, too, and the third as
+ * that alone. FP8 has FP16's exponents: the third, 2^-23 of the number at most, is moved up, the first down by as much. */
+struct fp16x2_fp8 {
+    using element = __half;
+    static constexpr int parts = 3, row_bytes = TB_SPLIT_MIXED_ROW_BYTES, last_order = 2;
+    static constexpr bool scales = true, has_bytes = true;
+    static constexpr int part_bytes = 3 * stage_k; /* of a row: the FP16, then the FP8 */
+
+    __device__ static constexpr int row_bytes_of(int used)
+    {
+        return used < 3 ? used * part_bytes : row_bytes;
+    }
+    __device__ static constexpr int first_byte(int part)
+    {
+        return part * part_bytes;
+    }
+    /* Of FP8. */
+    __device__ static constexpr int first_small_byte(int part)
+    {
+        return part < 2 ? part * part_bytes + 2 * stage_k : 2 * part_bytes;
+    }
+
+    /* 2^exponent of each as FP8, rounded to nearest even. */
+    template <int exponent> __device__ static uint2 make_small(const uint4 &halves)
+    {
+        const uint32_t in[] = {halves.x, halves.y, halves.z, halves.w};
+        uint32_t out[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            out[i] = uint32_t(small_pair<exponent>(in[2 * i])) | uint32_t(small_pair<exponent>(in[2 * i + 1]))
+                                                                     << 16;
+        return make_uint2(out[0], out[1]);
+    }
+
+    template <int exponent> __device__ static uint16_t small_pair(uint32_t halves)
+    {
+        __half2 pair = *reinterpret_cast<const __half2 *>(&halves);
+        if (exponent != 0)
+            pair = __hmul2(pair,
+                           __float2half2_rn(exponent < 0 ? 1.0f / (1 << -exponent) : float(1 << exponent)));
+        return __nv_cvt_halfraw2_to_fp8x2(pair, __NV_SATFINITE, __NV_E5M2);
+    }
+
+    __device__ static uint32_t split(float (&values)[step_k], const place &place)
+    {
+        const uint4 first = take_part<take_fp16>(values);
+        place.halves(first_byte(0)) = first;
+        place.bytes(first_small_byte(0)) = make_small<-TB_SPLIT_SMALL_SHIFT>(first);
+        const uint4 second = take_part<take_fp16>(values);
+        place.halves(first_byte(1)) = second;
+        place.bytes(first_small_byte(1)) = make_small<0>(second);
+#pragma unroll
+        for (float &value : values)
+            value *= 1 << TB_SPLIT_SMALL_SHIFT;
+        const uint2 third = make_small<0>(take_part<take_fp16>(values));
+        place.bytes(first_small_byte(2)) = third;
+        return (third.x | third.y) & 0x7f7f7f7f ? 3 : holds_any(second) ? 2 : holds_any(first) ? 1 : 0;
+    }
+};
 
 /* By two factors, as one may lie beyond FP32's exponents. */
 __device__ inline void scale(float (&values)[step_k], int exponent)
@@ -238,7 +357,8 @@ __device__ inline void find_largest(const operand &x, int64_t stages, int64_t bl
 }
 
 /* Thread 0 tells of a block's pieces; what lies beyond the operand's rows lacks nothing. */
-__device__ inline void tell_used(const operand &x, const share &share, int64_t stages, int parts,
+template <class format>
+__device__ inline void tell_used(const operand &x, const share &share, int64_t stages,
                                  const uint32_t (&used)[block_stages])
 {
     uint8_t *pieces = x.used + share.first_row / block_rows * stages;
@@ -247,13 +367,13 @@ __device__ inline void tell_used(const operand &x, const share &share, int64_t s
         const uint32_t in_piece = used[stage - share.first_stage];
         if (x.used)
             pieces[stage] = uint8_t(in_piece);
-        lacking += in_piece < parts;
+        lacking += in_piece < format::parts;
         most = max(most, in_piece);
     }
     if (most > *static_cast<volatile uint32_t *>(&x.range->parts))
         atomicMax(&x.range->parts, most);
     if (lacking && share.first_row < x.rows)
-        atomicAdd(&x.range->lacking, lacking);
+        atomicAdd(&x.range->lacking[format::has_bytes], lacking);
 }
 
 template <class format> __device__ inline void split_block(const operand &x, int64_t stages, int64_t block)
@@ -271,30 +391,40 @@ template <class format> __device__ inline void split_block(const operand &x, int
         note_range(range, values);
         if (format::scales)
             scale(values, scale_of(x.largest[share.first_row + share.row]));
-        uint4 *target = x.parts + ((panel * stages + stage) * format::parts * steps + share.step) * x.panel +
-                        row_of_panel;
-        uint32_t parts = 0;
-#pragma unroll
-        for (int part = 0; part < format::parts; part++) {
-            const uint4 taken = take_part<format>(values);
-            target[part * steps * x.panel] = taken;
-            if ((taken.x | taken.y | taken.z | taken.w) & 0x7fff7fff)
-                parts = part + 1;
-        }
-        parts = __reduce_max_sync(0xffffffff, parts);
+        constexpr int pieces = format::row_bytes / 16;
+        const place place = {
+            x.parts + ((panel * stages + stage) * pieces + share.step) * x.panel + row_of_panel, x.panel};
+        const uint32_t parts = __reduce_max_sync(0xffffffff, format::split(values, place));
         if (threadIdx.x % 32 == 0)
             atomicMax(&used[stage - share.first_stage], parts);
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        tell_used(x, share, stages, format::parts, used);
+        tell_used<format>(x, share, stages, used);
     raise(&x.range->largest, range.largest);
     raise(&x.range->smallest_below_256, range.smallest_below_256);
 }
 
+/* Splits B, and A where it is not there in this format, which the survey has chosen. */
+template <class format>
+__device__ inline void split_as_chosen(const tb_split_arguments &arguments, tb_split_format number)
+{
+    int64_t block = blockIdx.x;
+    if (block >= arguments.turns_a) {
+        split_block<format>(operand_b(arguments), arguments.stages, block - arguments.turns_a);
+        return;
+    }
+    if (arguments.findings->a.format == number)
+        return;
+    for (; block < arguments.split_blocks_a; block += arguments.turns_a) {
+        split_block<format>(operand_a(arguments), arguments.stages, block);
+        __syncthreads(); /* before its notes in shared memory are cleared */
+    }
+}
+
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-/* Nothing is known yet, or nothing of B. Any number of threads. */
+/* Nothing is known yet, or nothing of B. Any number of threads, the first warp is whole. */
 __device__ inline void begin(const tb_split_arguments &arguments)
 {
     const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x,
@@ -303,16 +433,23 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     static_assert(offsetof(tb_split_findings, a) == 0, "A's findings come first");
     constexpr int words = sizeof(tb_split_findings) / sizeof(uint32_t),
                   words_a = sizeof(tb_split_range) / sizeof(uint32_t);
-    if (thread < words && (thread >= words_a || !keeps_a))
-        reinterpret_cast<uint32_t *>(arguments.findings)[thread] = 0;
-    if (!arguments.largest_a)
-        return;
-    const int64_t rows_a = int64_t(arguments.panels_a) * arguments.panel_a,
-                  rows_b = int64_t(arguments.panels_b) * arguments.panel_b;
-    for (int64_t i = thread; i < rows_a && !keeps_a; i += all)
+    static_assert(words <= 32, "the first warp clears them");
+    if (thread < 32) {
+        const bool was_narrow = keeps_a && arguments.sums_a && is_narrow(arguments);
+        __syncwarp();
+        if (thread < words && (thread >= words_a || !keeps_a))
+            reinterpret_cast<uint32_t *>(arguments.findings)[thread] = 0;
+        else if (thread == 0) {
+            arguments.findings->a.format = was_narrow ? TB_SPLIT_MIXED : TB_SPLIT_BF16;
+            arguments.findings->a.lacking[!was_narrow] = 0; /* A may yet be split so */
+        }
+    }
+    for (int64_t i = thread; i < arguments.found_words_a && !keeps_a; i += all)
         arguments.largest_a[i] = 0;
-    for (int64_t i = thread; i < rows_b; i += all)
+    for (int64_t i = thread; i < arguments.found_words_b; i += all)
         arguments.largest_b[i] = 0;
+    for (int64_t i = thread; i < arguments.pace_words; i += all)
+        arguments.pace[i] = 0;
 }
 
 } // namespace split

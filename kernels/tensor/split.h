@@ -9,12 +9,12 @@
 
 #include "lib/problem.h"
 
-#define TB_SPLIT_BF16_PARTS 3
-#define TB_SPLIT_FP16_PARTS 2
-#define TB_SPLIT_STAGE_K    32
+#define TB_SPLIT_STAGE_K 32
 
-/* Bytes of a chunk: parts of 2 bytes. */
-#define TB_SPLIT_CHUNK_BYTES(parts, rows) ((parts)*TB_SPLIT_STAGE_K * 2 * (rows))
+/* Bytes of a row's parts over a stage: three BF16, two FP16, and two FP16 with FP8 for what they miss. */
+#define TB_SPLIT_BF16_ROW_BYTES  (TB_SPLIT_STAGE_K * 3 * 2)
+#define TB_SPLIT_FP16_ROW_BYTES  (TB_SPLIT_STAGE_K * 2 * 2)
+#define TB_SPLIT_MIXED_ROW_BYTES (TB_SPLIT_STAGE_K * (2 * 2 + 3))
 
 /* Stages that are summed in registers before they join what was summed before. */
 #define TB_SPLIT_SEGMENT_STAGES 32
@@ -22,23 +22,27 @@
 /* The kernel's tiles are 128 x TB_SPLIT_WIDE or, where those would leave the last wave of tiles too empty, 128 x
  * TB_SPLIT_NARROW. A block's shared memory is a ring of as many stages as fit into 227 KiB, each a chunk of A, a
  * chunk of B, and two 8-byte barriers; and lists of products, of 4 bytes for every consumer warp and stage of a segment. */
-#define TB_SPLIT_TILE_M      128
-#define TB_SPLIT_WIDE        192
-#define TB_SPLIT_NARROW      128
-#define TB_SPLIT_LISTS_BYTES (8 * TB_SPLIT_SEGMENT_STAGES * 4)
-#define TB_SPLIT_RING_SPACE  (227 * 1024 - TB_SPLIT_LISTS_BYTES)
-#define TB_SPLIT_STAGE_BYTES(parts, tile_n)                                                                  \
-    (TB_SPLIT_CHUNK_BYTES(parts, TB_SPLIT_TILE_M) + TB_SPLIT_CHUNK_BYTES(parts, tile_n))
-#define TB_SPLIT_RING_STAGES(parts, tile_n)                                                                  \
-    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8))
-#define TB_SPLIT_RING_BYTES(parts, tile_n)                                                                   \
-    (TB_SPLIT_RING_STAGES(parts, tile_n) * (TB_SPLIT_STAGE_BYTES(parts, tile_n) + 2 * 8) +                   \
+#define TB_SPLIT_TILE_M                         128
+#define TB_SPLIT_WIDE                           192
+#define TB_SPLIT_NARROW                         128
+#define TB_SPLIT_LISTS_BYTES                    (8 * TB_SPLIT_SEGMENT_STAGES * 4)
+#define TB_SPLIT_RING_SPACE                     (227 * 1024 - TB_SPLIT_LISTS_BYTES)
+#define TB_SPLIT_STAGE_BYTES(row_bytes, tile_n) ((row_bytes) * (TB_SPLIT_TILE_M + (tile_n)))
+#define TB_SPLIT_RING_STAGES(row_bytes, tile_n)                                                              \
+    (TB_SPLIT_RING_SPACE / (TB_SPLIT_STAGE_BYTES(row_bytes, tile_n) + 2 * 8))
+#define TB_SPLIT_RING_BYTES(row_bytes, tile_n)                                                               \
+    (TB_SPLIT_RING_STAGES(row_bytes, tile_n) * (TB_SPLIT_STAGE_BYTES(row_bytes, tile_n) + 2 * 8) +           \
      TB_SPLIT_LISTS_BYTES)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
 #define TB_SPLIT_CONSUMERS      256 /* threads that hold a tile's sums */
 /* Quadruples of sums that are written at a time: a thread's of the kernel that adds up shares of k. */
 #define TB_SPLIT_WRITE_QUADRUPLES 4
 #define TB_SPLIT_THREADS          384
+
+/* Clusters that read the same chunks stay close enough for L2 to have them: one begins so many stages only when all others
+ * have begun those before. That is for speed alone, so it waits for so many looks at most, and after that no more. */
+#define TB_SPLIT_PACE_STAGES 8
+#define TB_SPLIT_PACE_LOOKS  50
 
 /* What a block of the pre-pass splits. Panels are whole numbers of its rows. */
 #define TB_SPLIT_BLOCK_ROWS   64
@@ -47,8 +51,14 @@
 /* Threads of a block that clears what the passes find out. */
 #define TB_SPLIT_BEGIN_THREADS 256
 
+/* Blocks that look whether A has to be split in another format than the launch before had; a few a multiprocessor. */
+#define TB_SPLIT_BLOCKS_AGAIN 512
+
 /* FP16 parts: every outer index is scaled by a power of two that brings its largest magnitude to [2^14, 2^15). */
 #define TB_SPLIT_SCALED_EXPONENT 14
+
+/* FP8 beside FP16 parts: third parts are multiplied by two to this power, first parts divided. */
+#define TB_SPLIT_SMALL_SHIFT 8
 
 /* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic. BF16 parts mind all
  * of them, FP16 parts the last.
@@ -65,8 +75,34 @@
  * of its nonzero elements, zero where it has no such element; how many parts hold anything but zeros; and how many
  * pieces lack a part, of TB_SPLIT_BLOCK_ROWS rows and a stage each. */
 typedef struct tb_split_range {
-    uint32_t largest, smallest_below_256, parts, lacking;
+    uint32_t largest, smallest_below_256, parts;
+    uint32_t lacking[2]; /* without parts of FP8, and with them */
+    /* Of a survey: the most that an outer index has of each. Zeros are elements without a logarithm, subnormal ones among
+     * them; where all are zeros there are none. The deficit is how far the logarithms of the others, to base 2, lie below the
+     * largest one's, all added up, in units of 2. */
+    uint32_t zeros, deficit;
+    uint32_t fine;   /* of a survey: not 0 where an element has more bits than BF16 */
+    uint32_t format; /* of A's parts that are there already: a tb_split_format */
 } tb_split_range;
+
+typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 } tb_split_format;
+
+/* Logarithms to base 2 in a survey: the upper bits of the number, which count 128 to a power of two, up to 0.0861 below
+ * the logarithm. So an upper bound is so many more. */
+#define TB_SPLIT_LOGARITHM_SHIFT 16
+#define TB_SPLIT_LOGARITHM_UNITS 128
+#define TB_SPLIT_LOGARITHM_ERROR 13
+#define TB_SPLIT_DEFICIT_SHIFT   8 /* of sums of these, rounded up */
+
+/* What is known of an outer index: the sum of logarithms below, how many they are above. */
+#define TB_SPLIT_COUNT_SHIFT 40
+#define TB_SPLIT_SURVEY_MOST (INT64_C(1) << (64 - TB_SPLIT_COUNT_SHIFT)) /* elements are fewer */
+/* With fewer there is nothing to gain. */
+#define TB_SPLIT_SURVEY_LEAST 64
+
+/* What the mixed parts miss is at most 2^-38 of k times the largest magnitudes of the row and the column. So much more may
+ * the sum of the products' magnitudes be: it must be 2^-12 of that at least. */
+#define TB_SPLIT_DEFICIT_MOST 12
 
 /* Where more than one piece in so many lacks a part, products with empty parts are left out. */
 #define TB_SPLIT_LACKING_SHARE 16
@@ -74,26 +110,34 @@ typedef struct tb_split_range {
 /* In device memory, set to zero before the pre-pass, but for a where A's parts are there already. */
 typedef struct tb_split_findings {
     tb_split_range a, b;
-    uint32_t declined; /* 1 once the tensor kernel has left C to the SIMT kernel that follows */
+    uint32_t declined; /* 1 once the tensor kernels have left C to the SIMT kernel that follows */
 } tb_split_findings;
 
 typedef struct tb_split_arguments {
     tb_problem problem;
     void *parts_a, *parts_b; /* [panel][stage][part][k / 8][row][k % 8], zeros where there is no element */
     uint32_t *largest_a,
-        *largest_b; /* FP16 parts: by outer index, the bits of its largest magnitude; else NULL */
+        *largest_b;            /* FP16 parts: by outer index, the bits of its largest magnitude; else NULL */
+    uint64_t *sums_a, *sums_b; /* of a survey, by outer index; or NULL */
+    uint32_t *surveyed_a, *surveyed_b; /* blocks of a survey that are done, by piece of TB_SPLIT_BLOCK_ROWS */
+    uint32_t *
+        pace; /* of each wave of tiles, and of its every TB_SPLIT_PACE_STAGES: clusters that have begun them */
+    int64_t pace_words;                   /* 0: clusters do not mind each other */
+    int64_t found_words_a, found_words_b; /* what is found out by outer index, from largest on */
     uint8_t *used_a,
         *used_b; /* [outer / TB_SPLIT_BLOCK_ROWS][stage]: the piece's parts that hold anything; or NULL */
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     float *
         shares; /* [share][panel of A][panel of B]: a tile of sums of each share of k; not used where there is one */
-    int64_t stages;             /* of k */
-    int64_t share_stages;       /* of a share of k; the last may have fewer */
-    int32_t shares_of_k;        /* tiles of each are computed apart, then added up */
-    int32_t last_order;         /* products of part i and part j are computed where i + j is at most this */
-    int64_t split_blocks_a;     /* of the pre-pass, those of A; B's follow */
-    int64_t first_split_block;  /* that runs: 0, or B's first one where A's parts are there already */
+    int64_t stages;            /* of k */
+    int64_t share_stages;      /* of a share of k; the last may have fewer */
+    int32_t shares_of_k;       /* tiles of each are computed apart, then added up */
+    int32_t last_order;        /* products of part i and part j are computed where i + j is at most this */
+    int64_t split_blocks_a;    /* of the pre-pass, those of A; B's follow */
+    int64_t first_split_block; /* that runs: 0, or B's first one where A's parts are there already */
+    int64_t turns_a;       /* where the format is chosen: blocks that split A, in turns if they are fewer */
+    int64_t survey_stages; /* of a block of a survey, multiples of TB_SPLIT_BLOCK_STAGES */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
 } tb_split_arguments;

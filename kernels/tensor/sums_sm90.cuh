@@ -27,12 +27,15 @@ template <int count> __device__ inline void pin(float (&sum)[count])
         asm volatile("" : "+f"(sum[i])::"memory");
 }
 
-/* sum * 2^-(scale_row + scale_column), rounded once. */
+/* sum * 2^-(scale_row + scale_column), rounded once: by half of the exponent each time, as all of it may lie beyond FP32's.
+ * The sum is zero or 2^-48 at least, the product of the smallest FP16 parts: where half of the exponent makes it subnormal, all
+ * of it makes it zero. */
 __device__ inline float scale_back(float sum, int scale_row, int scale_column)
 {
-    constexpr int bias = 1023, significand_bits = 52;
-    return float(double(sum) *
-                 __longlong_as_double(int64_t(bias - scale_row - scale_column) << significand_bits));
+    constexpr int bias = 127, significand_bits = 23;
+    const int exponent = -scale_row - scale_column, half = exponent >> 1;
+    return sum * __int_as_float((bias + max(half, 1 - bias)) << significand_bits) *
+           __int_as_float((bias + max(exponent - half, 1 - bias)) << significand_bits);
 }
 
 /* Where a thread's sums belong: those of a quadruple to two columns of this row, and of the eighth after it. */
@@ -70,19 +73,22 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
     float *c = problem.c + row + column * problem.ldc;
     const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
     float before[write_batch][2][2] = {};
-    int scales[write_batch][2] = {};
+    uint32_t largest[write_batch][2] = {};
+    if (layout::format::scales) /* there are as many as the panels have columns */
 #pragma unroll
-    for (int q = 0; q < write_batch; q++)
+        for (int q = 0; q < write_batch; q++)
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            if (column + q * 8 + i < problem.n) {
-                if (layout::format::scales)
-                    scales[q][i] = split::scale_of(arguments.largest_b[column + q * 8 + i]);
-                if (problem.beta != 0)
-                    for (int half = 0; half < 2; half++)
-                        if (has_row[half])
-                            before[q][i][half] = c[(q * 8 + i) * problem.ldc + half * 8];
-            }
+            for (int i = 0; i < 2; i++)
+                largest[q][i] = __ldcg(arguments.largest_b + column + q * 8 + i);
+    if (problem.beta != 0)
+#pragma unroll
+        for (int q = 0; q < write_batch; q++)
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                for (int half = 0; half < 2; half++)
+                    before[q][i][half] = column + q * 8 + i < problem.n && has_row[half]
+                                             ? c[(q * 8 + i) * problem.ldc + half * 8]
+                                             : 0;
 #pragma unroll
     for (int q = 0; q < write_batch; q++) {
         const float of[2][2] = {{sums[q].x, sums[q].z}, {sums[q].y, sums[q].w}};
@@ -91,7 +97,7 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
             for (int half = 0; half < 2; half++) {
                 float sum = of[i][half];
                 if (layout::format::scales)
-                    sum = scale_back(sum, rows.scales[half], scales[q][i]);
+                    sum = scale_back(sum, rows.scales[half], split::scale_of(largest[q][i]));
                 if (column + q * 8 + i < problem.n && has_row[half])
                     c[(q * 8 + i) * problem.ldc + half * 8] = tb::combine(problem, sum, &before[q][i][half]);
             }

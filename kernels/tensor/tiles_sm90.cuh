@@ -25,10 +25,9 @@ static_assert(threads == (1 + consumers) * warpgroup && TB_SPLIT_CONSUMERS == co
 template <int n, class split_format> struct layout {
     using format = split_format;
     static constexpr int tile_n = n, parts = format::parts;
-    static constexpr int bytes_a = TB_SPLIT_CHUNK_BYTES(parts, tile_m),
-                         bytes_b = TB_SPLIT_CHUNK_BYTES(parts, tile_n);
+    static constexpr int bytes_a = format::row_bytes * tile_m, bytes_b = format::row_bytes * tile_n;
     static constexpr int stage_bytes = bytes_a + bytes_b;
-    static constexpr int stages = TB_SPLIT_RING_STAGES(parts, tile_n);
+    static constexpr int stages = TB_SPLIT_RING_STAGES(format::row_bytes, tile_n);
     static constexpr int barriers_offset = stages * stage_bytes;          /* full[stages], empty[stages] */
     static constexpr int lists_offset = barriers_offset + 2 * 8 * stages; /* [warp][stage], consumers' */
 };

@@ -1,7 +1,7 @@
-/* wgmma m64 n k16, BF16 or FP16 operands in shared memory, FP32 accumulators: D (64 x n) = A * B + (keep ? D : 0),
+/* wgmma m64 n k16, BF16 or FP16 operands in shared memory, or k32 and FP8, FP32 accumulators: D (64 x n) = A * B + (keep ? D : 0),
  * for the widths n that kernels here use.
  *
- * Both operands are K-major without swizzle: shared memory holds core matrices of 8 rows x 8 steps of k, 128
+ * Both operands are K-major without swizzle: shared memory holds core matrices of 8 rows x 8 steps of k (16 of FP8), 128
  * bytes in one piece, so that reading one touches every bank once. A descriptor says where the first core
  * matrix lies and how far apart neighbours are along k and along the rows.
  *
@@ -12,6 +12,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <stdint.h>
 
 namespace ptx
@@ -41,7 +42,7 @@ template <int n, typename element> struct wgmma;
 
 /* names ends in a comma, which the braces' last register takes; a, b and keep are the numbers of the operands
  * that follow the accumulators. */
-#define TB_WGMMA(n, element, type, names, last, a, b, keep, ...)                                             \
+#define TB_WGMMA(n, element, type, k, turns, names, last, a, b, keep, ...)                                   \
     template <> struct wgmma<n, element> {                                                                   \
         static constexpr int registers = n / 2;                                                              \
         __device__ static void multiply(float (&sum)[n / 2], uint64_t descriptor_a, uint64_t descriptor_b,   \
@@ -50,25 +51,29 @@ template <int n, typename element> struct wgmma;
             asm volatile("{\n"                                                                               \
                          ".reg .pred keep;\n"                                                                \
                          "setp.ne.b32 keep, " keep ", 0;\n"                                                  \
-                         "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " "                 \
-                         "{" names last "}, " a ", " b ", keep, 1, 1, 0, 0;\n"                               \
+                         "wgmma.mma_async.sync.aligned.m64n" #n k ".f32." type "." type " "                  \
+                         "{" names last "}, " a ", " b ", keep, 1, 1" turns ";\n"                            \
                          "}"                                                                                 \
                          : __VA_ARGS__                                                                       \
                          : "l"(descriptor_a), "l"(descriptor_b), "r"(keep_sum));                             \
         }                                                                                                    \
     };
 
-#define TB_WGMMA_128(element, type)                                                                          \
-    TB_WGMMA(128, element, type, TB_NAMES_60 "%60,%61,%62,", "%63", "%64", "%65", "%66", TB_FLOATS_64)
-#define TB_WGMMA_192(element, type)                                                                          \
-    TB_WGMMA(192, element, type, TB_NAMES_80 TB_NAMES_10(8) "%90,%91,%92,%93,%94,", "%95", "%96", "%97",     \
-             "%98", TB_FLOATS_64, TB_FLOATS_16(64), TB_FLOATS_16(80))
+#define TB_WGMMA_128(element, type, k, turns)                                                                \
+    TB_WGMMA(128, element, type, k, turns, TB_NAMES_60 "%60,%61,%62,", "%63", "%64", "%65", "%66",           \
+             TB_FLOATS_64)
+#define TB_WGMMA_192(element, type, k, turns)                                                                \
+    TB_WGMMA(192, element, type, k, turns, TB_NAMES_80 TB_NAMES_10(8) "%90,%91,%92,%93,%94,", "%95", "%96",  \
+             "%97", "%98", TB_FLOATS_64, TB_FLOATS_16(64), TB_FLOATS_16(80))
 
-TB_WGMMA(8, __nv_bfloat16, "bf16", "%0,%1,%2,", "%3", "%4", "%5", "%6", TB_FLOATS_4(0))
-TB_WGMMA_128(__nv_bfloat16, "bf16")
-TB_WGMMA_192(__nv_bfloat16, "bf16")
-TB_WGMMA_128(__half, "f16")
-TB_WGMMA_192(__half, "f16")
+/* Operands of 16 bits could be turned. */
+TB_WGMMA(8, __nv_bfloat16, "bf16", "k16", ", 0, 0", "%0,%1,%2,", "%3", "%4", "%5", "%6", TB_FLOATS_4(0))
+TB_WGMMA_128(__nv_bfloat16, "bf16", "k16", ", 0, 0")
+TB_WGMMA_192(__nv_bfloat16, "bf16", "k16", ", 0, 0")
+TB_WGMMA_128(__half, "f16", "k16", ", 0, 0")
+TB_WGMMA_192(__half, "f16", "k16", ", 0, 0")
+TB_WGMMA_128(__nv_fp8_e5m2, "e5m2", "k32", "")
+TB_WGMMA_192(__nv_fp8_e5m2, "e5m2", "k32", "")
 
 #undef TB_WGMMA_192
 #undef TB_WGMMA_128

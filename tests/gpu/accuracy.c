@@ -170,6 +170,46 @@ static void powers_of_two_commute(sides *s, uint64_t seed)
     free(first);
 }
 
+/* The position of a family by its name. */
+static const accuracy_family *family_named(const char *name)
+{
+    for (int i = 0; i < accuracy_family_count; i++)
+        if (strcmp(accuracy_families[i].name, name) == 0)
+            return &accuracy_families[i];
+    sampled_must(false, name);
+    return NULL;
+}
+
+/* Of a family whose numbers are of like size the survey chooses other parts than sgemm_bf16x6_sm90's, else the same. */
+static void the_survey_chooses(sides *s, uint64_t seed)
+{
+    static const struct {
+        const char *name;
+        bool narrow;
+    } cases[] = {{"normal", true},      {"uniform 1..2", true}, {"(u-1/2)exp(4N)", false},
+                 {"A D, 1/D B", false}, {"graded", true},       {"subnormal", false}};
+    const int64_t k = 100; /* not shared out: bits do not depend on how it is cut */
+    const tb_kernel *own = s->kernel;
+    float *first = malloc(sizeof(float) * M * N);
+    sampled_must(first != NULL, "malloc");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const accuracy_family *family = family_named(cases[i].name);
+        sampled_operand a, b;
+        multiply_families(s, family, family, k, seed, &a, &b);
+        memcpy(first, s->on.host_c, sizeof(float) * M * N);
+        sampled_drop_operand(&a);
+        sampled_drop_operand(&b);
+        s->kernel = tb_find_kernel("sgemm_bf16x6_sm90");
+        multiply_families(s, family, family, k, seed, &a, &b);
+        s->kernel = own;
+        CHECK((memcmp(first, s->on.host_c, sizeof(float) * M * N) != 0) == cases[i].narrow,
+              "%s: other parts were chosen", family->name);
+        sampled_drop_operand(&a);
+        sampled_drop_operand(&b);
+    }
+    free(first);
+}
+
 static double fill_exceptions(const accuracy_position *at, check_random *random)
 {
     static const double exceptions[] = {INFINITY, -INFINITY, NAN, 0};
@@ -230,6 +270,8 @@ int main(int argc, char **argv)
     }
     if (!is_fast(&s))
         the_identity_changes_nothing(&s, seed);
+    if (strcmp(s.kernel->name, "sgemm_split_sm90") == 0)
+        the_survey_chooses(&s, seed);
     integers_are_exact(&s, seed);
     powers_of_two_commute(&s, seed);
     infinities_and_nans_are_those_of_a_loop(&s, seed);

@@ -49,6 +49,14 @@ static double fill_widest(const accuracy_position *at, check_random *random)
     return (uniform(random) - 0.5) * exp(4 * accuracy_normal(random));
 }
 
+/* Of so different magnitudes as FP16 parts with FP8 just take: a mean of 2^-5.7 of the largest in each operand. */
+static double fill_ten_binades(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    const double value = ldexp(1 + uniform(random), -(int)(10.999 * uniform(random)));
+    return uniform(random) < 0.5 ? -value : value;
+}
+
 /* A * D and D^-1 * B, D of powers of two. */
 static double fill_scaled(const accuracy_position *at, check_random *random)
 {
@@ -105,12 +113,20 @@ static double fill_subnormal(const accuracy_position *at, check_random *random)
 }
 
 const accuracy_family accuracy_families[] = {
-    {"uniform 0..1", fill_positive, false, false}, {"uniform 1..2", fill_one_to_two, false, false},
-    {"normal", fill_normal, true, false},          {"(u-1/2)exp(N)", fill_wide, true, false},
-    {"(u-1/2)exp(4N)", fill_widest, false, false}, {"A D, 1/D B", fill_scaled, true, false},
-    {"graded", fill_graded, true, false},          {"cancelling", fill_cancelling, false, false},
-    {"equal along k", fill_equal, false, false},   {"huge", fill_huge, false, false},
-    {"near FLT_MAX", fill_largest, false, false},  {"tiny", fill_tiny, false, true},
-    {"near FLT_MIN", fill_smallest, false, true},  {"subnormal", fill_subnormal, false, true},
+    {"uniform 0..1", fill_positive, false, false},
+    {"uniform 1..2", fill_one_to_two, false, false},
+    {"normal", fill_normal, true, false},
+    {"(u-1/2)exp(N)", fill_wide, true, false},
+    {"(u-1/2)exp(4N)", fill_widest, false, false},
+    {"ten binades", fill_ten_binades, true, false},
+    {"A D, 1/D B", fill_scaled, true, false},
+    {"graded", fill_graded, true, false},
+    {"cancelling", fill_cancelling, false, false},
+    {"equal along k", fill_equal, false, false},
+    {"huge", fill_huge, false, false},
+    {"near FLT_MAX", fill_largest, false, false},
+    {"tiny", fill_tiny, false, true},
+    {"near FLT_MIN", fill_smallest, false, true},
+    {"subnormal", fill_subnormal, false, true},
 };
 const int accuracy_family_count = (int)(sizeof accuracy_families / sizeof *accuracy_families);

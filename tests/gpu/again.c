@@ -1,5 +1,6 @@
 /* What a kernel has made of A serves the next launches, with B of other widths: each result against the oracle
- * of tests/matrix.h. Numbers that a family leaves to FP32 arithmetic lie in A, in one of the B, in both or in neither.
+ * of tests/matrix.h. Numbers that a family leaves to FP32 arithmetic, or
+ * splits otherwise, lie in A, in one of the B, in both or in neither.
  */
 #include "kernels/catalog.h"
 #include "lib/device.h"
@@ -41,6 +42,25 @@ static float *on_device(const matrix *matrix)
     return block;
 }
 
+/* Numbers of magnitudes that differ too much for parts of FP16. */
+static void widen(matrix *matrix, check_random *random)
+{
+    for (int64_t line = 0; line < matrix->lines; line++)
+        for (int64_t i = 0; i < matrix->length; i++) {
+            float *element = &matrix_elements(matrix)[line * matrix->ld + i];
+            *element = ldexpf(*element, -(int)check_between(random, 0, 40));
+        }
+}
+
+static void perhaps_change(matrix *matrix, check_random *random)
+{
+    const int64_t choice = check_between(random, 0, 7);
+    if (choice < 2)
+        spoil(matrix, random);
+    else if (choice < 4)
+        widen(matrix, random);
+}
+
 /* Products of one A with several B, and their operands on the device. */
 typedef struct series {
     product products[LAUNCHES];
@@ -57,8 +77,7 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
                            .k = check_between(random, 1, 1500),
                            .more_roundings = kernel->accuracy == TB_ACCURACY_FAST ? FAST_ROUNDINGS : 0};
     matrix a = draw_matrix(first.m, first.k, first.transpose_a, random);
-    if (check_between(random, 0, 3) == 0)
-        spoil(&a, random);
+    perhaps_change(&a, random);
     s.a = on_device(&a);
     size_t bytes = 0;
     for (int i = 0; i < LAUNCHES; i++) {
@@ -71,8 +90,7 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         p->a = a;
         p->b = draw_matrix(p->k, p->n, p->transpose_b, random);
         p->c = draw_matrix(p->m, p->n, false, random);
-        if (check_between(random, 0, 3) == 0)
-            spoil(&p->b, random);
+        perhaps_change(&p->b, random);
         s.b[i] = on_device(&p->b);
         s.c[i] = on_device(&p->c);
         s.problems[i] = (tb_problem){.m = p->m,

@@ -101,7 +101,7 @@ static void check_kernel(const char *kernel, const data *data, check_random *ran
 int main(void)
 {
     static const char *const kernels[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90",
-                                          "sgemm_bf16x6_sm80"};
+                                          "sgemm_bf16x6_sm80", "sgemm_split_sm90"};
     static const int bits[] = {8, 16, 24};
     if (!arena_has_device())
         SKIP("no device");

@@ -9,8 +9,9 @@
 
 enum { MULTIPROCESSORS = 132, SHAPES = 1000, LAUNCHES_MAXIMUM = 16 };
 
-static tb_split_arguments launched;
+static tb_split_arguments launched; /* of what multiplies: the last one's */
 static const char *symbols[LAUNCHES_MAXIMUM];
+static tb_split_arguments arguments[LAUNCHES_MAXIMUM];
 static int64_t blocks[LAUNCHES_MAXIMUM];
 static int launches;
 
@@ -28,6 +29,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     if (strncmp(entry->symbol, "sgemm_simt", 10) != 0)
         memcpy(&launched, argument, sizeof launched);
     if (launches < LAUNCHES_MAXIMUM) {
+        arguments[launches] = launched;
         symbols[launches] = entry->symbol;
         blocks[launches++] = block_count;
     }
@@ -44,26 +46,40 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* From this launch on; returns what comes after them. */
+static int products_come_in_order(int first)
+{
+    const tb_split_arguments *mine = &arguments[first];
+    const char *tile = mine->panel_b == TB_SPLIT_WIDE ? "_128x192" : "_128x128";
+    CHECK(ends_with(symbols[first], tile) && !strstr(symbols[first], "_add"), "%s multiplies",
+          symbols[first]);
+    const bool adds = strstr(symbols[first + 1], "_add") != NULL;
+    CHECK(adds == (mine->shares_of_k > 1) && (!adds || ends_with(symbols[first + 1], tile)),
+          "%d shares, then %s", mine->shares_of_k, symbols[first + 1]);
+
+    const int64_t works = (int64_t)mine->panels_a * mine->panels_b * mine->shares_of_k;
+    CHECK(blocks[first] >= 1 && blocks[first] <= works && blocks[first] <= MULTIPROCESSORS &&
+              blocks[first] % TB_SPLIT_CLUSTER_BLOCKS == 0,
+          "%lld blocks for %lld works", (long long)blocks[first], (long long)works);
+    return first + 1 + adds;
+}
+
 static void launches_come_in_order(const tb_kernel *kernel)
 {
-    static const char *const plain[] = {"_begin", "_split"}, *const scaled[] = {"_begin", "_largest",
-                                                                                "_split"};
-    const bool scales = kernel->accuracy == TB_ACCURACY_FAST;
-    const int passes = scales ? 3 : 2;
+    static const char *const plain[] = {"_begin", "_split"},
+                             *const scaled[] = {"_begin", "_largest", "_split"},
+                             *const surveyed[] = {"_begin", "_survey", "_split"};
+    const bool scales = kernel->accuracy == TB_ACCURACY_FAST, surveys = strstr(symbols[1], "_survey") != NULL;
+    const int passes = scales || surveys ? 3 : 2;
     for (int i = 0; i < passes; i++)
-        CHECK(ends_with(symbols[i], (scales ? scaled : plain)[i]), "launch %d is %s", i, symbols[i]);
-    const char *tile = launched.panel_b == TB_SPLIT_WIDE ? "_128x192" : "_128x128";
-    CHECK(ends_with(symbols[passes], tile) && !strstr(symbols[passes], "_add"), "%s multiplies",
-          symbols[passes]);
-    const bool adds = strstr(symbols[passes + 1], "_add") != NULL;
-    CHECK(adds == (launched.shares_of_k > 1) && (!adds || ends_with(symbols[passes + 1], tile)),
-          "%d shares, then %s", launched.shares_of_k, symbols[passes + 1]);
+        CHECK(ends_with(symbols[i], (surveys  ? surveyed
+                                     : scales ? scaled
+                                              : plain)[i]),
+              "launch %d is %s", i, symbols[i]);
+    int next = products_come_in_order(passes);
+    for (; next < launches; next++)
+        CHECK(strncmp(symbols[next], "sgemm_simt", 10) == 0, "%s comes behind", symbols[next]);
     CHECK(strncmp(symbols[launches - 1], "sgemm_simt", 10) == 0, "%s comes last", symbols[launches - 1]);
-
-    const int64_t works = (int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k;
-    CHECK(blocks[passes] >= 1 && blocks[passes] <= works && blocks[passes] <= MULTIPROCESSORS &&
-              blocks[passes] % TB_SPLIT_CLUSTER_BLOCKS == 0,
-          "%lld blocks for %lld works", (long long)blocks[passes], (long long)works);
 }
 
 static void shares_cover_k(const tb_problem *p)
@@ -96,13 +112,17 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
     size_t bytes = kernel->workspace(&launcher, kernel, &problem);
     CHECK(kernel->launch(&launcher, kernel, &problem, memory) == TB_OK, "%s refuses", kernel->name);
     launches_come_in_order(kernel);
-    shares_cover_k(&problem);
-    workspace_holds_it(&problem, memory, bytes);
+    for (int i = 0; i < launches - 1; i++) {
+        launched = arguments[i];
+        shares_cover_k(&problem);
+        workspace_holds_it(&problem, memory, bytes);
+    }
 }
 
 int main(void)
 {
-    static const char *const names[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90"};
+    static const char *const names[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90",
+                                        "sgemm_split_sm90"};
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const tb_kernel *kernel = tb_find_kernel(names[i]);
@@ -110,6 +130,12 @@ int main(void)
             a_product_is_cut(kernel, check_between(&random, 1, shape % 3 ? 4000 : 300),
                              check_between(&random, 1, shape % 2 ? 4000 : 300),
                              check_between(&random, 1, shape % 5 ? 5000 : 200000));
+        if (strcmp(names[i], "sgemm_split_sm90") == 0) {
+            a_product_is_cut(kernel, 500, 600, 700);
+            CHECK(ends_with(symbols[1], "_survey"), "no survey, but %s", symbols[1]);
+            a_product_is_cut(kernel, 300, 300, TB_SPLIT_SURVEY_MOST);
+            CHECK(!ends_with(symbols[1], "_survey"), "a survey of too many elements to count");
+        }
         /* One wave of whole tiles needs no shares; sixteen tiles of a long k need many. */
         a_product_is_cut(kernel, 8192, 8192, 8192);
         CHECK(launched.shares_of_k == 1, "%d shares of a large product", launched.shares_of_k);
