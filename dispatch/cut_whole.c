@@ -66,6 +66,7 @@ typedef struct cut {
     int64_t band_m;       /* other rows come when all columns are there */
     int64_t lead;         /* slabs that are multiplied for all of C first */
     bool b_by_slabs;
+    int wider; /* panels of the slab that completes the first block: twice as wide, so many times */
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
@@ -103,7 +104,8 @@ static tb_tiling cut_columns(const tb_problem *problem, const tb_budget *budget,
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
     cut_a(problem, budget, cut, &tiling);
-    tiling.panel_n = tb_choose_panel(budget, tiling.band_m, tiling.block_n, tiling.slab_k);
+    tiling.panel_n = tb_smaller(
+        tb_choose_panel(budget, tiling.band_m, tiling.block_n, tiling.slab_k) << cut->wider, tiling.block_n);
     tiling.band_panel_n = tb_choose_panel(budget, tb_larger(m - tiling.band_m, 1), n,
                                           tb_larger(problem->k - tiling.lead * tiling.slab_k, 1));
     return tiling;
@@ -216,6 +218,18 @@ static void try_more(search *search)
         }
 }
 
+/* The first block completes sooner as a whole, and begins to go back later. */
+#define WIDER_MOST 4
+
+static void try_wider(search *search)
+{
+    cut next = search->cut;
+    for (next.wider = 1; next.wider <= WIDER_MOST; next.wider++)
+        consider(search, &next);
+    if (search->cut.wider > 0)
+        try_first_blocks(search, search->cut, 1);
+}
+
 static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budget, const cut *uncut)
 {
     search search = {.problem = problem, .budget = budget, .seconds = HUGE_VAL, .cut = *uncut};
@@ -225,6 +239,7 @@ static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budg
     if (search.cut.panel_n == problem->n)
         return search.tiling;
     try_first_blocks(&search, search.cut, 1);
+    try_wider(&search);
     if (search.seconds > MORE_SECONDS) {
         try_more(&search);
         try_first_blocks(&search, search.cut, 1);

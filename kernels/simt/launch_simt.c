@@ -294,19 +294,6 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
-/* A launch that does nothing as a rule is spared the one behind it, unless most of the device would have nothing to do. */
-static tb_simt_schedule plan_if(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
-{
-    enum { IDLE_PARTS = 4 };
-    tb_simt_schedule plan = tb_simt_plan(kernel, problem, 1, target);
-    const int64_t tiles = plan.tiles_m * plan.tiles_n;
-    if (plan.cluster == 1 && tiles * IDLE_PARTS >= target.multiprocessors) {
-        plan.whole = tiles;
-        plan.pieces = 0;
-    }
-    return plan;
-}
-
 double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
 {
     return START_CLOCKS + tb_simt_plan(kernel, problem, 1, target).clocks;
@@ -316,12 +303,6 @@ size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *k
                                  const tb_problem *problem, int64_t batches)
 {
     tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
-    return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
-}
-
-size_t tb_simt_workspace_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
-{
-    tb_simt_schedule schedule = plan_if(kernel, problem, launcher->target);
     return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
 }
 
@@ -363,8 +344,7 @@ static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *
                                   tb_simt_arguments arguments)
 {
     const tb_problem *problem = &arguments.problem;
-    tb_simt_schedule schedule = arguments.only_if ? plan_if(kernel, problem, launcher->target)
-                                                  : tb_simt_plan(kernel, problem, batches, launcher->target);
+    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
     int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;

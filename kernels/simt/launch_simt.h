@@ -33,8 +33,6 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
 tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                             void *workspace, const uint32_t *only_if);
 
-size_t tb_simt_workspace_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-
 /* Sees to it that such a launch finds its code on the device. */
 tb_status tb_prepare_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
 

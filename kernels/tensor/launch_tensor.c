@@ -48,7 +48,7 @@ static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10
 static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
 static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
-static const family surveyed = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.7, LAUNCHES_CLOCKS * 3, 20, true, true};
+static const family surveyed = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3, 20, true, true};
 
 /* How the work is cut: tiles, and where those are few, shares of k. */
 typedef struct schedule {
@@ -201,7 +201,7 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
 size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
 {
     const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
-    return kernel ? tb_simt_workspace_if(launcher, kernel, problem) : 0;
+    return kernel ? tb_simt_workspace_batched(launcher, kernel, problem, 1) : 0;
 }
 
 static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
