@@ -7,7 +7,7 @@
 # a multiprocessor of 9.0 by their registers than the catalog says. rows is the program that prints what it says.
 #
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
-# later; all others for any.
+# later; all others for any. The ladder, which is plain, is compiled for the oldest alone.
 # Needs no GPU. Exit code 77 where there is no nvcc.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -65,7 +65,8 @@ fi
 case $architecture in
 *a) files=$(find "$root/kernels" -name "*_sm${architecture%a}.cu" | sort) ;;
 *) files=$(
-    find "$root/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu'
+    find "$root/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
+    [ "$architecture" -gt 75 ] || find "$root/kernels/ladder" -name '*.cu'
     [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
 ) ;;
 esac
