@@ -129,10 +129,12 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
     return chip;
 }
 
-static double nominal_copy_rate(void)
+/* The host copies for all devices that share the product. */
+static double nominal_copy_rate(int devices)
 {
     const int cores = tb_machine_facts().host_cores;
-    return NOMINAL_COPY_A_CORE * (cores < NOMINAL_COPY_CORES ? cores > 1 ? cores : 1 : NOMINAL_COPY_CORES);
+    return NOMINAL_COPY_A_CORE * (cores < NOMINAL_COPY_CORES ? cores > 1 ? cores : 1 : NOMINAL_COPY_CORES) /
+           devices;
 }
 
 static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
@@ -142,8 +144,8 @@ static bool is_same(const tb_known_tiling *known, const tb_problem *problem, con
     return p->m == problem->m && p->n == problem->n && p->k == problem->k &&
            p->transpose_a == problem->transpose_a && p->transpose_b == problem->transpose_b &&
            (p->beta == 0) == (problem->beta == 0) && b->kernel == budget->kernel &&
-           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes && b->a == budget->a &&
-           b->b == budget->b && b->c == budget->c;
+           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
+           b->copy_rate == budget->copy_rate && b->a == budget->a && b->b == budget->b && b->c == budget->c;
 }
 
 /* Going through the ways to cut a product takes up to a millisecond. What needs a part of the memory only is the same with
@@ -183,7 +185,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                                 .chip = &chip,
                                 .bytes = budget,
                                 .slot_bytes = (int64_t)pipeline->slot_bytes,
-                                .copy_rate = nominal_copy_rate(),
+                                .copy_rate = nominal_copy_rate(plan->part_count),
                                 .a = passage(&plan->a),
                                 .b = passage(&plan->b),
                                 .c = passage_of_c(&plan->c, problem->beta)};
