@@ -241,6 +241,12 @@ static int helpers_wanted(void)
     return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
 
+int tb_copy_threads(void)
+{
+    const int helpers = helpers_wanted();
+    return helpers > 0 ? 1 + helpers : 1;
+}
+
 /* Under the lock. */
 static void start_helpers(void)
 {

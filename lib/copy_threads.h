@@ -27,6 +27,9 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
                    size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
 void tb_copy_end(tb_copy_job *job);
 
+/* Threads that copy together, the calling one among them. */
+int tb_copy_threads(void);
+
 /* Jobs of so many bytes in all will follow: helpers are woken, and look for work instead of sleeping until they are
  * dismissed, or there has been none for two milliseconds. */
 void tb_copy_call_helpers(size_t bytes);

@@ -7,6 +7,7 @@
 #include "dispatch/tiling.h"
 #include "lib/calibrate.h"
 #include "lib/clock.h"
+#include "lib/copy_threads.h"
 #include "lib/counters.h"
 #include "lib/device.h"
 #include "lib/machine.h"
@@ -29,10 +30,9 @@
 /* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
 #define NOMINAL_LINK 52e9
 
-/* Between ordinary and pinned memory, bytes a second: what threads that are awake reach, both ways together (on an H200's host
- * of 16 cores, 117 GB/s). The route is chosen by a lower rate, as it decides whether to leave the host at all. */
-#define NOMINAL_COPY_A_CORE 10e9
-#define NOMINAL_COPY_CORES  12
+/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together (on an H200's
+ * host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides whether to leave the host at all. */
+#define NOMINAL_COPY_A_THREAD 10e9
 
 /* Device memory that this call may use, in bytes. */
 static tb_status find_budget(int device, double *bytes)
@@ -132,9 +132,7 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
 /* The host copies for all devices that share the product. */
 static double nominal_copy_rate(int devices)
 {
-    const int cores = tb_machine_facts().host_cores;
-    return NOMINAL_COPY_A_CORE * (cores < NOMINAL_COPY_CORES ? cores > 1 ? cores : 1 : NOMINAL_COPY_CORES) /
-           devices;
+    return NOMINAL_COPY_A_THREAD * tb_copy_threads() / devices;
 }
 
 static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
