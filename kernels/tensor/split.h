@@ -100,8 +100,9 @@ typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 }
 /* With fewer there is nothing to gain. */
 #define TB_SPLIT_SURVEY_LEAST 64
 
-/* What the mixed parts miss is at most 2^-38 of k times the largest magnitudes of the row and the column. So much more may
- * the sum of the products' magnitudes be: it must be 2^-12 of that at least. */
+/* What mixed parts miss, beyond bits that are small beside each number's own, is at most 2^-38 of k times the largest magnitudes
+ * of the row and the column. The sum of the products' magnitudes must be 2^-12 of that product at least: so it is u / 4 of the
+ * sum. */
 #define TB_SPLIT_DEFICIT_MOST 12
 
 /* Where more than one piece in so many lacks a part, products with empty parts are left out. */
