@@ -1,6 +1,8 @@
 /* Forecasts in seconds, from the problem and the machine alone. */
 #include "dispatch/plan.h"
 
+#include "lib/integers.h"
+
 #include <math.h>
 
 /* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s on 16 cores at n = 4096. A strong host is assumed, so that
@@ -199,4 +201,20 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, con
         bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
     double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
     return kernel->pads ? seconds + pad_seconds(kernel, problem, chip) : seconds;
+}
+
+/* About so many, and of so many columns at least; where there are fewer columns panels are few. */
+#define PANELS       8
+#define PANEL_LEAST  384
+#define COLUMNS_MANY 2048
+
+double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
+{
+    const tb_target target = {chip->architecture, chip->multiprocessors, chip->clusters};
+    tb_problem panel = *problem;
+    if (problem->n >= COLUMNS_MANY)
+        panel.n = tb_larger(problem->n / PANELS, PANEL_LEAST);
+    const double panels = (double)problem->n / (double)panel.n;
+    const double of_a = kernel->clocks_of_a ? kernel->clocks_of_a(&panel, target) / chip->clock : 0;
+    return panels * (tb_kernel_seconds(kernel, &panel, chip) - of_a) + of_a;
 }

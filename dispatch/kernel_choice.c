@@ -2,8 +2,6 @@
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
 
-#include "lib/integers.h"
-
 #include <stdatomic.h>
 #include <string.h>
 
@@ -51,47 +49,23 @@ static bool is_candidate(const tb_kernel *kernel, const tb_problem *problem, con
            tb_kernel_serves(kernel, problem, chip, pitched);
 }
 
-/* A streamed product is multiplied panel by panel, about so many; what a kernel makes of A serves all of them. */
-#define PANELS      8
-#define PANEL_LEAST 384
-
-static double panel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
-{
-    const tb_target target = {chip->architecture, chip->multiprocessors, chip->clusters};
-    tb_problem panel = *problem;
-    panel.n = tb_smaller(problem->n, tb_larger(problem->n / PANELS, PANEL_LEAST));
-    const double of_a = kernel->clocks_of_a(&panel, target) / chip->clock;
-    return tb_kernel_seconds(kernel, &panel, chip) - of_a * (1 - (double)panel.n / (double)problem->n);
-}
-
-typedef double (*forecast)(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
-
-/* Of all that can serve the problem, or of those that keep what they make of A. */
-static const tb_kernel *find_least(forecast forecast, bool keeping_a, const tb_problem *problem,
-                                   const tb_facts *facts, const tb_chip *chip, bool pitched)
+static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+                                      bool pitched)
 {
     const tb_kernel *best = NULL;
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if ((keeping_a && !kernel->clocks_of_a) || !is_candidate(kernel, problem, facts, chip, pitched))
+        if (!is_candidate(kernel, problem, facts, chip, pitched))
             continue;
-        const double seconds = forecast(kernel, problem, chip);
+        double seconds = pitched ? tb_kernel_seconds_by_panels(kernel, problem, chip)
+                                 : tb_kernel_seconds(kernel, problem, chip);
         if (!best || seconds <= best_seconds) {
             best = kernel;
             best_seconds = seconds;
         }
     }
     return best;
-}
-
-static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
-                                      bool pitched)
-{
-    const tb_kernel *best = find_least(tb_kernel_seconds, false, problem, facts, chip, pitched);
-    return pitched && best && best->clocks_of_a
-               ? find_least(panel_seconds, true, problem, facts, chip, pitched)
-               : best;
 }
 
 static uint64_t bits_of(double value)

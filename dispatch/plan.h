@@ -158,6 +158,10 @@ double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *fact
 /* The time of the kernel itself, operands in place or still to be padded. */
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
 
+/* The same where columns of C are computed a panel after the other, as in a streamed product: each has its launches, and what
+ * the kernel makes of A serves all. */
+double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
+
 /* Whether the kernel can serve the problem on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched);

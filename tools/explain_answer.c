@@ -113,7 +113,8 @@ static kernel_row *sort_kernels(const question *question)
         rows[i].kernel = kernel;
         rows[i].serves = tb_kernel_serves(kernel, &question->problem, chip_of(question), pitched);
         if (rows[i].serves)
-            rows[i].seconds = tb_kernel_seconds(kernel, &question->problem, chip_of(question));
+            rows[i].seconds = (pitched ? tb_kernel_seconds_by_panels
+                                       : tb_kernel_seconds)(kernel, &question->problem, chip_of(question));
     }
     if (rows)
         qsort(rows, question->facts.kernel_count, sizeof *rows, compare_rows);

@@ -45,7 +45,7 @@ __device__ inline uint32_t logarithm_above(uint32_t bits)
  * be those k where neither is zero, A and B their largest magnitudes. A sum is no less than its number of terms times their
  * geometric mean, so that
  *     |a||b| >= t A B 2^-((deficit of a + deficit of b) / t),
- * which must be at least 2^-12 k A B. Fewer zeros or less deficit only make it more: the most of each will do for all. */
+ * which must be at least 2^-8 k A B. Fewer zeros or less deficit only make it more: the most of each will do for all. */
 __device__ inline bool is_narrow(const tb_split_arguments &arguments)
 {
     const tb_split_range a = arguments.findings->a, b = arguments.findings->b;

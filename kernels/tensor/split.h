@@ -97,13 +97,13 @@ typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 }
 /* What is known of an outer index: the sum of logarithms below, how many they are above. */
 #define TB_SPLIT_COUNT_SHIFT 40
 #define TB_SPLIT_SURVEY_MOST (INT64_C(1) << (64 - TB_SPLIT_COUNT_SHIFT)) /* elements are fewer */
-/* With fewer there is nothing to gain. */
-#define TB_SPLIT_SURVEY_LEAST 64
+/* With fewer, sums of one sign by FP32 multiply-adds err less than bits that tensor cores cut off may (docs/precision.md). */
+#define TB_SPLIT_SURVEY_LEAST 512
 
 /* What mixed parts miss, beyond bits that are small beside each number's own, is at most 2^-38 of k times the largest magnitudes
- * of the row and the column. The sum of the products' magnitudes must be 2^-12 of that product at least: so it is u / 4 of the
- * sum. */
-#define TB_SPLIT_DEFICIT_MOST 12
+ * of the row and the column: u / 64 of the sum of the products' magnitudes, where that is 2^-8 of the product at least. That
+ * limit is not for it, but for what the tensor cores cut off, which is more where magnitudes differ (docs/precision.md). */
+#define TB_SPLIT_DEFICIT_MOST 8
 
 /* Where more than one piece in so many lacks a part, products with empty parts are left out. */
 #define TB_SPLIT_LACKING_SHARE 16

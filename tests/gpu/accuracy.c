@@ -188,7 +188,7 @@ static void the_survey_chooses(sides *s, uint64_t seed)
         bool narrow;
     } cases[] = {{"normal", true},      {"uniform 1..2", true}, {"(u-1/2)exp(4N)", false},
                  {"A D, 1/D B", false}, {"graded", true},       {"subnormal", false}};
-    const int64_t k = 100; /* not shared out: bits do not depend on how it is cut */
+    const int64_t k = 600; /* long enough for a survey, and cut alike by both: bits depend on that */
     const tb_kernel *own = s->kernel;
     float *first = malloc(sizeof(float) * M * N);
     sampled_must(first != NULL, "malloc");
