@@ -80,15 +80,14 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
 #pragma unroll
             for (int i = 0; i < 2; i++)
                 largest[q][i] = __ldcg(arguments.largest_b + column + q * 8 + i);
-    if (problem.beta != 0)
 #pragma unroll
-        for (int q = 0; q < write_batch; q++)
+    for (int q = 0; q < write_batch; q++)
 #pragma unroll
-            for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++)
+            if (column + q * 8 + i < problem.n && problem.beta != 0)
                 for (int half = 0; half < 2; half++)
-                    before[q][i][half] = column + q * 8 + i < problem.n && has_row[half]
-                                             ? c[(q * 8 + i) * problem.ldc + half * 8]
-                                             : 0;
+                    if (has_row[half])
+                        before[q][i][half] = c[(q * 8 + i) * problem.ldc + half * 8];
 #pragma unroll
     for (int q = 0; q < write_batch; q++) {
         const float of[2][2] = {{sums[q].x, sums[q].z}, {sums[q].y, sums[q].w}};
