@@ -300,27 +300,8 @@ const tb_kernel tb_catalog[] = {
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 2.3, false),
-    {
-        .name = "sgemm_split_sm90",
-        .summary = "FP16 and FP8 tensor cores where the operands' range allows, else sgemm_bf16x6_sm90",
-        .architecture = 90,
-        .architecture_end = 100,
-        .tile_m = TB_SPLIT_TILE_M,
-        .tile_n = TB_SPLIT_WIDE,
-        .tile_k = TB_SPLIT_STAGE_K,
-        .threads = TB_SPLIT_THREADS,
-        .shared_bytes = TB_SPLIT_RING_BYTES(TB_SPLIT_MIXED_ROW_BYTES, TB_SPLIT_WIDE),
-        .efficiency = 2.7,
-        .blocks = 1,
-        .alignment = 1,
-        .accuracy = TB_ACCURACY_FP32,
-        .least_extent = 128,
-        .entries = entries_split_sm90,
-        .workspace = tb_surveyed_workspace,
-        .clocks = tb_surveyed_clocks,
-        .clocks_of_a = tb_surveyed_clocks_of_a,
-        .launch = tb_launch_surveyed,
-    }};
+    TB_SPLIT_ROW(split, "FP16 and FP8 tensor cores where the operands' range allows, else sgemm_bf16x6_sm90",
+                 entries_split_sm90, TB_SPLIT_MIXED_ROW_BYTES, TB_ACCURACY_FP32, 2.7, false)};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

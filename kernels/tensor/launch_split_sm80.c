@@ -94,7 +94,7 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .panels_a = (int32_t)l.panels_a,
         .panels_b = (int32_t)l.panels_b,
     };
-    TB_TRY(tb_launch_split(launcher, kernel->entries, &arguments));
+    TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     TB_TRY(launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,
                             TB_SPLIT_SM80_THREADS, TB_SPLIT_SM80_RING_BYTES, &arguments));
     return tb_launch_split_fallback(launcher, &arguments, memory + l.offset_fallback);

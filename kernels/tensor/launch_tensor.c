@@ -27,7 +27,7 @@
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
 #define NARROW_ADVANTAGE 0.97
 
-/* Of parts, in bytes: about the L2 that can hold what all multiprocessors read. */
+/* Of parts, in bytes: fewer stay in L2 whoever reads them when. */
 #define PACED_BYTES ((size_t)48 << 20)
 
 /* Blocks of a survey, where there are enough stages; and stages of a block. */
@@ -39,7 +39,7 @@
 /* What makes a row of the catalog. */
 typedef struct family {
     int row_bytes, last_order;
-    double products;                     /* of BF16 or FP16; one of FP8 counts 0.63 */
+    double products;                     /* of BF16 or FP16; one of FP8 counts 0.6 */
     double launches_clocks, split_bytes; /* that the passes before the product read and write, an element */
     bool scales, surveys;
 } family;
@@ -48,7 +48,9 @@ static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10
 static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
 static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
-static const family surveyed = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3, 20, true, true};
+/* As if it were FP16 parts with FP8. Fitted to bench/tensor: a survey ends with several trips to memory, one after the other, and
+ * of what the passes read and write, 15 bytes, they move less at a time. */
+static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3, 20, true, true};
 
 /* How the work is cut: tiles, and where those are few, shares of k. */
 typedef struct schedule {
@@ -157,7 +159,7 @@ static int64_t pace_words(const layout *l, int64_t works)
     return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
-static layout measure(const family *family, const tb_launcher *launcher, const tb_problem *problem)
+static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
 {
     layout l = {.schedule = schedule_of(family, problem, launcher->target.multiprocessors)};
     l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
@@ -178,23 +180,12 @@ static layout measure(const family *family, const tb_launcher *launcher, const t
     l.bytes[PACE] = sizeof(uint32_t) * (size_t)pace_words(&l, works);
     l.bytes[SEGMENTS] = l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES ? (size_t)l.blocks * tile_bytes : 0;
     l.bytes[SHARES] = l.schedule.shares > 1 ? (size_t)works * tile_bytes : 0;
-    return l;
-}
-
-static void place(layout *l)
-{
     size_t offset = sizeof(tb_split_findings);
     for (int i = 0; i < PLACES; i++) {
-        l->offset[i] = tb_split_align(offset);
-        offset = l->offset[i] + l->bytes[i];
+        l.offset[i] = tb_split_align(offset);
+        offset = l.offset[i] + l.bytes[i];
     }
-    l->offset_fallback = tb_split_align(offset);
-}
-
-static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
-{
-    layout l = measure(family, launcher, problem);
-    place(&l);
+    l.offset_fallback = tb_split_align(offset);
     return l;
 }
 
@@ -209,7 +200,8 @@ static size_t workspace_bytes(const family *family, const tb_launcher *launcher,
     return lay_out(family, launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
 }
 
-tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries, const tb_split_arguments *arguments)
+tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
+                                 const tb_split_arguments *arguments)
 {
     const int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
     const int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
@@ -348,7 +340,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     if (!is_small_enough(&l))
         return TB_UNSUPPORTED;
     const tb_split_arguments arguments = arguments_of(family, &l, launcher, problem, workspace);
-    TB_TRY(tb_launch_split(launcher, kernel->entries, &arguments));
+    TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     TB_TRY(launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments));
     return tb_launch_split_fallback(launcher, &arguments, (char *)workspace + l.offset_fallback);
 }
@@ -379,4 +371,4 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
 TB_SPLIT_CALLBACKS(bf16x6)
 TB_SPLIT_CALLBACKS(bf16x9)
 TB_SPLIT_CALLBACKS(fp16x3)
-TB_SPLIT_CALLBACKS(surveyed)
+TB_SPLIT_CALLBACKS(split)

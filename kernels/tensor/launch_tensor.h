@@ -31,12 +31,12 @@ TB_SPLIT_DECLARE(bf16x6);
 TB_SPLIT_DECLARE(bf16x9);
 TB_SPLIT_DECLARE(fp16x3);
 /* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
-TB_SPLIT_DECLARE(surveyed);
+TB_SPLIT_DECLARE(split);
 
 /* What the launch functions of split products share: the passes before the product, and what computes C, when its turn
  * comes, if the product has declined. Workspaces are device memory. */
-tb_status tb_launch_split(const tb_launcher *launcher, tb_entry *entries,
-                          const tb_split_arguments *arguments);
+tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
+                                 const tb_split_arguments *arguments);
 size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem);
 tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
                                    void *workspace);

@@ -1,5 +1,5 @@
-/* sgemm_bf16x6_sm90 and its kin: FP32 products from Hopper's BF16 or FP16 tensor cores, six products of operands split
- * in three, or nine; three of operands split in two; fewer where parts are empty.
+/* sgemm_bf16x6_sm90 and its kin: FP32 products from Hopper's tensor cores, six products of operands split in three BF16 parts, or
+ * nine; three of operands split in two FP16 parts, and three of FP8 with them; fewer where parts are empty.
  *
  *            tile_n                 block    3 warpgroups: one thread of the first starts the copies, the
  *         +-----------+                      others multiply 64 rows of the tile each
@@ -8,8 +8,8 @@
  *      64 | consumer 1|             stage    a chunk of A and a chunk of B, 32 steps of k, all parts of each
  *         +-----------+             grid     persistent; clusters take tiles in an order that shares L2
  *
- *   tile 128 x 192: 60 KiB a stage, 3 stages, 96 + 96 accumulators a thread; split in two 40 KiB, 5 stages
- *   tile 128 x 128: 48 KiB a stage, 4 stages, 64 + 64;                       split in two 32 KiB, 7 stages
+ *   tile 128 x 192: 60 KiB a stage, 3 stages, 96 + 96 accumulators a thread; split in two 40 KiB, 5 stages, with FP8 70 KiB, 3
+ *   tile 128 x 128: 48 KiB a stage, 4 stages, 64 + 64;                       split in two 32 KiB, 7 stages, with FP8 56 KiB, 4
  *
  * The tensor cores add with few extra bits and truncate (docs/precision.md). Within a stage their sum starts
  * from zero and takes the products smallest first; then it is added to FP32 registers by the ordinary adder,

@@ -175,6 +175,34 @@ static void kernels_for_show_are_never_chosen(void)
     }
 }
 
+/* A streamed product is computed panel by panel, each with the kernel's launches: of one that takes longer to launch less is
+ * streamed than is computed in place. */
+static void streamed_products_are_forecast_by_panels(void)
+{
+    const row in_place = {4000, 4000, 4000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row streamed = {4000, 4000, 4000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row larger = {8000, 8000, 8000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row *const all[] = {&in_place, &streamed, &larger};
+    static const char *const chosen[] = {"sgemm_split_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90"};
+    for (int i = 0; i < 3; i++) {
+        const tb_problem problem = problem_of(all[i]);
+        tb_facts facts = facts_of(all[i]);
+        facts.accuracy = TB_ACCURACY_FP32;
+        const tb_plan plan = tb_decide(&problem, &facts);
+        CHECK(plan.kernel && strcmp(plan.kernel->name, chosen[i]) == 0, "n = %lld: %s, not %s",
+              (long long)problem.n, plan.kernel ? plan.kernel->name : "none", chosen[i]);
+    }
+    const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
+    for (int64_t n = 512; n <= 16384; n *= 2) {
+        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        const tb_problem problem = problem_of(&row);
+        const double whole = tb_kernel_seconds(kernel, &problem, &h200s[0]),
+                     by_panels = tb_kernel_seconds_by_panels(kernel, &problem, &h200s[0]);
+        CHECK(n < 2048 ? by_panels == whole : by_panels > whole, "n = %lld: %g and %g", (long long)n, whole,
+              by_panels);
+    }
+}
+
 /* Compute capabilities on which a row of sm_80 that gains there alone runs, and may be chosen. */
 static void a_row_may_run_where_it_gains_nothing(void)
 {
@@ -417,6 +445,7 @@ int main(void)
     a_host_that_cannot_reach_an_operand_is_told();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
+    streamed_products_are_forecast_by_panels();
     a_row_may_run_where_it_gains_nothing();
     chosen_kernels_promise_what_is_demanded();
     forecasts_grow_with_the_problem();

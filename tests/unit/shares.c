@@ -91,17 +91,77 @@ static void shares_cover_k(const tb_problem *p)
           (long long)launched.share_stages);
 }
 
-static void workspace_holds_it(const tb_problem *p, const char *memory, size_t bytes)
+static size_t row_bytes_of(const tb_kernel *kernel)
 {
-    const size_t tile = TB_SPLIT_TILE_M * (size_t)launched.panel_b * sizeof(float);
-    const char *segments = (const char *)launched.segments, *shares = (const char *)launched.shares;
-    CHECK(segments >= memory && shares >= segments && shares <= memory + bytes, "parts overlap");
-    if (launched.share_stages > TB_SPLIT_SEGMENT_STAGES)
-        CHECK((size_t)(shares - segments) >= tile, "segments have no room");
-    if (launched.shares_of_k > 1)
-        CHECK((size_t)(memory + bytes - shares) >=
-                  tile * (size_t)launched.panels_a * (size_t)launched.panels_b * (size_t)launched.shares_of_k,
-              "m=%lld n=%lld k=%lld: shares have no room", (long long)p->m, (long long)p->n, (long long)p->k);
+    return strstr(kernel->name, "fp16x3")  ? TB_SPLIT_FP16_ROW_BYTES
+           : strstr(kernel->name, "split") ? TB_SPLIT_MIXED_ROW_BYTES
+                                           : TB_SPLIT_BF16_ROW_BYTES;
+}
+
+/* What the kernels write, in the order of the addresses; where something is not used its place is not looked at. */
+static void workspace_holds_it(const tb_kernel *kernel, const char *memory, size_t bytes)
+{
+    const tb_split_arguments *l = &launched;
+    const size_t rows_a = (size_t)l->panels_a * (size_t)l->panel_a,
+                 rows_b = (size_t)l->panels_b * (size_t)l->panel_b;
+    const size_t stages = (size_t)l->stages, row_bytes = row_bytes_of(kernel);
+    const size_t tile = TB_SPLIT_TILE_M * (size_t)l->panel_b * sizeof(float);
+    const size_t sums = sizeof *l->sums_a, words = sizeof(uint32_t);
+    const size_t tiles = (size_t)l->panels_a * (size_t)l->panels_b;
+    const struct {
+        const void *first;
+        size_t size;
+    } places[] = {
+        {l->findings, sizeof *l->findings},
+        {l->largest_a, l->largest_a ? rows_a * words : 0},
+        {l->sums_a, l->sums_a ? rows_a * sums : 0},
+        {l->surveyed_a, l->sums_a ? rows_a / TB_SPLIT_BLOCK_ROWS * words : 0},
+        {l->used_a, rows_a / TB_SPLIT_BLOCK_ROWS * stages},
+        {l->parts_a, rows_a * stages * row_bytes},
+        {l->largest_b, l->largest_b ? rows_b * words : 0},
+        {l->sums_b, l->sums_b ? rows_b * sums : 0},
+        {l->surveyed_b, l->sums_b ? rows_b / TB_SPLIT_BLOCK_ROWS * words : 0},
+        {l->used_b, rows_b / TB_SPLIT_BLOCK_ROWS * stages},
+        {l->parts_b, rows_b * stages * row_bytes},
+        {l->pace, (size_t)l->pace_words * words},
+        {l->segments, l->share_stages > TB_SPLIT_SEGMENT_STAGES ? tile : 0},
+        {l->shares, l->shares_of_k > 1 ? tile * tiles * (size_t)l->shares_of_k : 0},
+    };
+    const char *end = memory;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].size > 0) {
+            CHECK((const char *)places[i].first >= end, "%s: place %zu begins within the one before",
+                  kernel->name, i);
+            end = (const char *)places[i].first + places[i].size;
+        }
+    CHECK(end <= memory + bytes, "%s: the workspace ends too soon", kernel->name);
+}
+
+/* A count for each wave of tiles and every few stages. */
+static void pace_has_its_counts(int64_t works, int64_t blocks_launched)
+{
+    const int64_t waves = (works + blocks_launched - 1) / blocks_launched;
+    const int64_t each = (launched.stages + TB_SPLIT_PACE_STAGES - 1) / TB_SPLIT_PACE_STAGES;
+    CHECK(launched.pace_words == 0 || (launched.shares_of_k == 1 && launched.pace_words >= waves * each),
+          "%lld counts for %lld waves", (long long)launched.pace_words, (long long)waves);
+}
+
+/* Another B, after which what was made of A is to be where it was. */
+static void a_stays(const tb_kernel *kernel, const tb_problem *p, int64_t n, char *memory)
+{
+    const tb_split_arguments before = launched;
+    tb_launcher again = launcher;
+    tb_problem other = *p;
+    again.same_a = true;
+    other.n = n;
+    launches = 0;
+    const size_t bytes = kernel->workspace(&again, kernel, &other);
+    CHECK(kernel->launch(&again, kernel, &other, memory) == TB_OK, "%s refuses another B", kernel->name);
+    CHECK(launched.parts_a == before.parts_a && launched.used_a == before.used_a &&
+              launched.largest_a == before.largest_a && launched.sums_a == before.sums_a,
+          "%s: A is elsewhere for %lld columns", kernel->name, (long long)n);
+    workspace_holds_it(kernel, memory, bytes);
+    launched = before;
 }
 
 static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
@@ -115,8 +175,12 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
     for (int i = 0; i < launches - 1; i++) {
         launched = arguments[i];
         shares_cover_k(&problem);
-        workspace_holds_it(&problem, memory, bytes);
+        workspace_holds_it(kernel, memory, bytes);
+        if (strstr(symbols[i], "_128x") && !strstr(symbols[i], "_add"))
+            pace_has_its_counts((int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k,
+                                blocks[i]);
     }
+    a_stays(kernel, &problem, n > 1 ? n / 2 : 3, memory);
 }
 
 int main(void)
@@ -135,10 +199,14 @@ int main(void)
             CHECK(ends_with(symbols[1], "_survey"), "no survey, but %s", symbols[1]);
             a_product_is_cut(kernel, 300, 300, TB_SPLIT_SURVEY_MOST);
             CHECK(!ends_with(symbols[1], "_survey"), "a survey of too many elements to count");
+            a_product_is_cut(kernel, 300, 300, TB_SPLIT_SURVEY_LEAST - 1);
+            CHECK(!ends_with(symbols[1], "_survey"), "a survey of too few elements");
         }
         /* One wave of whole tiles needs no shares; sixteen tiles of a long k need many. */
         a_product_is_cut(kernel, 8192, 8192, 8192);
-        CHECK(launched.shares_of_k == 1, "%d shares of a large product", launched.shares_of_k);
+        CHECK(launched.shares_of_k == 1 && launched.pace_words > 0,
+              "%d shares of a large product, %lld counts", launched.shares_of_k,
+              (long long)launched.pace_words);
         a_product_is_cut(kernel, 512, 512, 65536);
         CHECK(launched.shares_of_k >= 8, "%d shares of a deep product", launched.shares_of_k);
     }
