@@ -34,6 +34,22 @@ __device__ inline uint32_t take_fp16(float &low, float &high)
     return *reinterpret_cast<const uint32_t *>(&pair);
 }
 
+/* Rounded to so many significant bits first, halves away from zero. */
+__device__ inline float shorten(float value, int bits)
+{
+    const int left = 24 - bits;
+    return __uint_as_float((__float_as_uint(value) + (1u << (left - 1))) & ~((1u << left) - 1));
+}
+
+__device__ inline uint32_t take_short_fp16(float &low, float &high)
+{
+    const __half2 pair =
+        __floats2half2_rn(shorten(low, TB_SPLIT_SHORT_BITS), shorten(high, TB_SPLIT_SHORT_BITS));
+    low -= __low2float(pair);
+    high -= __high2float(pair);
+    return *reinterpret_cast<const uint32_t *>(&pair);
+}
+
 template <uint32_t take(float &, float &)> __device__ inline uint4 take_part(float (&values)[step_k])
 {
     uint32_t packed[step_k / 2];
@@ -104,9 +120,10 @@ using fp16x2 = halves<__half, 2, true, take_fp16>;
 static_assert(bf16x3::row_bytes == TB_SPLIT_BF16_ROW_BYTES && fp16x2::row_bytes == TB_SPLIT_FP16_ROW_BYTES,
               "split.h");
 
-/* Two parts of FP16 and, where these miss the last bits, a third. Products of order 2, at most 2^-22 of what is multiplied, take
+/* Two parts of FP16 and, where these miss the last bits, a third. Products of order 2, at most 2^-20 of what is multiplied, take
  * FP8 of 3 significant bits (e5m2) for both operands: so the first part and the second are there as FP8, too, and the third as
- * that alone. FP8 has FP16's exponents: the third, 2^-23 of the number at most, is moved up, the first down by as much. */
+ * that alone. FP8 has FP16's exponents: the third, 2^-22 of the number at most, is moved up, the first down by as much. The
+ * first part is shorter than it could be, for the tensor cores to cut less off beside larger products. */
 struct fp16x2_fp8 {
     using element = __half;
     static constexpr int parts = 3, row_bytes = TB_SPLIT_MIXED_ROW_BYTES, last_order = 2;
@@ -150,7 +167,7 @@ struct fp16x2_fp8 {
 
     __device__ static uint32_t split(float (&values)[step_k], const place &place)
     {
-        const uint4 first = take_part<take_fp16>(values);
+        const uint4 first = take_part<take_short_fp16>(values);
         place.halves(first_byte(0)) = first;
         place.bytes(first_small_byte(0)) = make_small<-TB_SPLIT_SMALL_SHIFT>(first);
         const uint4 second = take_part<take_fp16>(values);

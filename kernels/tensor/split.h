@@ -60,6 +60,9 @@
 /* FP8 beside FP16 parts: third parts are multiplied by two to this power, first parts divided. */
 #define TB_SPLIT_SMALL_SHIFT 8
 
+/* Significant bits of the first part, where FP8 has what two parts miss: with 11, 3 and two signs they are enough for 24. */
+#define TB_SPLIT_SHORT_BITS 10
+
 /* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic. BF16 parts mind all
  * of them, FP16 parts the last.
  * SMALLEST: below it the third part is no longer exact, as BF16 ends at 2^-133.

@@ -186,8 +186,10 @@ static void the_survey_chooses(sides *s, uint64_t seed)
     static const struct {
         const char *name;
         bool narrow;
-    } cases[] = {{"normal", true},      {"uniform 1..2", true}, {"(u-1/2)exp(4N)", false},
-                 {"A D, 1/D B", false}, {"graded", true},       {"subnormal", false}};
+    } cases[] = {{"normal", true},          {"uniform 1..2", true},  {"(u-1/2)exp(4N)", false},
+                 {"A D, 1/D B", false},     {"graded", true},        {"subnormal", false},
+                 {"eleven binades", false}, {"seven binades", true}, {"peaks of 32", false},
+                 {"peaks of 8", true}};
     const int64_t k = 600; /* long enough for a survey, and cut alike by both: bits depend on that */
     const tb_kernel *own = s->kernel;
     float *first = malloc(sizeof(float) * M * N);

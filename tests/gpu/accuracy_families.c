@@ -49,12 +49,57 @@ static double fill_widest(const accuracy_position *at, check_random *random)
     return (uniform(random) - 0.5) * exp(4 * accuracy_normal(random));
 }
 
-/* Of so different magnitudes as FP16 parts with FP8 just take: a mean of 2^-5.7 of the largest in each operand. */
-static double fill_ten_binades(const accuracy_position *at, check_random *random)
+/* Of either sign, or not; magnitudes from so many binades. */
+static double from_binades(check_random *random, int binades)
+{
+    return ldexp(1 + uniform(random), -(int)((binades - 0.001) * uniform(random)));
+}
+
+static double of_either_sign(check_random *random, double value)
+{
+    return uniform(random) < 0.5 ? -value : value;
+}
+
+/* Too different for FP16 parts with FP8: by their logarithms a mean of 2^-5.4 of the largest, in each operand. */
+static double fill_eleven_binades(const accuracy_position *at, check_random *random)
 {
     (void)at;
-    const double value = ldexp(1 + uniform(random), -(int)(10.999 * uniform(random)));
-    return uniform(random) < 0.5 ? -value : value;
+    return of_either_sign(random, from_binades(random, 11));
+}
+
+/* As different as those just take: 2^-3.4. */
+static double fill_seven_binades(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return of_either_sign(random, from_binades(random, 7));
+}
+
+static double fill_eleven_positive(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return from_binades(random, 11);
+}
+
+static double fill_seven_positive(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return from_binades(random, 7);
+}
+
+/* Of one sign, and some much larger than the others: what tensor cores cut off is a larger share of such a sum. */
+static double with_peaks(const accuracy_position *at, check_random *random, double height)
+{
+    return (at->k % 32 == 0 ? height : 1) * (1 + uniform(random));
+}
+
+static double fill_peaks_of_8(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 8);
+}
+
+static double fill_peaks_of_32(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 32);
 }
 
 /* A * D and D^-1 * B, D of powers of two. */
@@ -118,7 +163,12 @@ const accuracy_family accuracy_families[] = {
     {"normal", fill_normal, true, false},
     {"(u-1/2)exp(N)", fill_wide, true, false},
     {"(u-1/2)exp(4N)", fill_widest, false, false},
-    {"ten binades", fill_ten_binades, true, false},
+    {"eleven binades", fill_eleven_binades, true, false},
+    {"seven binades", fill_seven_binades, true, false},
+    {"eleven, positive", fill_eleven_positive, false, false},
+    {"seven, positive", fill_seven_positive, false, false},
+    {"peaks of 8", fill_peaks_of_8, false, false},
+    {"peaks of 32", fill_peaks_of_32, false, false},
     {"A D, 1/D B", fill_scaled, true, false},
     {"graded", fill_graded, true, false},
     {"cancelling", fill_cancelling, false, false},
