@@ -216,5 +216,6 @@ double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *pr
         panel.n = tb_larger(problem->n / PANELS, PANEL_LEAST);
     const double panels = (double)problem->n / (double)panel.n;
     const double of_a = kernel->clocks_of_a ? kernel->clocks_of_a(&panel, target) / chip->clock : 0;
-    return panels * (tb_kernel_seconds(kernel, &panel, chip) - of_a) + of_a;
+    const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
+    return panels * (tb_kernel_seconds(kernel, &panel, chip) - of_a) + times_a * of_a;
 }

@@ -158,8 +158,8 @@ double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *fact
 /* The time of the kernel itself, operands in place or still to be padded. */
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
 
-/* The same where columns of C are computed a panel after the other, as in a streamed product: each has its launches, and what
- * the kernel makes of A serves all. */
+/* The same where columns of C are computed a panel after the other, as in a streamed product: each has its launches; what
+ * the kernel makes of A is made slab by slab for the first ones, and once more for all others. */
 double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
 
 /* Whether the kernel can serve the problem on this device. With pitched, A and B are, or will be, copied to

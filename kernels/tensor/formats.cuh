@@ -13,7 +13,7 @@ namespace split
 {
 
 constexpr int stage_k = TB_SPLIT_STAGE_K, block_rows = TB_SPLIT_BLOCK_ROWS,
-              block_stages = TB_SPLIT_BLOCK_STAGES;
+              block_stages_most = TB_SPLIT_BLOCK_STAGES_MOST;
 constexpr int step_k = 8, steps = stage_k / step_k; /* a thread's share along k: 16 bytes of each part */
 constexpr int threads = block_rows * steps;
 

@@ -76,8 +76,11 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
     char *memory = workspace;
     if (l.stages > INT32_MAX || rows_a > TB_BLOCKS_MAXIMUM || rows_b > TB_BLOCKS_MAXIMUM ||
         l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
-        tb_split_blocks(rows_a + rows_b, l.stages) > TB_BLOCKS_MAXIMUM)
+        tb_split_blocks(rows_a + rows_b, l.stages, 1) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
+    const int64_t block_stages =
+        tb_split_block_stages(launcher, launcher->same_a ? rows_b : rows_a + rows_b, l.stages);
+    const int64_t split_blocks_a = tb_split_blocks(rows_a, l.stages, block_stages);
     const tb_split_arguments arguments = {
         .problem = *problem,
         .parts_a = memory + l.offset_a,
@@ -86,9 +89,10 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .findings = workspace,
         .stages = l.stages,
         .last_order = 2,
-        .split_blocks_a = tb_split_blocks(rows_a, l.stages),
-        .first_split_block = launcher->same_a ? tb_split_blocks(rows_a, l.stages) : 0,
-        .turns_a = launcher->same_a ? 0 : tb_split_blocks(rows_a, l.stages),
+        .block_stages = (int32_t)block_stages,
+        .split_blocks_a = split_blocks_a,
+        .first_split_block = launcher->same_a ? split_blocks_a : 0,
+        .turns_a = launcher->same_a ? 0 : split_blocks_a,
         .panel_a = TILE,
         .panel_b = TILE,
         .panels_a = (int32_t)l.panels_a,

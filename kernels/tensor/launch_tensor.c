@@ -31,10 +31,13 @@
 #define PACED_BYTES ((size_t)48 << 20)
 
 /* Blocks of a survey, where there are enough stages; and stages of a block. */
-#define SURVEY_BLOCKS      1500
-#define SURVEY_STAGES_MOST 32
+#define SURVEY_BLOCKS       1500
+#define SURVEY_STAGES_LEAST 4
+#define SURVEY_STAGES_MOST  32
 
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
+/* Blocks of a split that a multiprocessor has room for; with fewer, a block's stages would be waited for one after the other. */
+#define SPLIT_BLOCKS 6
 
 /* What makes a row of the catalog. */
 typedef struct family {
@@ -48,9 +51,17 @@ static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10
 static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
 static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
-/* As if it were FP16 parts with FP8. Fitted to bench/tensor: a survey ends with several trips to memory, one after the other, and
+/* As if it were FP16 parts with FP8. Fitted to measurements: a survey ends with several trips to memory, one after the other, and
  * of what the passes read and write, 15 bytes, they move less at a time. */
-static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3, 20, true, true};
+static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 2.2, 20, true, true};
+
+int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages)
+{
+    int64_t each = TB_SPLIT_BLOCK_STAGES_MOST;
+    while (each > 1 && tb_split_blocks(rows, stages, each) < SPLIT_BLOCKS * launcher->target.multiprocessors)
+        each /= 2;
+    return each;
+}
 
 /* How the work is cut: tiles, and where those are few, shares of k. */
 typedef struct schedule {
@@ -205,7 +216,7 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
 {
     const int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
     const int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
-    const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages);
+    const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages, arguments->block_stages);
     const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
     if (!fallback)
         return TB_UNSUPPORTED;
@@ -262,7 +273,7 @@ static bool is_small_enough(const layout *l)
     return l->stages <= INT32_MAX && l->panels_a * TB_SPLIT_TILE_M <= TB_BLOCKS_MAXIMUM &&
            l->panels_b * l->schedule.tile_n <= TB_BLOCKS_MAXIMUM &&
            l->panels_a <= TB_BLOCKS_MAXIMUM / l->panels_b &&
-           tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->schedule.tile_n, l->stages) <=
+           tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M + l->panels_b * l->schedule.tile_n, l->stages, 1) <=
                TB_BLOCKS_MAXIMUM;
 }
 
@@ -291,9 +302,8 @@ static void set_found(const family *family, const layout *l, char *memory, tb_sp
 static int64_t survey_stages(int64_t rows, int64_t stages)
 {
     const int64_t pieces = rows / TB_SPLIT_BLOCK_ROWS * stages / SURVEY_BLOCKS;
-    return tb_larger(1,
-                     tb_smaller(pieces / TB_SPLIT_BLOCK_STAGES, SURVEY_STAGES_MOST / TB_SPLIT_BLOCK_STAGES)) *
-           TB_SPLIT_BLOCK_STAGES;
+    return tb_larger(SURVEY_STAGES_LEAST,
+                     tb_smaller(pieces, SURVEY_STAGES_MOST) / SURVEY_STAGES_LEAST * SURVEY_STAGES_LEAST);
 }
 
 static tb_split_arguments arguments_of(const family *family, const layout *l, const tb_launcher *launcher,
@@ -302,7 +312,8 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
     char *memory = workspace;
     const int64_t rows_b = l->panels_b * l->schedule.tile_n;
     const int64_t rows_surveyed = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
-    const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages);
+    const int64_t block_stages = tb_split_block_stages(launcher, rows_surveyed, l->stages);
+    const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages, block_stages);
     tb_split_arguments arguments = {
         .problem = *problem,
         .parts_a = memory + l->offset[PARTS_A],
@@ -324,6 +335,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
                    : family->surveys ? tb_smaller(split_blocks_a, TB_SPLIT_BLOCKS_AGAIN)
                                      : 0,
         .survey_stages = survey_stages(rows_surveyed, l->stages),
+        .block_stages = (int32_t)block_stages,
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l->schedule.tile_n,
         .panels_a = (int32_t)l->panels_a,

@@ -41,10 +41,13 @@ size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *pr
 tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
                                    void *workspace);
 
-/* Blocks of a pass over so many rows of panels. */
-static inline int64_t tb_split_blocks(int64_t rows, int64_t stages)
+/* Stages of a block of a pass over so many rows of panels. */
+int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages);
+
+/* How many blocks that are. */
+static inline int64_t tb_split_blocks(int64_t rows, int64_t stages, int64_t block_stages)
 {
-    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, TB_SPLIT_BLOCK_STAGES);
+    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, block_stages);
 }
 
 /* Parts begin at multiples of this in the workspace: whole lines of L2. */

@@ -151,45 +151,54 @@ __device__ inline void note_range(tb_split_range &range, const float (&values)[s
 }
 
 /* An atomic only where it has news: all blocks share the one address. */
+__device__ inline void raise_alone(uint32_t *finding, uint32_t value)
+{
+    if (value > *static_cast<volatile uint32_t *>(finding))
+        atomicMax(finding, value);
+}
+
+/* The most of a warp. */
 __device__ inline void raise(uint32_t *finding, uint32_t value)
 {
     value = __reduce_max_sync(0xffffffff, value);
-    if (threadIdx.x % 32 == 0 && value > *static_cast<volatile uint32_t *>(finding))
-        atomicMax(finding, value);
+    if (threadIdx.x % 32 == 0)
+        raise_alone(finding, value);
 }
 
 /* A block's share of an operand: 64 rows, some stages of k. Blocks that read together read neighbours: along the rows
  * where memory does, else along k. */
 struct share {
-    int64_t first_row, first_stage, end_stage;
+    uint32_t first_row, first_stage, end_stage;
     int row, step; /* a thread's, within the rows and a stage */
 
-    __device__ share(const operand &x, int64_t stages, int64_t block)
+    __device__ share(const operand &x, const tb_split_arguments &arguments, int64_t block)
     {
-        const int64_t blocks_k = (stages + block_stages - 1) / block_stages;
-        const int64_t blocks_rows = int64_t(x.panels) * x.panel / block_rows;
-        first_row = (x.k_contiguous ? block / blocks_k : block % blocks_rows) * block_rows;
-        first_stage = (x.k_contiguous ? block % blocks_k : block / blocks_rows) * block_stages;
-        end_stage = min(stages, first_stage + block_stages);
+        const uint32_t stages = uint32_t(arguments.stages), each = arguments.block_stages;
+        const uint32_t blocks_k = (stages + each - 1) / each;
+        const uint32_t blocks_rows = uint32_t(x.panels) * (x.panel / block_rows);
+        first_row =
+            (x.k_contiguous ? uint32_t(block) / blocks_k : uint32_t(block) % blocks_rows) * block_rows;
+        first_stage = (x.k_contiguous ? uint32_t(block) % blocks_k : uint32_t(block) / blocks_rows) * each;
+        end_stage = min(stages, first_stage + each);
         row = threadIdx.x % block_rows;
         step = threadIdx.x / block_rows;
     }
 
-    __device__ void read(const operand &x, int64_t stage, float (&values)[step_k]) const
+    __device__ void read(const operand &x, uint32_t stage, float (&values)[step_k]) const
     {
         if (x.k_contiguous)
-            read_columns(x, first_row, stage * stage_k, row, step, values);
+            read_columns(x, first_row, int64_t(stage) * stage_k, row, step, values);
         else
-            read_rows(x, first_row + row, stage * stage_k + step * step_k, values);
+            read_rows(x, int64_t(first_row) + row, int64_t(stage) * stage_k + step * step_k, values);
     }
 };
 
 /* Before a split that scales: the largest magnitude of each row. */
-__device__ inline void find_largest(const operand &x, int64_t stages, int64_t block)
+__device__ inline void find_largest(const operand &x, const tb_split_arguments &arguments, int64_t block)
 {
-    const share share(x, stages, block);
+    const share share(x, arguments, block);
     uint32_t largest = 0;
-    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
+    for (uint32_t stage = share.first_stage; stage < share.end_stage; stage++) {
         float values[step_k];
         share.read(x, stage, values);
 #pragma unroll
@@ -201,36 +210,41 @@ __device__ inline void find_largest(const operand &x, int64_t stages, int64_t bl
         atomicMax(of_row, largest);
 }
 
-/* Thread 0 tells of a block's pieces; what lies beyond the operand's rows lacks nothing. */
+/* What a block finds out, before it tells: blocks that come at a time all have news, and wait for each other's atomics. */
+struct found {
+    uint32_t largest, smallest_below_256, used[block_stages_most];
+};
+
+/* Of a block's pieces; what lies beyond the operand's rows lacks nothing. One thread. */
 template <class format>
-__device__ inline void tell_used(const operand &x, const share &share, int64_t stages,
-                                 const uint32_t (&used)[block_stages])
+__device__ inline void tell_used(const operand &x, const share &share, int64_t stages, const found &found)
 {
     uint8_t *pieces = x.used + share.first_row / block_rows * stages;
     uint32_t lacking = 0, most = 0;
-    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
-        const uint32_t in_piece = used[stage - share.first_stage];
+    for (uint32_t stage = share.first_stage; stage < share.end_stage; stage++) {
+        const uint32_t in_piece = found.used[stage - share.first_stage];
         if (x.used)
             pieces[stage] = uint8_t(in_piece);
         lacking += in_piece < format::parts;
         most = max(most, in_piece);
     }
-    if (most > *static_cast<volatile uint32_t *>(&x.range->parts))
-        atomicMax(&x.range->parts, most);
+    raise_alone(&x.range->parts, most);
     if (lacking && share.first_row < x.rows)
         atomicAdd(&x.range->lacking[format::has_bytes], lacking);
 }
 
-template <class format> __device__ inline void split_block(const operand &x, int64_t stages, int64_t block)
+template <class format>
+__device__ inline void split_block(const operand &x, const tb_split_arguments &arguments, int64_t block)
 {
-    const share share(x, stages, block);
+    const share share(x, arguments, block);
+    const int64_t stages = arguments.stages;
     const int64_t panel = share.first_row / x.panel, row_of_panel = share.first_row % x.panel + share.row;
     tb_split_range range = {};
-    __shared__ uint32_t used[block_stages];
-    if (threadIdx.x < block_stages)
-        used[threadIdx.x] = 0;
+    __shared__ found found;
+    if (threadIdx.x == 0)
+        found = {};
     __syncthreads();
-    for (int64_t stage = share.first_stage; stage < share.end_stage; stage++) {
+    for (uint32_t stage = share.first_stage; stage < share.end_stage; stage++) {
         float values[step_k];
         share.read(x, stage, values);
         note_range(range, values);
@@ -241,13 +255,21 @@ template <class format> __device__ inline void split_block(const operand &x, int
             x.parts + ((panel * stages + stage) * pieces + share.step) * x.panel + row_of_panel, x.panel};
         const uint32_t parts = __reduce_max_sync(0xffffffff, format::split(values, place));
         if (threadIdx.x % 32 == 0)
-            atomicMax(&used[stage - share.first_stage], parts);
+            atomicMax(&found.used[stage - share.first_stage], parts);
+    }
+    const uint32_t largest = __reduce_max_sync(0xffffffff, range.largest),
+                   smallest_below_256 = __reduce_max_sync(0xffffffff, range.smallest_below_256);
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&found.largest, largest);
+        atomicMax(&found.smallest_below_256, smallest_below_256);
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        tell_used<format>(x, share, stages, used);
-    raise(&x.range->largest, range.largest);
-    raise(&x.range->smallest_below_256, range.smallest_below_256);
+        tell_used<format>(x, share, stages, found);
+    else if (threadIdx.x == 32)
+        raise_alone(&x.range->largest, found.largest);
+    else if (threadIdx.x == 64)
+        raise_alone(&x.range->smallest_below_256, found.smallest_below_256);
 }
 
 /* Splits B, and A where it is not there in this format, which the survey has chosen. */
@@ -256,13 +278,13 @@ __device__ inline void split_as_chosen(const tb_split_arguments &arguments, tb_s
 {
     int64_t block = blockIdx.x;
     if (block >= arguments.turns_a) {
-        split_block<format>(operand_b(arguments), arguments.stages, block - arguments.turns_a);
+        split_block<format>(operand_b(arguments), arguments, block - arguments.turns_a);
         return;
     }
     if (arguments.findings->a.format == number)
         return;
     for (; block < arguments.split_blocks_a; block += arguments.turns_a) {
-        split_block<format>(operand_a(arguments), arguments.stages, block);
+        split_block<format>(operand_a(arguments), arguments, block);
         __syncthreads(); /* before its notes in shared memory are cleared */
     }
 }
@@ -299,7 +321,7 @@ __device__ inline void begin(const tb_split_arguments &arguments)
 
 } // namespace split
 
-/* Defines a kernel whose blocks call body(operand, stages, block), A's first. */
+/* Defines a kernel whose blocks call body(operand, arguments, block), A's first. */
 #define TB_SPLIT_STAMP_PASS(symbol, body)                                                                    \
     extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)                              \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
@@ -307,9 +329,9 @@ __device__ inline void begin(const tb_split_arguments &arguments)
         turn::take_together();                                                                               \
         const int64_t block = arguments.first_split_block + blockIdx.x;                                      \
         if (block < arguments.split_blocks_a)                                                                \
-            body(split::operand_a(arguments), arguments.stages, block);                                      \
+            body(split::operand_a(arguments), arguments, block);                                             \
         else                                                                                                 \
-            body(split::operand_b(arguments), arguments.stages, block - arguments.split_blocks_a);           \
+            body(split::operand_b(arguments), arguments, block - arguments.split_blocks_a);                  \
     }
 
 #define TB_SPLIT_STAMP_BEGIN(symbol)                                                                         \

@@ -44,9 +44,9 @@
 #define TB_SPLIT_PACE_STAGES 8
 #define TB_SPLIT_PACE_LOOKS  50
 
-/* What a block of the pre-pass splits. Panels are whole numbers of its rows. */
-#define TB_SPLIT_BLOCK_ROWS   64
-#define TB_SPLIT_BLOCK_STAGES 4
+/* What a block of the pre-pass splits: so many rows and, one after the other, stages. Panels are whole numbers of its rows. */
+#define TB_SPLIT_BLOCK_ROWS        64
+#define TB_SPLIT_BLOCK_STAGES_MOST 4
 
 /* Threads of a block that clears what the passes find out. */
 #define TB_SPLIT_BEGIN_THREADS 256
@@ -141,7 +141,8 @@ typedef struct tb_split_arguments {
     int64_t split_blocks_a;    /* of the pre-pass, those of A; B's follow */
     int64_t first_split_block; /* that runs: 0, or B's first one where A's parts are there already */
     int64_t turns_a;       /* where the format is chosen: blocks that split A, in turns if they are fewer */
-    int64_t survey_stages; /* of a block of a survey, multiples of TB_SPLIT_BLOCK_STAGES */
+    int64_t survey_stages; /* of a block of a survey */
+    int32_t block_stages;  /* of a block of the pre-pass */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
 } tb_split_arguments;

@@ -62,24 +62,33 @@ template <class layout> struct row_scales {
     }
 };
 
+/* And the columns' of quadruples that are eight apart, from the bits of their largest magnitudes. There are as many as the panels
+ * have columns. */
+template <class layout> struct column_scales {
+    uint32_t largest[write_batch][2] = {};
+
+    __device__ column_scales(const tb_split_arguments &arguments, int64_t column)
+    {
+        if (layout::format::scales)
+#pragma unroll
+            for (int q = 0; q < write_batch; q++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    largest[q][i] = __ldcg(arguments.largest_b + column + q * 8 + i);
+    }
+};
+
 /* Quadruples that are eight columns apart. What they need is read before anything is written, as the compiler has to
  * assume that writing changes it. */
 template <class layout>
 __device__ inline void write_quadruples(const tb_split_arguments &arguments,
                                         const float4 (&sums)[write_batch], int64_t row, int64_t column,
-                                        const row_scales<layout> &rows)
+                                        const row_scales<layout> &rows, const column_scales<layout> &columns)
 {
     const tb_problem &problem = arguments.problem;
     float *c = problem.c + row + column * problem.ldc;
     const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
     float before[write_batch][2][2] = {};
-    uint32_t largest[write_batch][2] = {};
-    if (layout::format::scales) /* there are as many as the panels have columns */
-#pragma unroll
-        for (int q = 0; q < write_batch; q++)
-#pragma unroll
-            for (int i = 0; i < 2; i++)
-                largest[q][i] = __ldcg(arguments.largest_b + column + q * 8 + i);
 #pragma unroll
     for (int q = 0; q < write_batch; q++)
 #pragma unroll
@@ -96,7 +105,7 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
             for (int half = 0; half < 2; half++) {
                 float sum = of[i][half];
                 if (layout::format::scales)
-                    sum = scale_back(sum, rows.scales[half], split::scale_of(largest[q][i]));
+                    sum = scale_back(sum, rows.scales[half], split::scale_of(columns.largest[q][i]));
                 if (column + q * 8 + i < problem.n && has_row[half])
                     c[(q * 8 + i) * problem.ldc + half * 8] = tb::combine(problem, sum, &before[q][i][half]);
             }
@@ -119,7 +128,9 @@ __device__ inline void write_tile(const tb_split_arguments &arguments, const flo
 #pragma unroll
         for (int q = 0; q < write_batch; q++)
             sums[q] = quadruple(sum, i + q);
-        write_quadruples<layout>(arguments, sums, place.row, place.column + i * 8, rows);
+        const int64_t column = place.column + i * 8;
+        write_quadruples<layout>(arguments, sums, place.row, column, rows,
+                                 column_scales<layout>(arguments, column));
     }
 }
 
@@ -152,6 +163,9 @@ template <class layout> __device__ inline void add_shares(const tb_split_argumen
     const int index = blockIdx.x / blocks, first = blockIdx.x % blocks * write_batch;
     const tile tile = {index / arguments.panels_b, index % arguments.panels_b};
     const place place = place_of<layout>(tile, threadIdx.x);
+    const int64_t column = place.column + first * 8;
+    const row_scales<layout> rows(arguments, place.row);
+    const column_scales<layout> columns(arguments, column);
     const int64_t apart = int64_t(arguments.panels_a) * arguments.panels_b * (tile_m * layout::tile_n / 4);
     const float4 *from = share_of<layout>(arguments, tile, 0) + first * (consumers * warpgroup) + threadIdx.x;
     float4 sums[write_batch] = {};
@@ -164,8 +178,7 @@ template <class layout> __device__ inline void add_shares(const tb_split_argumen
             sums[i].z += more.z;
             sums[i].w += more.w;
         }
-    write_quadruples<layout>(arguments, sums, place.row, place.column + first * 8,
-                             row_scales<layout>(arguments, place.row));
+    write_quadruples<layout>(arguments, sums, place.row, column, rows, columns);
 }
 
 /* The segments' sum so far, in device memory: 16 bytes a thread and piece, read and written by it alone. Where they lie
