@@ -16,7 +16,7 @@
 #   precision  bench/precision: their errors against k
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS; about
 #              200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES "link_in link_out
-#              kernel tileblas copy-run-copy nvblas-tuned"
+#              link_both kernel tileblas copy-run-copy nvblas-tuned"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind of host
 #              memory of REGRET_MEMORY (default all kinds), one for the device's
 set -euo pipefail
