@@ -12,8 +12,8 @@
 /* Serves standard input until it ends; the exit status. */
 int bench_serve(const char *name);
 
-/* All names, NULL at the end. "link_in" and "link_out" run the operands' and C's copies alone, "kernel" the product
- * with operands on the device. */
+/* All names, NULL at the end. "link_in" and "link_out" run the operands' and C's copies alone, "link_both" both at
+ * once, "kernel" the product with operands on the device. */
 extern const char *const bench_contenders[];
 
 #endif

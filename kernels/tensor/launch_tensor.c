@@ -30,14 +30,13 @@
 /* Of parts, in bytes: fewer stay in L2 whoever reads them when. */
 #define PACED_BYTES ((size_t)48 << 20)
 
-/* Blocks of a survey, where there are enough stages; and stages of a block. */
+/* Blocks of a survey, where there are enough stages; and stages of a block, multiples of what it reads at a time where an operand
+ * runs along k. */
 #define SURVEY_BLOCKS       1500
 #define SURVEY_STAGES_LEAST 4
 #define SURVEY_STAGES_MOST  32
 
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
-/* Blocks of a split that a multiprocessor has room for; with fewer, a block's stages would be waited for one after the other. */
-#define SPLIT_BLOCKS 6
 
 /* What makes a row of the catalog. */
 typedef struct family {
@@ -51,14 +50,17 @@ static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10
 static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
 static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
-/* As if it were FP16 parts with FP8. Fitted to measurements: a survey ends with several trips to memory, one after the other, and
- * of what the passes read and write, 15 bytes, they move less at a time. */
+/* As if it were FP16 parts with FP8. Fitted to what it takes beside bf16x6 on an H200, in a row, at n = 512 to 4096 and with panels of
+ * 256 to 768 columns: a survey ends with several trips to memory, one after the other, and of what the passes read and write, 15
+ * bytes, they move less at a time. */
 static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 2.2, 20, true, true};
 
+/* Of so few that there is a block for all the room there is: a block's stages are waited for one after the other. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages)
 {
     int64_t each = TB_SPLIT_BLOCK_STAGES_MOST;
-    while (each > 1 && tb_split_blocks(rows, stages, each) < SPLIT_BLOCKS * launcher->target.multiprocessors)
+    while (each > 1 &&
+           tb_split_blocks(rows, stages, each) < TB_SPLIT_BLOCKS * launcher->target.multiprocessors)
         each /= 2;
     return each;
 }
@@ -311,8 +313,8 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
 {
     char *memory = workspace;
     const int64_t rows_b = l->panels_b * l->schedule.tile_n;
-    const int64_t rows_surveyed = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
-    const int64_t block_stages = tb_split_block_stages(launcher, rows_surveyed, l->stages);
+    const int64_t rows_to_read = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
+    const int64_t block_stages = tb_split_block_stages(launcher, rows_to_read, l->stages);
     const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages, block_stages);
     tb_split_arguments arguments = {
         .problem = *problem,
@@ -334,7 +336,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
         .turns_a = !launcher->same_a ? split_blocks_a
                    : family->surveys ? tb_smaller(split_blocks_a, TB_SPLIT_BLOCKS_AGAIN)
                                      : 0,
-        .survey_stages = survey_stages(rows_surveyed, l->stages),
+        .survey_stages = survey_stages(rows_to_read, l->stages),
         .block_stages = (int32_t)block_stages,
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l->schedule.tile_n,

@@ -49,7 +49,7 @@ static double fill_widest(const accuracy_position *at, check_random *random)
     return (uniform(random) - 0.5) * exp(4 * accuracy_normal(random));
 }
 
-/* Of either sign, or not; magnitudes from so many binades. */
+/* Magnitudes from so many binades. */
 static double from_binades(check_random *random, int binades)
 {
     return ldexp(1 + uniform(random), -(int)((binades - 0.001) * uniform(random)));
