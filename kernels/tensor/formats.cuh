@@ -17,24 +17,25 @@ constexpr int stage_k = TB_SPLIT_STAGE_K, block_rows = TB_SPLIT_BLOCK_ROWS,
 constexpr int step_k = 8, steps = stage_k / step_k; /* a thread's share along k: 16 bytes of each part */
 constexpr int threads = block_rows * steps;
 
-/* Takes the leading part off both values. */
-__device__ inline uint32_t take_bf16(float &low, float &high)
+/* Takes a leading part off both values. */
+template <class pair_of> __device__ inline uint32_t take_off(const pair_of &pair, float &low, float &high)
 {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
     low -= __low2float(pair);
     high -= __high2float(pair);
     return *reinterpret_cast<const uint32_t *>(&pair);
+}
+
+__device__ inline uint32_t take_bf16(float &low, float &high)
+{
+    return take_off(__floats2bfloat162_rn(low, high), low, high);
 }
 
 __device__ inline uint32_t take_fp16(float &low, float &high)
 {
-    const __half2 pair = __floats2half2_rn(low, high);
-    low -= __low2float(pair);
-    high -= __high2float(pair);
-    return *reinterpret_cast<const uint32_t *>(&pair);
+    return take_off(__floats2half2_rn(low, high), low, high);
 }
 
-/* Rounded to so many significant bits first, halves away from zero. */
+/* Rounded to so many significant bits, halves away from zero. */
 __device__ inline float shorten(float value, int bits)
 {
     const int left = 24 - bits;
@@ -43,11 +44,8 @@ __device__ inline float shorten(float value, int bits)
 
 __device__ inline uint32_t take_short_fp16(float &low, float &high)
 {
-    const __half2 pair =
-        __floats2half2_rn(shorten(low, TB_SPLIT_SHORT_BITS), shorten(high, TB_SPLIT_SHORT_BITS));
-    low -= __low2float(pair);
-    high -= __high2float(pair);
-    return *reinterpret_cast<const uint32_t *>(&pair);
+    return take_off(__floats2half2_rn(shorten(low, TB_SPLIT_SHORT_BITS), shorten(high, TB_SPLIT_SHORT_BITS)),
+                    low, high);
 }
 
 template <uint32_t take(float &, float &)> __device__ inline uint4 take_part(float (&values)[step_k])

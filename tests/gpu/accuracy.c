@@ -190,8 +190,8 @@ static void the_survey_chooses(sides *s, uint64_t seed)
                  {"A D, 1/D B", false},     {"graded", true},        {"subnormal", false},
                  {"eleven binades", false}, {"seven binades", true}, {"peaks of 32", false},
                  {"peaks of 8", true}};
-    const int64_t k =
-        800; /* long enough for a survey of like rows, and cut alike by both: bits depend on that */
+    /* Long enough for a survey of like rows, and cut alike by both: bits depend on that. */
+    const int64_t k = 800;
     const tb_kernel *own = s->kernel;
     float *first = malloc(sizeof(float) * M * N);
     sampled_must(first != NULL, "malloc");

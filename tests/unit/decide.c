@@ -3,32 +3,9 @@
  */
 #include "dispatch/plan.h"
 #include "tests/check.h"
+#include "tests/unit/decide_row.h"
 
 #include <string.h>
-
-#define H TB_MEMORY_HOST
-#define P TB_MEMORY_PINNED
-#define M TB_MEMORY_MANAGED
-#define D TB_MEMORY_DEVICE
-
-#define H200(ordinal)                                                                                        \
-    {                                                                                                        \
-        .device = (ordinal), .open = true, .architecture = 90, .multiprocessors = 132, .clock = 1.76e9,      \
-        .memory_rate = 4.2e12, .link_in = 55e9, .link_out = 55e9                                             \
-    }
-static const tb_chip h200s[] = {H200(0), H200(1), H200(2), H200(3), H200(4), H200(5), H200(6), H200(7)};
-
-enum { AUTO = -1 };
-
-typedef struct row {
-    int64_t m, n, k;
-    tb_memory a, b, c;
-    tb_readiness readiness;
-    int route;          /* forced, or AUTO */
-    const char *kernel; /* forced, or "" */
-    const char *plan;   /* how its text begins */
-    tb_start start;
-} row;
 
 static const row rows[] = {
     /* Host memory: whatever is faster, and the device is started only for calls that would gain. */
@@ -82,44 +59,6 @@ static const row rows[] = {
      TB_START_NOT},
 };
 
-/* Operands 64 bytes aligned, leading dimensions as short as they can be. */
-static tb_problem problem_of(const row *row)
-{
-    static float memory[16] __attribute__((aligned(64)));
-    return (tb_problem){.m = row->m,
-                        .n = row->n,
-                        .k = row->k,
-                        .lda = row->m,
-                        .ldb = row->k > 0 ? row->k : 1,
-                        .ldc = row->m,
-                        .a = memory,
-                        .b = memory,
-                        .c = memory,
-                        .alpha = 1,
-                        .beta = 1};
-}
-
-static tb_facts facts_of(const row *row)
-{
-    tb_facts facts = {
-        .a = {.memory = row->a},
-        .b = {.memory = row->b},
-        .c = {.memory = row->c},
-        .machine = {.readiness = row->readiness, .host_cores = 16},
-        .kernels = tb_catalog,
-        .kernel_count = tb_catalog_size,
-        .route_forced = row->route != AUTO,
-        .forced_route = row->route != AUTO ? (tb_route)row->route : TB_ROUTE_HOST,
-        .kernel_forced = row->kernel[0] != '\0',
-        .forced_kernel = tb_find_kernel(row->kernel),
-    };
-    if (row->readiness == TB_READY) {
-        facts.machine.chips = h200s;
-        facts.machine.chip_count = 1;
-    }
-    return facts;
-}
-
 static void every_row_is_decided_as_it_says(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -142,124 +81,6 @@ static void a_host_that_cannot_reach_an_operand_is_told(void)
         bool reads = rows[i].k > 0;
         bool on_device = rows[i].c == D || (reads && (rows[i].a == D || rows[i].b == D));
         CHECK(tb_decide(&problem, &facts).needs_device == on_device, "row %zu", i);
-    }
-}
-
-/* No plan has a kernel that the device or the operands rule out. */
-static void an_old_device_gets_no_new_kernel(void)
-{
-    const row row = {4096, 4096, 4096, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_problem problem = problem_of(&row);
-    tb_facts facts = facts_of(&row);
-    for (int architecture = 30; architecture <= 130; architecture += 5) {
-        tb_chip chip = h200s[0];
-        chip.architecture = architecture;
-        facts.machine.chips = &chip;
-        const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
-        if (kernel == NULL)
-            CHECK(architecture < 75, "architecture %d gets no kernel", architecture);
-        else
-            CHECK(tb_kernel_runs_on(kernel, architecture) && tb_kernel_is_free_on(kernel, architecture),
-                  "architecture %d gets %s", architecture, kernel->name);
-    }
-}
-
-static void kernels_for_show_are_never_chosen(void)
-{
-    for (int64_t n = 1; n <= 8192; n = n * 3 / 2 + 1) {
-        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        tb_problem problem = problem_of(&row);
-        tb_facts facts = facts_of(&row);
-        tb_plan plan = tb_decide(&problem, &facts);
-        CHECK(plan.kernel != NULL && !plan.kernel->forced_only, "n = %lld", (long long)n);
-    }
-}
-
-/* A streamed product is computed panel by panel, each with the kernel's launches: of one that takes longer to launch less is
- * streamed than is computed in place. */
-static void streamed_products_are_forecast_by_panels(void)
-{
-    const row in_place = {4000, 4000, 4000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    const row streamed = {4000, 4000, 4000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
-    const row larger = {8000, 8000, 8000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
-    const row *const all[] = {&in_place, &streamed, &larger};
-    static const char *const chosen[] = {"sgemm_split_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90"};
-    for (int i = 0; i < 3; i++) {
-        const tb_problem problem = problem_of(all[i]);
-        tb_facts facts = facts_of(all[i]);
-        facts.accuracy = TB_ACCURACY_FP32;
-        const tb_plan plan = tb_decide(&problem, &facts);
-        CHECK(plan.kernel && strcmp(plan.kernel->name, chosen[i]) == 0, "n = %lld: %s, not %s",
-              (long long)problem.n, plan.kernel ? plan.kernel->name : "none", chosen[i]);
-    }
-    const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
-    for (int64_t n = 512; n <= 16384; n *= 2) {
-        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        const tb_problem problem = problem_of(&row);
-        const double whole = tb_kernel_seconds(kernel, &problem, &h200s[0]),
-                     by_panels = tb_kernel_seconds_by_panels(kernel, &problem, &h200s[0]);
-        CHECK(n < 2048 ? by_panels == whole : by_panels > whole, "n = %lld: %g and %g", (long long)n, whole,
-              by_panels);
-    }
-}
-
-/* Compute capabilities on which a row of sm_80 that gains there alone runs, and may be chosen. */
-static void a_row_may_run_where_it_gains_nothing(void)
-{
-    const tb_kernel kernel = {
-        .architecture = 80, .architecture_end = 100, .major_only = true, .chosen_end = 90};
-    static const struct {
-        int architecture;
-        bool runs, is_chosen;
-    } cases[] = {{75, false, false}, {80, true, true},  {86, false, false},
-                 {89, false, false}, {90, true, false}, {100, false, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int architecture = cases[i].architecture;
-        const bool runs = tb_kernel_runs_on(&kernel, architecture);
-        CHECK(runs == cases[i].runs, "architecture %d", architecture);
-        CHECK((runs && tb_kernel_is_free_on(&kernel, architecture)) == cases[i].is_chosen, "architecture %d",
-              architecture);
-    }
-}
-
-/* A kernel that is faster than all others, with a promise of its own. */
-static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy demanded, int64_t n)
-{
-    const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_kernel kernels[2] = {*tb_find_kernel("tiled"), *tb_find_kernel("tiled")};
-    kernels[1].name = "faster";
-    kernels[1].efficiency *= 2;
-    kernels[1].accuracy = promise;
-    kernels[1].least_extent = 512;
-    tb_problem problem = problem_of(&row);
-    tb_facts facts = facts_of(&row);
-    facts.kernels = kernels;
-    facts.kernel_count = 2;
-    facts.accuracy = demanded;
-    static char name[16];
-    tb_plan plan = tb_decide(&problem, &facts);
-    snprintf(name, sizeof name, "%s", plan.kernel ? plan.kernel->name : "none");
-    return name;
-}
-
-static void chosen_kernels_promise_what_is_demanded(void)
-{
-    static const struct {
-        tb_accuracy promise, demanded;
-        int64_t n;
-        const char *kernel;
-    } cases[] = {
-        {TB_ACCURACY_IEEE, TB_ACCURACY_IEEE, 512, "faster"},
-        {TB_ACCURACY_FP32, TB_ACCURACY_IEEE, 512, "tiled"},
-        {TB_ACCURACY_FP32, TB_ACCURACY_FP32, 512, "faster"},
-        {TB_ACCURACY_FAST, TB_ACCURACY_FP32, 512, "tiled"},
-        {TB_ACCURACY_FAST, TB_ACCURACY_FAST, 512, "faster"},
-        {TB_ACCURACY_IEEE, TB_ACCURACY_FAST, 512, "faster"},
-        {TB_ACCURACY_IEEE, TB_ACCURACY_IEEE, 508, "tiled"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *kernel = chosen_beside_a_faster_one(cases[i].promise, cases[i].demanded, cases[i].n);
-        CHECK(strcmp(kernel, cases[i].kernel) == 0, "case %zu: %s", i, kernel);
     }
 }
 
@@ -334,120 +155,10 @@ static void a_plan_is_printed_within_its_space(void)
         CHECK(tb_route_text(route) != NULL, "route %d has no text", route);
 }
 
-static uint64_t sum_of(tb_choice_memory *memory)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < TB_CHOICES_KEPT; i++)
-        sum += atomic_load(&memory->places[i]);
-    return sum;
-}
-
-/* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
- * questions in turn most are, of which two may want the same place. */
-static void what_is_remembered_is_what_would_be_chosen(void)
-{
-    static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
-    static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
-    enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
-    static tb_choice_memory memory;
-    tb_chip chip = h200s[0];
-    check_random random = {.state = 1};
-    row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_accuracy accuracy = TB_ACCURACY_IEEE;
-    int repeated = 0;
-    for (int i = 0; i < QUESTIONS; i++) {
-        /* One thing is another than before, or nothing. */
-        int64_t *const changed[] = {&row.m, &row.n, &row.k};
-        const int64_t change = check_between(&random, 0, 7);
-        if (change < 3)
-            *changed[change] = extents[check_between(&random, 0, EXTENTS - 1)];
-        else if (change == 3)
-            accuracy = accuracies[check_between(&random, 0, 2)];
-        else if (change == 4)
-            chip.multiprocessors = (int)check_between(&random, 20, 132);
-        tb_problem problem = problem_of(&row);
-        problem.lda = problem.ldb = problem.ldc = 5000; /* which tells no extent */
-        if (change == 5)
-            problem.a++;
-        if (change == 6)
-            problem.beta = 0;
-        tb_facts facts = facts_of(&row);
-        facts.accuracy = accuracy;
-        facts.machine.chips = &chip;
-        const tb_plan anew = tb_decide(&problem, &facts);
-        facts.choices = &memory;
-        const uint64_t before = sum_of(&memory);
-        const tb_plan plan = tb_decide(&problem, &facts);
-        repeated += before == sum_of(&memory);
-        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)problem.m,
-              (long long)problem.n, (long long)problem.k, plan.kernel->name, anew.kernel->name);
-    }
-    CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
-          QUESTIONS);
-    int forgotten = 0;
-    for (int round = 0; round < 2; round++)
-        for (int i = 0; i < 20; i++) {
-            row.m = 100 + i;
-            const tb_problem problem = problem_of(&row);
-            tb_facts facts = facts_of(&row);
-            facts.choices = &memory;
-            const uint64_t before = sum_of(&memory);
-            tb_decide(&problem, &facts);
-            forgotten += round == 1 && before != sum_of(&memory);
-        }
-    CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
-}
-
-/* A forecast may depend on whether lines begin at 128 bytes. */
-static void what_is_remembered_is_of_operands_aligned_alike(void)
-{
-    static tb_choice_memory memory;
-    static float operand[64] __attribute__((aligned(128)));
-    check_random random = {.state = 1};
-    int differ = 0;
-    for (int i = 0; i < 300; i++) {
-        const row row = {check_between(&random, 20000, 70000),
-                         check_between(&random, 9, 16),
-                         check_between(&random, 1000, 3000),
-                         D,
-                         D,
-                         D,
-                         TB_READY,
-                         AUTO,
-                         "",
-                         "",
-                         TB_START_NOT};
-        const tb_kernel *kernels[2];
-        for (int shifted = 0; shifted < 2; shifted++) {
-            tb_problem problem = problem_of(&row);
-            problem.transpose_a = 1;
-            problem.lda = problem.ldb = 3200;
-            problem.a = operand + 4 * shifted;
-            tb_facts facts = facts_of(&row);
-            facts.accuracy = TB_ACCURACY_IEEE;
-            facts.machine.chips = h200s;
-            const tb_kernel *anew = tb_decide(&problem, &facts).kernel;
-            facts.choices = &memory;
-            kernels[shifted] = tb_decide(&problem, &facts).kernel;
-            CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
-                  (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
-        }
-        differ += kernels[0] != kernels[1];
-    }
-    CHECK(differ > 0, "alignment makes no difference");
-}
-
 int main(void)
 {
-    what_is_remembered_is_what_would_be_chosen();
-    what_is_remembered_is_of_operands_aligned_alike();
     every_row_is_decided_as_it_says();
     a_host_that_cannot_reach_an_operand_is_told();
-    an_old_device_gets_no_new_kernel();
-    kernels_for_show_are_never_chosen();
-    streamed_products_are_forecast_by_panels();
-    a_row_may_run_where_it_gains_nothing();
-    chosen_kernels_promise_what_is_demanded();
     forecasts_grow_with_the_problem();
     a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();

@@ -146,6 +146,21 @@ static void pace_has_its_counts(int64_t works, int64_t blocks_launched)
           "%lld counts for %lld waves", (long long)launched.pace_words, (long long)waves);
 }
 
+/* Blocks of the pre-pass, so many stages each: all stages, and as many blocks as there is room for or as there are stages. */
+static void a_pass_covers_all(const tb_split_arguments *l, int64_t blocks_launched)
+{
+    const int64_t rows = (int64_t)l->panels_a * l->panel_a + (int64_t)l->panels_b * l->panel_b;
+    const int64_t each = l->block_stages, groups = rows / TB_SPLIT_BLOCK_ROWS;
+    CHECK(blocks_launched == groups * ((l->stages + each - 1) / each), "%lld blocks of %lld stages",
+          (long long)blocks_launched, (long long)each);
+    CHECK(each >= 1 && each <= TB_SPLIT_BLOCK_STAGES_MOST &&
+              (each == 1 || blocks_launched >= (int64_t)TB_SPLIT_BLOCKS * MULTIPROCESSORS),
+          "%lld blocks, though each has %lld stages", (long long)blocks_launched, (long long)each);
+    CHECK(each == TB_SPLIT_BLOCK_STAGES_MOST ||
+              groups * ((l->stages + 2 * each - 1) / (2 * each)) < (int64_t)TB_SPLIT_BLOCKS * MULTIPROCESSORS,
+          "%lld blocks, and each has %lld stages only", (long long)blocks_launched, (long long)each);
+}
+
 /* Another B, after which what was made of A is to be where it was. */
 static void a_stays(const tb_kernel *kernel, const tb_problem *p, int64_t n, char *memory)
 {
@@ -176,6 +191,8 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
         launched = arguments[i];
         shares_cover_k(&problem);
         workspace_holds_it(kernel, memory, bytes);
+        if (ends_with(symbols[i], "_split"))
+            a_pass_covers_all(&launched, blocks[i]);
         if (strstr(symbols[i], "_128x") && !strstr(symbols[i], "_add"))
             pace_has_its_counts((int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k,
                                 blocks[i]);

@@ -1,0 +1,71 @@
+/* What tests ask tb_decide: a problem, where its operands lie, the state of a machine with H200s, and what is forced. A row also
+ * holds what the answer has to be, where it is one of the table in decide.c.
+ */
+#ifndef TB_DECIDE_ROW_H
+#define TB_DECIDE_ROW_H
+
+#include "dispatch/plan.h"
+
+#define H TB_MEMORY_HOST
+#define P TB_MEMORY_PINNED
+#define M TB_MEMORY_MANAGED
+#define D TB_MEMORY_DEVICE
+
+#define H200(ordinal)                                                                                        \
+    {                                                                                                        \
+        .device = (ordinal), .open = true, .architecture = 90, .multiprocessors = 132, .clock = 1.76e9,      \
+        .memory_rate = 4.2e12, .link_in = 55e9, .link_out = 55e9                                             \
+    }
+static const tb_chip h200s[] = {H200(0), H200(1), H200(2), H200(3), H200(4), H200(5), H200(6), H200(7)};
+
+enum { AUTO = -1 };
+
+typedef struct row {
+    int64_t m, n, k;
+    tb_memory a, b, c;
+    tb_readiness readiness;
+    int route;          /* forced, or AUTO */
+    const char *kernel; /* forced, or "" */
+    const char *plan;   /* how its text begins */
+    tb_start start;
+} row;
+
+/* Operands 64 bytes aligned, leading dimensions as short as they can be. */
+static inline tb_problem problem_of(const row *row)
+{
+    static float memory[16] __attribute__((aligned(64)));
+    return (tb_problem){.m = row->m,
+                        .n = row->n,
+                        .k = row->k,
+                        .lda = row->m,
+                        .ldb = row->k > 0 ? row->k : 1,
+                        .ldc = row->m,
+                        .a = memory,
+                        .b = memory,
+                        .c = memory,
+                        .alpha = 1,
+                        .beta = 1};
+}
+
+static inline tb_facts facts_of(const row *row)
+{
+    tb_facts facts = {
+        .a = {.memory = row->a},
+        .b = {.memory = row->b},
+        .c = {.memory = row->c},
+        .machine = {.readiness = row->readiness, .host_cores = 16},
+        .kernels = tb_catalog,
+        .kernel_count = tb_catalog_size,
+        .route_forced = row->route != AUTO,
+        .forced_route = row->route != AUTO ? (tb_route)row->route : TB_ROUTE_HOST,
+        .kernel_forced = row->kernel[0] != '\0',
+        .forced_kernel = tb_find_kernel(row->kernel),
+    };
+    if (row->readiness == TB_READY) {
+        facts.machine.chips = h200s;
+        facts.machine.chip_count = 1;
+    }
+    return facts;
+}
+
+#endif
