@@ -154,7 +154,7 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("sgemm_skinny_outer"
                                           TB_SKINNY_ENTRIES("sgemm_skinny_outer_vector"),
                                           TB_SKINNY_ENTRIES("sgemm_skinny_k")};
 
-/* The tensor-core families. Their SIMT row of last resort is found by name: launch_tensor.c. */
+/* The tensor-core families. */
 #define TB_SPLIT_ENTRIES(module, name, row_bytes)                                                            \
     [TB_SPLIT_BEGIN] = {&module, name "_begin", 0, NULL, 0, true},                                           \
     [TB_SPLIT_SPLIT] = {&module, name "_split", 0, NULL, 0, true},                                           \

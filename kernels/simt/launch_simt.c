@@ -383,22 +383,8 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
                             });
 }
 
-tb_status tb_prepare_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
-{
-    TB_TRY(launcher->load(launcher, choose_entry(kernel, problem, 0, 0)));
-    return launcher->load(launcher, &tb_entry_simt_reduce);
-}
-
-tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                            void *workspace, const uint32_t *only_if)
-{
-    return launch_arguments(
-        launcher, kernel, 1,
-        (tb_simt_arguments){.problem = *problem, .partial = workspace, .only_if = only_if});
-}
-
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                          void *workspace)
 {
-    return tb_launch_simt_if(launcher, kernel, problem, workspace, NULL);
+    return tb_launch_simt_batched(launcher, kernel, problem, 1, 0, 0, 0, workspace);
 }

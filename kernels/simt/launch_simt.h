@@ -29,13 +29,6 @@ size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, c
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                          void *workspace);
 
-/* The same, but where *only_if, in device memory, holds 0 when the launch's turn comes, C is left alone. */
-tb_status tb_launch_simt_if(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
-                            void *workspace, const uint32_t *only_if);
-
-/* Sees to it that such a launch finds its code on the device. */
-tb_status tb_prepare_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-
 /* batches products of the same shape whose operands lie the strides apart, in floats; one launch, and a
  * second where the schedule splits tiles and there are no clusters. */
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,

@@ -267,8 +267,6 @@ template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void sgemm(const tb_simt_arguments &arguments)
 {
     turn::take();
-    if (arguments.only_if && *arguments.only_if == 0)
-        return;
     /* A whole tile, or one of the pieces into which the steps of the other tiles are dealt. */
     const bool whole = blockIdx.x < arguments.whole;
     if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)

@@ -22,8 +22,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     sgemm_simt_reduce(const __grid_constant__ tb_simt_arguments arguments)
 {
     turn::take();
-    if (arguments.only_if && *arguments.only_if == 0)
-        return;
     __shared__ float4 sums[threads];
     const int lanes = arguments.reduce_lanes, groups = threads / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;

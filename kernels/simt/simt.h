@@ -24,7 +24,6 @@ typedef struct tb_simt_arguments {
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;    /* of sgemm_simt_reduce: see there */
-    const uint32_t *only_if; /* in device memory; where it holds 0 the kernels do nothing. NULL: always do */
 } tb_simt_arguments;
 
 /* What a panel of tile_outer x tile_k takes in a stage: the padding is 4 floats for each step of k, or for each 4 of the

@@ -18,7 +18,7 @@
 /* Where everything lies, and how the work is cut. */
 typedef struct layout {
     int64_t stages, panels_a, panels_b, blocks;
-    size_t offset_a, offset_b, offset_segments, offset_fallback; /* within the workspace */
+    size_t offset_a, offset_b, offset_segments, workspace; /* offsets within that */
 } layout;
 
 static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
@@ -33,9 +33,9 @@ static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
     l.blocks = launcher->target.multiprocessors;
     if (l.panels_a * l.panels_b < l.blocks)
         l.blocks = l.panels_a * l.panels_b;
-    l.offset_fallback = l.offset_segments;
+    l.workspace = l.offset_segments;
     if (l.stages > TB_SPLIT_SEGMENT_STAGES)
-        l.offset_fallback += (size_t)(l.blocks * TILE * TILE) * sizeof(float);
+        l.workspace += (size_t)(l.blocks * TILE * TILE) * sizeof(float);
     return l;
 }
 
@@ -43,7 +43,7 @@ size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *ker
                                const tb_problem *problem)
 {
     (void)kernel;
-    return lay_out(launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
+    return lay_out(launcher, problem).workspace;
 }
 
 static double split_clocks(double elements, int multiprocessors)
@@ -99,7 +99,6 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .panels_b = (int32_t)l.panels_b,
     };
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
-    TB_TRY(launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,
-                            TB_SPLIT_SM80_THREADS, TB_SPLIT_SM80_RING_BYTES, &arguments));
-    return tb_launch_split_fallback(launcher, &arguments, memory + l.offset_fallback);
+    return launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,
+                            TB_SPLIT_SM80_THREADS, TB_SPLIT_SM80_RING_BYTES, &arguments);
 }

@@ -1,22 +1,18 @@
 #include "kernels/tensor/launch_tensor.h"
 
 #include "kernels/launch.h"
-#include "kernels/simt/launch_simt.h"
 #include "kernels/tensor/split.h"
 #include "lib/integers.h"
 
-/* What computes C when the pre-pass finds Inf, NaN or exponents that BF16 parts cannot hold. */
-#define FALLBACK_KERNEL "sgemm_simt_128x128"
-
 /* Forecasts, in clocks of a multiprocessor, of six products of BF16 parts: measured on an H200 from n = 256
- * to 16384. A stage of either tile, a tile's beginning and end, the three launches beside the main one with the main
+ * to 16384. A stage of either tile, a tile's beginning and end, the two launches before the main one with the main
  * one's start, and the pre-pass, which reads 4 bytes of an element and writes 6. Of a stage, MULTIPLY_CLOCKS
  * a product and column of the tile are the tensor cores' own; the rest is once a stage. */
 #define WIDE_STAGE_CLOCKS   2480.0
 #define NARROW_STAGE_CLOCKS 1710.0
 #define MULTIPLY_CLOCKS     1.87
 #define TILE_CLOCKS         4650.0
-#define LAUNCHES_CLOCKS     13000.0
+#define LAUNCHES_CLOCKS     7100.0
 #define SPLIT_BYTES_A_CLOCK 17.0
 /* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
 #define ADD_LAUNCH_CLOCKS 5600.0
@@ -49,11 +45,11 @@ typedef struct family {
 static const family bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10, false, false};
 static const family bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES_CLOCKS, 10, false, false};
 /* One more launch, and one more reading. */
-static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 4 / 3, 12, true, false};
+static const family fp16x3 = {TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 1.6, 12, true, false};
 /* As if it were FP16 parts with FP8. Fitted to what it takes beside bf16x6 on an H200, in a row, at n = 512 to 4096 and with panels of
  * 256 to 768 columns: a survey ends with several trips to memory, one after the other, and of what the passes read and write, 15
  * bytes, they move less at a time. */
-static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 2.2, 20, true, true};
+static const family split = {TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3.2, 20, true, true};
 
 /* Of so few that there is a block for all the room there is: a block's stages are waited for one after the other. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages)
@@ -153,7 +149,7 @@ typedef struct layout {
     int64_t stages, panels_a, panels_b, blocks;
     size_t bytes[PLACES],
         offset[PLACES]; /* within the workspace; what is A's comes first: it stays for another B */
-    size_t offset_fallback;
+    size_t workspace;
 } layout;
 
 /* Of the largest magnitudes of so many outer indices, and of what a survey finds out besides. */
@@ -198,19 +194,8 @@ static layout lay_out(const family *family, const tb_launcher *launcher, const t
         l.offset[i] = tb_split_align(offset);
         offset = l.offset[i] + l.bytes[i];
     }
-    l.offset_fallback = tb_split_align(offset);
+    l.workspace = offset;
     return l;
-}
-
-size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem)
-{
-    const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
-    return kernel ? tb_simt_workspace_batched(launcher, kernel, problem, 1) : 0;
-}
-
-static size_t workspace_bytes(const family *family, const tb_launcher *launcher, const tb_problem *problem)
-{
-    return lay_out(family, launcher, problem).offset_fallback + tb_split_fallback_bytes(launcher, problem);
 }
 
 tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
@@ -219,10 +204,6 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
     const int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
     const int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
     const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages, arguments->block_stages);
-    const tb_kernel *fallback = tb_find_kernel(FALLBACK_KERNEL);
-    if (!fallback)
-        return TB_UNSUPPORTED;
-    TB_TRY(tb_prepare_simt(launcher, fallback, &arguments->problem));
     const int64_t words = arguments->found_words_a + arguments->found_words_b + arguments->pace_words;
     TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN],
                             tb_larger(1, tb_pieces(words, 4 * TB_SPLIT_BEGIN_THREADS)),
@@ -240,15 +221,6 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
     return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
 }
 
-tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
-                                   void *workspace)
-{
-    const tb_kernel *kernel = tb_find_kernel(FALLBACK_KERNEL);
-    return kernel ? tb_launch_simt_if(launcher, kernel, &arguments->problem, workspace,
-                                      &arguments->findings->declined)
-                  : TB_UNSUPPORTED;
-}
-
 static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int row_bytes,
                                  int64_t blocks, const tb_split_arguments *arguments)
 {
@@ -256,7 +228,7 @@ static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries,
     tb_entry *multiply = &entries[wide ? TB_SPLIT_MULTIPLY_WIDE : TB_SPLIT_MULTIPLY_NARROW];
     tb_entry *add = &entries[wide ? TB_SPLIT_ADD_WIDE : TB_SPLIT_ADD_NARROW];
     const bool adds = arguments->shares_of_k > 1;
-    /* Where there is one share, the first launch writes C: nothing may fail after it that can be seen to before. */
+    /* The first launch may write C: nothing may fail after it that can be seen to before. */
     if (adds)
         TB_TRY(launcher->load(launcher, add));
     TB_TRY(launcher->launch(launcher, multiply, blocks, TB_SPLIT_THREADS,
@@ -355,8 +327,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         return TB_UNSUPPORTED;
     const tb_split_arguments arguments = arguments_of(family, &l, launcher, problem, workspace);
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
-    TB_TRY(launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments));
-    return tb_launch_split_fallback(launcher, &arguments, (char *)workspace + l.offset_fallback);
+    return launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments);
 }
 
 /* The catalog's callbacks of a row. */
@@ -365,7 +336,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
                                    const tb_problem *problem)                                                \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return workspace_bytes(&family, launcher, problem);                                                  \
+        return lay_out(&family, launcher, problem).workspace;                                                \
     }                                                                                                        \
     double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)        \
     {                                                                                                        \

@@ -33,13 +33,9 @@ TB_SPLIT_DECLARE(fp16x3);
 /* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
 TB_SPLIT_DECLARE(split);
 
-/* What the launch functions of split products share: the passes before the product, and what computes C, when its turn
- * comes, if the product has declined. Workspaces are device memory. */
+/* What the launch functions of split products share: the passes before the product. */
 tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
                                  const tb_split_arguments *arguments);
-size_t tb_split_fallback_bytes(const tb_launcher *launcher, const tb_problem *problem);
-tb_status tb_launch_split_fallback(const tb_launcher *launcher, const tb_split_arguments *arguments,
-                                   void *workspace);
 
 /* Stages of a block of a pass over so many rows of panels. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages);

@@ -1,5 +1,5 @@
 /* sgemm_bf16x6_sm80: three launches, each taking the same arguments. The first clears what the second, the
- * pre-pass, finds out; the third multiplies, or leaves C to a SIMT kernel that is launched behind it.
+ * pre-pass, finds out; the third multiplies, parts or FP32 numbers as they are.
  */
 #include "kernels/tensor/sgemm_split_sm80.cuh"
 

@@ -1,6 +1,6 @@
 /* sgemm_bf16x6_sm90: three launches, each taking the same arguments. The first clears what the second, the
- * pre-pass, finds out; the third multiplies, or leaves C to a SIMT kernel that is launched behind it. Where k is shared out, a
- * fourth adds the shares up.
+ * pre-pass, finds out; the third multiplies, parts or FP32 numbers as they are. Where k is shared out, a fourth adds the
+ * shares up.
  */
 #include "kernels/tensor/sgemm_split_sm90.cuh"
 

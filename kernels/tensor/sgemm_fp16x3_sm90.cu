@@ -1,6 +1,6 @@
 /* sgemm_fp16x3_sm90: four launches, each taking the same arguments. The first clears what the next two find out, the
  * second finds the largest magnitude of every row of op(A) and column of op(B), the third scales and splits; the fourth
- * multiplies, or leaves C to a SIMT kernel that is launched behind it. Where k is shared out, a fifth adds the shares up.
+ * multiplies, parts or FP32 numbers as they are. Where k is shared out, a fifth adds the shares up.
  */
 #include "kernels/tensor/sgemm_split_sm90.cuh"
 

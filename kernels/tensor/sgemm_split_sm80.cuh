@@ -21,6 +21,7 @@
 #include "kernels/simt/copy_async.cuh"
 #include "kernels/tensor/findings.cuh"
 #include "kernels/tensor/mma.cuh"
+#include "kernels/tensor/plain.cuh"
 #include "kernels/tensor/split.cuh"
 #include "kernels/tensor/split_sm80.h"
 
@@ -344,9 +345,10 @@ __device__ inline void multiply_tiles(const tb_split_arguments &arguments, char 
 __device__ inline void sgemm(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
+    static_assert(ring_stages * stage_bytes >= split::plain_bytes && threads >= split::plain_shape::threads,
+                  "room for FP32 multiply-adds");
     if (split::out_of_range(arguments, false)) {
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            arguments.findings->declined = 1;
+        split::sgemm_plainly(arguments);
         return;
     }
     if (split::parts_of(arguments.findings->a) == parts && split::parts_of(arguments.findings->b) == parts)

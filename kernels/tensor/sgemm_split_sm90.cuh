@@ -21,6 +21,7 @@
 
 #include "kernels/cluster.cuh"
 #include "kernels/tensor/findings.cuh"
+#include "kernels/tensor/plain.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/sums_sm90.cuh"
 #include "kernels/tensor/wgmma.cuh"
@@ -360,9 +361,10 @@ template <class format> __device__ inline bool multiplies_all(const tb_split_arg
 template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
+    static_assert(layout::barriers_offset >= split::plain_bytes && threads >= split::plain_shape::threads,
+                  "room for FP32 multiply-adds");
     if (split::out_of_range(arguments, layout::format::scales)) {
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            arguments.findings->declined = 1;
+        split::sgemm_plainly(arguments);
         return;
     }
     const uint32_t shared = ptx::shared_address(memory);

@@ -117,7 +117,6 @@ typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 }
 /* In device memory, set to zero before the pre-pass, but for a where A's parts are there already. */
 typedef struct tb_split_findings {
     tb_split_range a, b;
-    uint32_t declined; /* 1 once the tensor kernels have left C to the SIMT kernel that follows */
 } tb_split_findings;
 
 typedef struct tb_split_arguments {

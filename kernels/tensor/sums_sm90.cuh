@@ -158,7 +158,7 @@ __device__ inline void store_share(const tb_split_arguments &arguments,
 template <class layout> __device__ inline void add_shares(const tb_split_arguments &arguments)
 {
     constexpr int blocks = layout::tile_n / 8 / write_batch;
-    if (arguments.findings->declined)
+    if (split::out_of_range(arguments, layout::format::scales)) /* C is there already */
         return;
     const int index = blockIdx.x / blocks, first = blockIdx.x % blocks * write_batch;
     const tile tile = {index / arguments.panels_b, index % arguments.panels_b};

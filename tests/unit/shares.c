@@ -21,13 +21,12 @@ static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
     return TB_OK;
 }
 
-/* Stands in for a device: keeps what the launches were given; the last ones are another family's. */
+/* Stands in for a device: keeps what the launches were given. */
 static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t block_count, int threads,
                              int shared_bytes, const void *argument)
 {
     (void)launcher, (void)threads, (void)shared_bytes;
-    if (strncmp(entry->symbol, "sgemm_simt", 10) != 0)
-        memcpy(&launched, argument, sizeof launched);
+    memcpy(&launched, argument, sizeof launched);
     if (launches < LAUNCHES_MAXIMUM) {
         arguments[launches] = launched;
         symbols[launches] = entry->symbol;
@@ -53,9 +52,10 @@ static int products_come_in_order(int first)
     const char *tile = mine->panel_b == TB_SPLIT_WIDE ? "_128x192" : "_128x128";
     CHECK(ends_with(symbols[first], tile) && !strstr(symbols[first], "_add"), "%s multiplies",
           symbols[first]);
-    const bool adds = strstr(symbols[first + 1], "_add") != NULL;
-    CHECK(adds == (mine->shares_of_k > 1) && (!adds || ends_with(symbols[first + 1], tile)),
-          "%d shares, then %s", mine->shares_of_k, symbols[first + 1]);
+    const char *behind = first + 1 < launches ? symbols[first + 1] : "nothing";
+    const bool adds = strstr(behind, "_add") != NULL;
+    CHECK(adds == (mine->shares_of_k > 1) && (!adds || ends_with(behind, tile)), "%d shares, then %s",
+          mine->shares_of_k, behind);
 
     const int64_t works = (int64_t)mine->panels_a * mine->panels_b * mine->shares_of_k;
     CHECK(blocks[first] >= 1 && blocks[first] <= works && blocks[first] <= MULTIPROCESSORS &&
@@ -76,10 +76,8 @@ static void launches_come_in_order(const tb_kernel *kernel)
                                      : scales ? scaled
                                               : plain)[i]),
               "launch %d is %s", i, symbols[i]);
-    int next = products_come_in_order(passes);
-    for (; next < launches; next++)
-        CHECK(strncmp(symbols[next], "sgemm_simt", 10) == 0, "%s comes behind", symbols[next]);
-    CHECK(strncmp(symbols[launches - 1], "sgemm_simt", 10) == 0, "%s comes last", symbols[launches - 1]);
+    const int end = products_come_in_order(passes);
+    CHECK(end == launches, "%s comes behind", symbols[end]);
 }
 
 static void shares_cover_k(const tb_problem *p)
@@ -187,7 +185,7 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
     size_t bytes = kernel->workspace(&launcher, kernel, &problem);
     CHECK(kernel->launch(&launcher, kernel, &problem, memory) == TB_OK, "%s refuses", kernel->name);
     launches_come_in_order(kernel);
-    for (int i = 0; i < launches - 1; i++) {
+    for (int i = 0; i < launches; i++) {
         launched = arguments[i];
         shares_cover_k(&problem);
         workspace_holds_it(kernel, memory, bytes);

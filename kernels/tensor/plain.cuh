@@ -1,0 +1,47 @@
+/* FP32 multiply-adds, inside the kernels that multiply parts: for operands that parts do not hold (findings.cuh). The blocks
+ * that are there take the tiles in turn, so that nothing has to be launched for it.
+ */
+#pragma once
+
+#include "kernels/simt/sgemm_simt.cuh"
+#include "kernels/tensor/split.h"
+
+namespace split
+{
+
+/* Of any alignment, by the first threads of a block. */
+using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3>;
+constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float));
+
+template <bool transpose_a, bool transpose_b>
+__device__ __noinline__ void multiply_plainly(const tb_split_arguments &arguments)
+{
+    const tb_problem &p = arguments.problem;
+    tb_simt_arguments plain = {};
+    plain.problem = p;
+    plain.tile_m = plain_shape::tile_m;
+    plain.tile_n = plain_shape::tile_n;
+    plain.tiles_m = (p.m + plain.tile_m - 1) / plain.tile_m;
+    plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
+    plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
+    plain.cluster = 1;
+    const int64_t tiles = plain.tiles_m * plain.tiles_n;
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, {tile, 0, plain.steps}, 0);
+        __syncthreads(); /* before the stages are filled again */
+    }
+}
+
+/* C by all blocks. Of k there is something. */
+__device__ __forceinline__ void sgemm_plainly(const tb_split_arguments &arguments)
+{
+    const tb_problem &p = arguments.problem;
+    if (threadIdx.x >= plain_shape::threads)
+        return; /* who has ended is waited for no more */
+    if (p.transpose_a)
+        p.transpose_b ? multiply_plainly<true, true>(arguments) : multiply_plainly<true, false>(arguments);
+    else
+        p.transpose_b ? multiply_plainly<false, true>(arguments) : multiply_plainly<false, false>(arguments);
+}
+
+} // namespace split
