@@ -118,9 +118,9 @@ using fp16x2 = halves<__half, 2, true, take_fp16>;
 static_assert(bf16x3::row_bytes == TB_SPLIT_BF16_ROW_BYTES && fp16x2::row_bytes == TB_SPLIT_FP16_ROW_BYTES,
               "split.h");
 
-/* Two parts of FP16 and, where these miss the last bits, a third. Products of order 2, at most 2^-20 of what is multiplied, take
+/* Two parts of FP16 and, where these miss the last bits, a third. Products of order 2, at most 2^-18 of what is multiplied, take
  * FP8 of 3 significant bits (e5m2) for both operands: so the first part and the second are there as FP8, too, and the third as
- * that alone. FP8 has FP16's exponents: the third, 2^-22 of the number at most, is moved up, the first down by as much. The
+ * that alone. FP8 has FP16's exponents: the third, 2^-21 of the number at most, is moved up, the first down by as much. The
  * first part is shorter than it could be, for the tensor cores to cut less off beside larger products. */
 struct fp16x2_fp8 {
     using element = __half;

@@ -17,7 +17,7 @@
  * Two FP16 parts: 11 + 11 significant bits and a sign, of a number that was scaled so that the largest of its row of
  * op(X) lies in [2^14, 2^15). What the parts miss is at most 2^-23 of the number, or 2^-39 of the row's largest.
  *
- * Two FP16 parts with FP8: the first is rounded to 10 bits, halves away from zero. The two miss at most 2^-22 of the number, which a
+ * Two FP16 parts with FP8: the first is rounded to 9 bits, halves away from zero. The two miss at most 2^-21 of the number, which a
  * third part has, but for 2^-39 of the row's largest.
  *
  * Rows and steps of k that do not exist become zeros, so that the kernel that multiplies has no edges there.

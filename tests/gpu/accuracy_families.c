@@ -87,19 +87,40 @@ static double fill_seven_positive(const accuracy_position *at, check_random *ran
 }
 
 /* Of one sign, and some much larger than the others: what tensor cores cut off is a larger share of such a sum. */
-static double with_peaks(const accuracy_position *at, check_random *random, double height)
+static double with_peaks(const accuracy_position *at, check_random *random, int every, double height)
 {
-    return (at->k % 32 == 0 ? height : 1) * (1 + uniform(random));
+    return (at->k % every == 0 ? height : 1) * (1 + uniform(random));
 }
 
 static double fill_peaks_of_8(const accuracy_position *at, check_random *random)
 {
-    return with_peaks(at, random, 8);
+    return with_peaks(at, random, 32, 8);
+}
+
+/* As different as sgemm_split_sm90 just takes. */
+static double fill_peaks_of_10(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 32, 10.6);
+}
+
+static double fill_every_eighth(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 8, 13.5);
+}
+
+static double fill_every_fourth(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 4, 21);
+}
+
+static double fill_every_second(const accuracy_position *at, check_random *random)
+{
+    return with_peaks(at, random, 2, 95);
 }
 
 static double fill_peaks_of_32(const accuracy_position *at, check_random *random)
 {
-    return with_peaks(at, random, 32);
+    return with_peaks(at, random, 32, 32);
 }
 
 /* A * D and D^-1 * B, D of powers of two. */
@@ -168,6 +189,10 @@ const accuracy_family accuracy_families[] = {
     {"eleven, positive", fill_eleven_positive, false, false},
     {"seven, positive", fill_seven_positive, false, false},
     {"peaks of 8", fill_peaks_of_8, false, false},
+    {"32nd, 10.6 times", fill_peaks_of_10, false, false},
+    {"8th, 13.5 times", fill_every_eighth, false, false},
+    {"4th, 21 times", fill_every_fourth, false, false},
+    {"2nd, 95 times", fill_every_second, false, false},
     {"peaks of 32", fill_peaks_of_32, false, false},
     {"A D, 1/D B", fill_scaled, true, false},
     {"graded", fill_graded, true, false},
