@@ -81,10 +81,15 @@ static double workspace_bytes(const tb_budget *budget, const tb_problem *problem
     return most;
 }
 
+double tb_tiling_needs(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+{
+    return tb_tiling_bytes(problem, tiling) + workspace_bytes(budget, problem, tiling);
+}
+
 bool tb_tiling_fits(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
 {
-    double bytes = tb_tiling_bytes(problem, tiling);
-    return bytes <= budget->bytes && bytes + workspace_bytes(budget, problem, tiling) <= budget->bytes;
+    return tb_tiling_bytes(problem, tiling) <= budget->bytes &&
+           tb_tiling_needs(budget, problem, tiling) <= budget->bytes;
 }
 
 /* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */

@@ -103,6 +103,9 @@ typedef struct tb_budget {
  * none does. */
 bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
 
+/* Device memory in bytes that the tiling takes, with the kernel's workspace. */
+double tb_tiling_needs(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling);
+
 /* Distance between the columns of a matrix of so many rows in device buffers, in floats. */
 int64_t tb_pitched(int64_t rows);
 

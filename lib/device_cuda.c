@@ -317,10 +317,14 @@ static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
     return TB_UNSUPPORTED;
 }
 
-/* One rectangle where the copy engine takes the pitches, else row by row. */
+/* What lies together in one piece, one rectangle where the copy engine takes the pitches, else row by row. */
 static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
 {
     const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
+    tb_copy together = *copy;
+    together.row_bytes *= copy->rows;
+    if (copy->source_pitch == copy->row_bytes && copy->target_pitch == copy->row_bytes)
+        return copy_row(stream, &together, 0);
     if (copy->rows > 1 && copy->source_pitch <= pitch_maximum && copy->target_pitch <= pitch_maximum)
         return copy_rectangle(stream, copy);
     for (size_t row = 0; row < copy->rows; row++)

@@ -146,24 +146,51 @@ static bool is_same(const tb_known_tiling *known, const tb_problem *problem, con
            b->copy_rate == budget->copy_rate && b->a == budget->a && b->b == budget->b && b->c == budget->c;
 }
 
-/* Going through the ways to cut a product takes up to a millisecond. What needs a part of the memory only is the same with
- * more of it. */
+/* What needs a part of the memory only is the same with more of it. */
+static const tb_known_tiling *find_known(const tb_pipeline *pipeline, const tb_problem *problem,
+                                         const tb_budget *budget)
+{
+    for (int i = 0; i < TB_TILINGS_KEPT; i++)
+        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget))
+            return &pipeline->known[i];
+    return NULL;
+}
+
+/* Going through the ways to cut a product takes up to a millisecond. */
 static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget,
                           tb_tiling *tiling)
 {
-    for (int i = 0; i < TB_TILINGS_KEPT; i++)
-        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget)) {
-            *tiling = pipeline->known[i].tiling;
-            return true;
-        }
+    const tb_known_tiling *before = find_known(pipeline, problem, budget);
+    if (before) {
+        *tiling = before->tiling;
+        return true;
+    }
     if (!tb_choose_tiling(problem, budget, tiling))
         return false;
     if (tiling->whole) {
         tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
         *known = (tb_known_tiling){*problem, *budget, *tiling};
         known->budget.chip = NULL;
+        known->budget.bytes = tb_tiling_needs(budget, problem, tiling);
     }
     return true;
+}
+
+/* Whether a product failed for want of memory before anything was written. */
+static bool lacks_memory(tb_status status, const tb_progress *done)
+{
+    return status == TB_OUT_OF_MEMORY && done->rows == 0 && done->columns == 0;
+}
+
+/* As it was cut before, where the library keeps as much memory as that takes: asking how much is free takes several microseconds. */
+static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                                tb_budget room, tb_progress *done)
+{
+    if (tb_option_value(TB_OPTION_DEVICE_MEMORY) > 0)
+        return TB_OUT_OF_MEMORY;
+    room.bytes = (double)tb_kept_bytes(pipeline->device);
+    const tb_known_tiling *known = find_known(pipeline, problem, &room);
+    return known ? stream_rows(pipeline, problem, plan, room.kernel, &known->tiling, done) : TB_OUT_OF_MEMORY;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
@@ -171,26 +198,26 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                         const tb_kernel *kernel, tb_progress *done)
 {
     const tb_device_description *device = tb_machine_device(pipeline->device);
-    tb_status status = TB_OUT_OF_MEMORY;
     if (!device)
         return TB_DEVICE_LOST;
     const tb_chip chip = nominal_chip(pipeline->device, device);
-    double budget;
-    TB_TRY(find_budget(pipeline->device, &budget));
-    for (; budget >= BUDGET_LEAST; budget /= 2) {
+    tb_budget room = {.kernel = kernel,
+                      .chip = &chip,
+                      .slot_bytes = (int64_t)pipeline->slot_bytes,
+                      .copy_rate = nominal_copy_rate(plan->part_count),
+                      .a = passage(&plan->a),
+                      .b = passage(&plan->b),
+                      .c = passage_of_c(&plan->c, problem->beta)};
+    tb_status status = stream_in_kept(pipeline, problem, plan, room, done);
+    if (!lacks_memory(status, done))
+        return status;
+    TB_TRY(find_budget(pipeline->device, &room.bytes));
+    for (; room.bytes >= BUDGET_LEAST; room.bytes /= 2) {
         tb_tiling tiling;
-        const tb_budget room = {.kernel = kernel,
-                                .chip = &chip,
-                                .bytes = budget,
-                                .slot_bytes = (int64_t)pipeline->slot_bytes,
-                                .copy_rate = nominal_copy_rate(plan->part_count),
-                                .a = passage(&plan->a),
-                                .b = passage(&plan->b),
-                                .c = passage_of_c(&plan->c, problem->beta)};
         if (!choose_tiling(pipeline, problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
-        if (status != TB_OUT_OF_MEMORY || done->rows > 0 || done->columns > 0)
+        if (!lacks_memory(status, done))
             break;
     }
     return status;

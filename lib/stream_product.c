@@ -308,12 +308,11 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
         tb_finish_emptying(&run);
     if (bytes > 0)
         tb_copy_dismiss_helpers();
-    /* Whatever failed, nothing may go on reading or writing buffers, slots and operands. */
+    /* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
+     * buffers, slots and operands. */
     tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
-    for (int i = 0; i < 3; i++) {
-        tb_status finished = tb_device.synchronize(streams[i]);
-        status = status == TB_OK ? finished : status;
-    }
+    for (int i = 0; i < 3 && status != TB_OK; i++)
+        tb_device.synchronize(streams[i]);
     for (int i = 0; i < TB_SLOTS; i++) {
         pipeline->in[i].busy = false;
         tb_give_buffer(&pipeline->in[i].pinned);

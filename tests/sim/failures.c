@@ -368,7 +368,7 @@ int main(int count, char **arguments)
                                    .beta = -2,
                                    .threads = 1,
                                    .memory = TB_MEMORY_DEVICE,
-                                   .device_memory = "7",
+                                   .device_memory = "5",
                                    .kernel = "sgemm_bf16x6_sm90",
                                    .launches = 2};
     for (size_t i = 0; i < sizeof operations / sizeof operations[0] && strcmp(failure, "memory") == 0; i++) {

@@ -37,8 +37,14 @@ static void what_was_used_is_kept(void)
     long allocations = sim_operations("allocate") + sim_operations("pinned");
     sim_usage usage = sim_get_usage();
     CHECK(allocations > 0 && usage.device_bytes > 0 && usage.pinned_bytes > 0, "the device was not used");
+    const long asked = sim_operations("memory"), launched = sim_operations("launch");
     multiply();
     CHECK(sim_operations("allocate") + sim_operations("pinned") == allocations, "allocated again");
+    CHECK(sim_operations("memory") == asked, "asked again how much is free");
+    const long once = sim_operations("launch") - launched;
+    tileblas_set_option("DEVICE_MEMORY", "1");
+    multiply();
+    CHECK(sim_operations("launch") > launched + 2 * once, "what is kept counts for more than the limit");
 }
 
 static void what_nobody_uses_is_given_back(void)
