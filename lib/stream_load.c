@@ -4,6 +4,11 @@
 #include "lib/operand.h"
 #include "lib/stream_run.h"
 
+/* So much stays in the caches that the copying cores have to themselves, from where the link reads at less than half of its rate:
+ * it is written past them. Of more than that, what is filled first has gone on to the cache that they share when its turn
+ * comes, and is filled and read there. */
+#define OWN_CACHES_BYTES ((size_t)24 << 20)
+
 tb_status tb_send_filled(tb_stream_run *run)
 {
     tb_slot *slot = run->filling;
@@ -45,7 +50,8 @@ static tb_status load_through_slots(tb_stream_run *run, const tb_matrix *matrix,
                                  .row_bytes = is_part ? row_bytes : (columns - 1) * pitch + row_bytes,
                                  .rows = is_part ? columns : 1};
         tb_copy_begin(&slot->job, slot->pinned.memory, pitch, matrix->data + column * matrix->ld,
-                      (size_t)matrix->ld * sizeof(float), row_bytes, columns, false);
+                      (size_t)matrix->ld * sizeof(float), row_bytes, columns,
+                      run->bytes_in <= OWN_CACHES_BYTES);
         tb_status status = tb_send_filled(run);
         run->filling = slot;
         TB_TRY(status);

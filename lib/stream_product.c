@@ -275,8 +275,8 @@ static tb_status stream_all(tb_stream_run *run)
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
-/* Bytes that go through slots. */
-static size_t slot_traffic(const tb_stream_run *run)
+/* Bytes that go through slots on the way in, if each operand does so once. */
+static size_t slot_bytes_in(const tb_stream_run *run)
 {
     const tb_plan *plan = run->plan;
     const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
@@ -285,11 +285,15 @@ static size_t slot_traffic(const tb_stream_run *run)
         floats += m * k;
     if (plan->b.memory == TB_MEMORY_HOST)
         floats += k * n;
-    if (plan->c.memory == TB_MEMORY_HOST)
-        floats += (run->problem->beta != 0 ? 2 : 1) * m * n;
-    else if (!tb_returns_on_device(run) && !tb_skips_slots(run))
+    if (plan->c.memory == TB_MEMORY_HOST && run->problem->beta != 0)
         floats += m * n;
     return floats * sizeof(float);
+}
+
+static size_t slot_bytes_out(const tb_stream_run *run)
+{
+    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n;
+    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : m * n * sizeof(float);
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
@@ -298,7 +302,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     tb_stream_run run = {
         .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
-    const size_t bytes = slot_traffic(&run);
+    run.bytes_in = slot_bytes_in(&run);
+    const size_t bytes = run.bytes_in + slot_bytes_out(&run);
     if (bytes > 0)
         tb_copy_call_helpers(bytes);
     tb_status status = stream_all(&run);
