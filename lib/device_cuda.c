@@ -323,7 +323,7 @@ static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
     const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
     tb_copy together = *copy;
     together.row_bytes *= copy->rows;
-    if (copy->source_pitch == copy->row_bytes && copy->target_pitch == copy->row_bytes)
+    if (copy->rows > 1 && copy->source_pitch == copy->row_bytes && copy->target_pitch == copy->row_bytes)
         return copy_row(stream, &together, 0);
     if (copy->rows > 1 && copy->source_pitch <= pitch_maximum && copy->target_pitch <= pitch_maximum)
         return copy_rectangle(stream, copy);

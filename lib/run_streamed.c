@@ -182,7 +182,8 @@ static bool lacks_memory(tb_status status, const tb_progress *done)
     return status == TB_OUT_OF_MEMORY && done->rows == 0 && done->columns == 0;
 }
 
-/* As it was cut before, where the library keeps as much memory as that takes: asking how much is free takes several microseconds. */
+/* As it was cut before, where the library keeps as much memory as that takes: asking how much is free takes several microseconds.
+ * Else TB_OUT_OF_MEMORY. */
 static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                                 tb_budget room, tb_progress *done)
 {
