@@ -15,7 +15,7 @@
 /* What a streamed call costs before its first byte moves and after its last; more where the host's threads copy, as they have
  * to be woken. */
 #define STREAMED_CALL_SECONDS 45e-6
-#define COPIED_CALL_SECONDS   110e-6
+#define COPIED_CALL_SECONDS   60e-6
 /* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last panels' way
  * out, the last slab's arithmetic. */
 #define UNCOVERED_IN   (1.0 / 8)
