@@ -18,8 +18,8 @@ __device__ inline void take()
 #endif
 }
 
-/* The same for launches in the middle of a product: what comes behind is let in at once, since its blocks find one place a
- * multiprocessor, or do nothing as a rule. */
+/* The same for the launches of tensor-core products: what comes behind is let in at once. It is mostly another of theirs, whose blocks
+ * find one place a multiprocessor, or are small. */
 __device__ inline void take_together()
 {
 #if __CUDA_ARCH__ >= 900

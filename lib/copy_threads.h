@@ -20,7 +20,7 @@ struct tb_copy_job {
 };
 
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
- * are and not read again soon. Between begin and end other threads may be copying; end copies too,
+ * are and not read again soon, or that a device reads next. Between begin and end other threads may be copying; end copies too,
  * so that nothing depends on a thread being had, and returns when all is copied. Jobs are begun and ended by any
  * thread, and are taken up in the order in which they were begun. */
 void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,

@@ -6,6 +6,7 @@
 #include "lib/threads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* More buffers than this are not kept: slots and operands of eight devices, or of a few threads' calls. */
@@ -22,12 +23,14 @@ typedef struct kept_buffer {
 
 static kept_buffer kept[KEPT_MAXIMUM];
 static size_t kept_count;
+static _Atomic unsigned long changes; /* allocated or freed so often */
 static bool janitor_at_work, exiting;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t exit_came = PTHREAD_COND_INITIALIZER;
 
 static void release(tb_buffer *buffer)
 {
+    atomic_fetch_add(&changes, 1);
     if (buffer->device == TB_PINNED)
         tb_device.release_pinned(buffer->memory);
     else
@@ -147,8 +150,14 @@ size_t tb_kept_bytes(int device)
     return bytes;
 }
 
+unsigned long tb_buffer_changes(void)
+{
+    return atomic_load(&changes);
+}
+
 static tb_status allocate(int device, size_t bytes, void **memory)
 {
+    atomic_fetch_add(&changes, 1);
     return device == TB_PINNED ? tb_device.allocate_pinned(bytes, memory)
                                : tb_device.allocate(device, bytes, memory);
 }
@@ -180,6 +189,7 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
     if (buffer->memory)
         return TB_OK;
 
+    atomic_fetch_add(&changes, 1);
     tb_status status =
         tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &buffer->memory, &pitch);
     if (status == TB_OUT_OF_MEMORY && release_kept(device))

@@ -29,6 +29,10 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 
+/* How often memory has been allocated for buffers, or freed. While that stays the same, what a call took and gave back is kept, or
+ * in use by others. */
+unsigned long tb_buffer_changes(void);
+
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 

@@ -34,6 +34,7 @@ typedef struct tb_known_tiling {
     tb_problem problem;
     tb_budget budget;
     tb_tiling tiling;
+    unsigned long changes; /* of buffers, when it had been used last */
 } tb_known_tiling;
 #define TB_TILINGS_KEPT 8
 

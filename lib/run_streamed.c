@@ -147,8 +147,7 @@ static bool is_same(const tb_known_tiling *known, const tb_problem *problem, con
 }
 
 /* What needs a part of the memory only is the same with more of it. */
-static const tb_known_tiling *find_known(const tb_pipeline *pipeline, const tb_problem *problem,
-                                         const tb_budget *budget)
+static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget)
 {
     for (int i = 0; i < TB_TILINGS_KEPT; i++)
         if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget))
@@ -169,7 +168,7 @@ static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, cons
         return false;
     if (tiling->whole) {
         tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
-        *known = (tb_known_tiling){*problem, *budget, *tiling};
+        *known = (tb_known_tiling){.problem = *problem, .budget = *budget, .tiling = *tiling};
         known->budget.chip = NULL;
         known->budget.bytes = tb_tiling_needs(budget, problem, tiling);
     }
@@ -182,8 +181,8 @@ static bool lacks_memory(tb_status status, const tb_progress *done)
     return status == TB_OUT_OF_MEMORY && done->rows == 0 && done->columns == 0;
 }
 
-/* As it was cut before, where the library keeps as much memory as that takes: asking how much is free takes several microseconds.
- * Else TB_OUT_OF_MEMORY. */
+/* As it was cut before, where the library keeps what that took: asking how much is free takes several microseconds. Else
+ * TB_OUT_OF_MEMORY. */
 static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                                 tb_budget room, tb_progress *done)
 {
@@ -191,7 +190,9 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
     const tb_known_tiling *known = find_known(pipeline, problem, &room);
-    return known ? stream_rows(pipeline, problem, plan, room.kernel, &known->tiling, done) : TB_OUT_OF_MEMORY;
+    return known && known->changes == tb_buffer_changes()
+               ? stream_rows(pipeline, problem, plan, room.kernel, &known->tiling, done)
+               : TB_OUT_OF_MEMORY;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
@@ -221,6 +222,9 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
         if (!lacks_memory(status, done))
             break;
     }
+    tb_known_tiling *known = status == TB_OK ? find_known(pipeline, problem, &room) : NULL;
+    if (known)
+        known->changes = tb_buffer_changes();
     return status;
 }
 

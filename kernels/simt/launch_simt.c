@@ -339,25 +339,31 @@ static tb_entry *choose_entry(const tb_kernel *kernel, const tb_problem *problem
     return &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 
-/* Of the arguments, what depends on the kernel and the device is filled in here. */
-static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *kernel, int64_t batches,
-                                  tb_simt_arguments arguments)
+tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
+                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
+                                 int64_t stride_b, int64_t stride_c, void *workspace)
 {
-    const tb_problem *problem = &arguments.problem;
-    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
-    int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
+    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
+    const int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
-    arguments.tiles_m = schedule.tiles_m;
-    arguments.tiles_n = schedule.tiles_n;
-    arguments.whole = schedule.whole;
-    arguments.steps = schedule.steps;
-    arguments.dealt = (tiles - schedule.whole) * schedule.steps;
-    arguments.pieces = schedule.pieces;
-    arguments.cluster = schedule.cluster;
-    arguments.tile_m = kernel->tile_m;
-    arguments.tile_n = kernel->tile_n;
-    tb_entry *entry = choose_entry(kernel, problem, arguments.stride_a, arguments.stride_b);
+    tb_simt_arguments arguments = {
+        .problem = *problem,
+        .stride_a = stride_a,
+        .stride_b = stride_b,
+        .stride_c = stride_c,
+        .tiles_m = schedule.tiles_m,
+        .tiles_n = schedule.tiles_n,
+        .whole = schedule.whole,
+        .steps = schedule.steps,
+        .dealt = (tiles - schedule.whole) * schedule.steps,
+        .pieces = schedule.pieces,
+        .partial = workspace,
+        .cluster = schedule.cluster,
+        .tile_m = kernel->tile_m,
+        .tile_n = kernel->tile_n,
+    };
+    tb_entry *entry = choose_entry(kernel, problem, stride_a, stride_b);
     if (schedule.cluster > 1)
         return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
                                          kernel->threads, shared_bytes(launcher, kernel), &arguments);
@@ -367,20 +373,6 @@ static tb_status launch_arguments(const tb_launcher *launcher, const tb_kernel *
     TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads,
                             shared_bytes(launcher, kernel), &arguments));
     return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
-}
-
-tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
-                                 int64_t stride_b, int64_t stride_c, void *workspace)
-{
-    return launch_arguments(launcher, kernel, batches,
-                            (tb_simt_arguments){
-                                .problem = *problem,
-                                .stride_a = stride_a,
-                                .stride_b = stride_b,
-                                .stride_c = stride_c,
-                                .partial = workspace,
-                            });
 }
 
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,

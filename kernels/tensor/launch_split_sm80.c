@@ -9,7 +9,7 @@
 #define PRODUCTS            6.0
 #define TENSOR_FMA_A_CLOCK  (0.85 * 2 * 1024)
 #define TILE_CLOCKS         2500.0
-#define LAUNCHES_CLOCKS     11500.0
+#define LAUNCHES_CLOCKS     3600.0
 #define SPLIT_BYTES         10.0
 #define SPLIT_BYTES_A_CLOCK 17.4
 

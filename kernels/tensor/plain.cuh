@@ -13,6 +13,7 @@ namespace split
 using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3>;
 constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float));
 
+/* A function of its own, so that the loops that multiply parts keep their registers. */
 template <bool transpose_a, bool transpose_b>
 __device__ __noinline__ void multiply_plainly(const tb_split_arguments &arguments)
 {

@@ -62,8 +62,9 @@
 /* FP8 beside FP16 parts: third parts are multiplied by two to this power, first parts divided. */
 #define TB_SPLIT_SMALL_SHIFT 8
 
-/* Significant bits of the first part, where FP8 has what two parts miss: three bits, so that fewer would not do. With each bit more
- * the tensor cores cut more off beside larger products (docs/precision.md). */
+/* Significant bits of the first part, where FP8 has what two parts miss. Eight would be enough for 24, too, but with each bit less
+ * products of order 2, of which FP8 knows three bits, become four times as large; with each bit more the tensor cores cut more off
+ * beside larger products (docs/precision.md). */
 #define TB_SPLIT_SHORT_BITS 9
 
 /* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic. BF16 parts mind all

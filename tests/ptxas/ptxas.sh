@@ -25,7 +25,16 @@ judge() {
     /error|warning|nvcc failed/ { print FILENAME ": " $0; failed = 1 }
     /Performance Loss/          { print FILENAME ": " $0; failed = 1 }
     /Compiling entry function/  { split($0, quoted, "\047"); name = quoted[2] " " quoted[4] }
-    /bytes stack frame/         { stack = $1; stores = $5; loads = $9 }
+    /Function properties for/   { function_name = $NF }
+    # Of the entry, and, behind what it uses, of the functions that it calls.
+    /bytes stack frame/ {
+        stack = $1; stores = $5; loads = $9
+        split(name, entry, " ")
+        if (function_name != entry[1] && stack + stores + loads > 0) {
+            printf "%-44s FAILED: stack %d, spilled %d out, %d in\n", function_name, stack, stores, loads
+            failed = 1
+        }
+    }
     /Used [0-9]+ registers/     {
         registers = $5
         shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH) + 0 : 0
