@@ -23,7 +23,7 @@ typedef struct tb_simt_arguments {
     float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
-    int32_t reduce_lanes;    /* of sgemm_simt_reduce: see there */
+    int32_t reduce_lanes; /* of sgemm_simt_reduce: see there */
 } tb_simt_arguments;
 
 /* What a panel of tile_outer x tile_k takes in a stage: the padding is 4 floats for each step of k, or for each 4 of the

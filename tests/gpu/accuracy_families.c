@@ -92,36 +92,18 @@ static double with_peaks(const accuracy_position *at, check_random *random, int 
     return (at->k % every == 0 ? height : 1) * (1 + uniform(random));
 }
 
-static double fill_peaks_of_8(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 32, 8);
-}
-
+#define FILL_WITH_PEAKS(name, every, height)                                                                 \
+    static double name(const accuracy_position *at, check_random *random)                                    \
+    {                                                                                                        \
+        return with_peaks(at, random, every, height);                                                        \
+    }
+FILL_WITH_PEAKS(fill_every_32nd_8, 32, 8)
+FILL_WITH_PEAKS(fill_every_32nd_32, 32, 32)
 /* About as different as sgemm_split_sm90 just takes. */
-static double fill_peaks_of_10(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 32, 10.6);
-}
-
-static double fill_every_eighth(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 8, 13.5);
-}
-
-static double fill_every_fourth(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 4, 21);
-}
-
-static double fill_every_second(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 2, 60);
-}
-
-static double fill_peaks_of_32(const accuracy_position *at, check_random *random)
-{
-    return with_peaks(at, random, 32, 32);
-}
+FILL_WITH_PEAKS(fill_every_32nd_10, 32, 10.6)
+FILL_WITH_PEAKS(fill_every_8th_13, 8, 13.5)
+FILL_WITH_PEAKS(fill_every_4th_21, 4, 21)
+FILL_WITH_PEAKS(fill_every_2nd_60, 2, 60)
 
 /* A * D and D^-1 * B, D of powers of two. */
 static double fill_scaled(const accuracy_position *at, check_random *random)
@@ -188,12 +170,12 @@ const accuracy_family accuracy_families[] = {
     {"seven binades", fill_seven_binades, true, false},
     {"eleven, positive", fill_eleven_positive, false, false},
     {"seven, positive", fill_seven_positive, false, false},
-    {"peaks of 8", fill_peaks_of_8, false, false},
-    {"32nd, 10.6 times", fill_peaks_of_10, false, false},
-    {"8th, 13.5 times", fill_every_eighth, false, false},
-    {"4th, 21 times", fill_every_fourth, false, false},
-    {"2nd, 60 times", fill_every_second, false, false},
-    {"peaks of 32", fill_peaks_of_32, false, false},
+    {"32nd, 8 times", fill_every_32nd_8, false, false},
+    {"32nd, 10.6 times", fill_every_32nd_10, false, false},
+    {"8th, 13.5 times", fill_every_8th_13, false, false},
+    {"4th, 21 times", fill_every_4th_21, false, false},
+    {"2nd, 60 times", fill_every_2nd_60, false, false},
+    {"32nd, 32 times", fill_every_32nd_32, false, false},
     {"A D, 1/D B", fill_scaled, true, false},
     {"graded", fill_graded, true, false},
     {"cancelling", fill_cancelling, false, false},
