@@ -363,22 +363,33 @@ static void forget_peak(void)
         peak_is_of_runs = false;
 }
 
-/* The most that has been resident, less the operands where they are ordinary memory; bytes, or -1 where nobody tells. */
-static double peak_beside_operands(const struct side *side)
+/* Of this process, in bytes; -1 where nobody tells. field is one of /proc/self/status, its colon with it. */
+static double resident(const char *field)
 {
     FILE *file = fopen("/proc/self/status", "r");
     char line[128];
     double kib = -1;
     while (file && kib < 0 && fgets(line, sizeof line, file))
-        sscanf(line, "VmHWM: %lf", &kib);
+        if (strncmp(line, field, strlen(field)) == 0)
+            sscanf(line + strlen(field), "%lf", &kib);
     if (file)
         fclose(file);
+    return kib < 0 ? -1 : 1024 * kib;
+}
+
+static double resident_at_first; /* before the side was opened: the benchmark itself, and what it is linked to */
+
+/* What the side has added at most: beside that, and the operands where they are ordinary memory; bytes, or -1 where nobody
+ * tells. */
+static double peak_added(const struct side *side)
+{
     const double operands = (double)floats_of(now_served.m, now_served.k) +
                             (double)floats_of(now_served.k, now_served.n) +
                             (double)floats_of(now_served.m, now_served.n);
-    if (kib < 0 || !peak_is_of_runs || now_served.pinned)
+    const double peak = resident("VmHWM:");
+    if (peak < 0 || !peak_is_of_runs || now_served.pinned)
         return -1;
-    return 1024 * kib - (side->wants_host ? (double)sizeof(float) * operands : 0);
+    return peak - resident_at_first - (side->wants_host ? (double)sizeof(float) * operands : 0);
 }
 
 int bench_serve(const char *name)
@@ -387,6 +398,7 @@ int bench_serve(const char *name)
     while (side < sides + SIDES && strcmp(side->name, name) != 0)
         side++;
     require(side < sides + SIDES, "no such contender");
+    resident_at_first = resident("VmRSS:");
     side->open();
     char line[128], memory[16];
     while (fgets(line, sizeof line, stdin)) {
@@ -400,7 +412,7 @@ int bench_serve(const char *name)
             side->run();
             printf("%.9f\n", tb_seconds() - start);
         } else {
-            printf("released %.0f\n", peak_beside_operands(side));
+            printf("released %.0f\n", peak_added(side));
             release();
         }
         fflush(stdout);

@@ -44,7 +44,7 @@ typedef struct contender {
     pid_t process;
     FILE *to, *from; /* NULL: it is gone, or was never there */
     double median, median_first;
-    double peak; /* bytes of host memory beside the operands, at most; NaN when unknown */
+    double peak; /* bytes of host memory added to the process and its operands, at most; NaN when unknown */
 } contender;
 
 static contender contenders[CONTENDERS_MAXIMUM];
@@ -184,7 +184,7 @@ static void report(bench_json *json, const shape *s, const char *memory)
 
 static void report_peaks(bench_json *json)
 {
-    printf("%-26s", "MiB beside the operands");
+    printf("%-26s", "MiB of host memory added");
     bench_json_begin(json, "peak_host_bytes", '{');
     for (int i = 0; i < contender_count; i++) {
         printf(" %13.0f", contenders[i].peak / (1 << 20));
