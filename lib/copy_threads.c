@@ -22,11 +22,8 @@
 /* Below this, waking somebody takes longer than copying. */
 #define ALONE_BYTES ((size_t)512 << 10)
 
-#define HELPERS_MAXIMUM 15
-
-/* On a host of sixteen cores, twelve: who waits for a copy waits for its last piece, and where something else wants a core
- * all sixteen were up to sixty times slower. */
-#define CORES_FEW 8
+#define THREADS_MAXIMUM 32
+#define HELPERS_MAXIMUM (THREADS_MAXIMUM - 1)
 
 /* How long a helper looks for work before it sleeps, and while somebody has called for helpers. Waking takes up to a
  * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
@@ -40,13 +37,16 @@
 #define LAST_PIECE_SECONDS 100e-6
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sem_t
-    wakings; /* of helpers that are no longer counted as asleep; without the lock, for which all would queue */
 static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
-static tb_copy_job *jobs;      /* with pieces left to take, the oldest first */
-static atomic_int jobs_listed; /* the length of that list, for helpers that look without the lock */
-static atomic_int callers;     /* for helpers to be at hand */
-static int helpers_started, helpers_settled, helpers_asleep;
+static struct helper {
+    sem_t waking; /* without the lock, for which all that are woken would queue */
+    bool asleep;
+} helpers[HELPERS_MAXIMUM];       /* the first ones work first */
+static tb_copy_job *jobs;         /* with pieces left to take, the oldest first */
+static atomic_int jobs_listed;    /* the length of that list, for helpers that look without the lock */
+static atomic_int callers;        /* for helpers to be at hand: a link each */
+static atomic_int helpers_wanted; /* by as many callers as there are */
+static int helpers_started, helpers_settled;
 static int callers_core; /* of the thread that started them */
 
 #if defined(__SSE2__)
@@ -121,11 +121,39 @@ static void leave_list(tb_copy_job *done)
         }
 }
 
+static int look_at(atomic_int *value)
+{
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+/* How many help one thread where so many links are to be filled. */
+static int helpers_for(int links)
+{
+    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
+    if (threads == 0) {
+        cpu_set_t allowed;
+        const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+        threads = tb_threads_for_links(cores, links);
+    }
+    return threads < THREADS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
+}
+
+int tb_copy_threads(int links)
+{
+    const int wanted = helpers_for(links);
+    return wanted > 0 ? 1 + wanted : 1;
+}
+
 /* Under the lock. */
 static void wake(int most)
 {
-    for (int i = 0; i < most && helpers_asleep > 0; i++, helpers_asleep--)
-        sem_post(&wakings);
+    const int wanted = atomic_load(&helpers_wanted);
+    for (int i = 0; i < helpers_started && i < wanted && most > 0; i++)
+        if (helpers[i].asleep) {
+            helpers[i].asleep = false;
+            sem_post(&helpers[i].waking);
+            most--;
+        }
 }
 
 /* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
@@ -160,11 +188,6 @@ static void pause_briefly(void)
 #endif
 }
 
-static int look_at(atomic_int *value)
-{
-    return atomic_load_explicit(value, memory_order_relaxed);
-}
-
 /* Until the value is no longer that. */
 static void look_for_a_while(atomic_int *value, int that)
 {
@@ -175,10 +198,10 @@ static void look_for_a_while(atomic_int *value, int that)
 }
 
 /* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
-static void linger(void)
+static void linger(int number)
 {
     const double start = tb_seconds();
-    while (look_at(&jobs_listed) == 0 &&
+    while (look_at(&jobs_listed) == 0 && number < look_at(&helpers_wanted) &&
            tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
         look_for_a_while(&jobs_listed, 0);
 }
@@ -197,66 +220,54 @@ static void help_with(tb_copy_job *job)
 }
 
 /* The lock is held on entry and on return. */
-static void sleep_until_woken(void)
+static void sleep_until_woken(struct helper *helper)
 {
-    helpers_asleep++;
+    helper->asleep = true;
     pthread_mutex_unlock(&lock);
-    while (sem_wait(&wakings) != 0)
+    while (sem_wait(&helper->waking) != 0)
         continue;
     pthread_mutex_lock(&lock);
 }
 
-static void settle(void)
+/* The helper's number. */
+static int settle(void)
 {
     pthread_mutex_lock(&lock);
-    const int number = helpers_settled++, helpers = helpers_started, core = callers_core;
+    const int number = helpers_settled++, started = helpers_started, core = callers_core;
     pthread_mutex_unlock(&lock);
-    tb_stay_on_own_cores(core, number, helpers);
+    tb_stay_on_own_cores(core, number, started);
+    return number;
 }
 
 static void *help(void *unused)
 {
-    settle();
+    const int number = settle();
     for (;;) {
-        linger();
+        linger(number);
         pthread_mutex_lock(&lock);
-        if (jobs)
+        if (jobs && number < look_at(&helpers_wanted))
             help_with(jobs);
         else
-            sleep_until_woken();
+            sleep_until_woken(&helpers[number]);
         pthread_mutex_unlock(&lock);
     }
     return unused;
 }
 
-static int helpers_wanted(void)
-{
-    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
-    if (threads == 0) {
-        cpu_set_t allowed;
-        threads = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        if (threads > CORES_FEW)
-            threads = CORES_FEW + (threads - CORES_FEW) / 2;
-    }
-    return threads - 1 < HELPERS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
-}
-
-int tb_copy_threads(void)
-{
-    const int helpers = helpers_wanted();
-    return helpers > 0 ? 1 + helpers : 1;
-}
-
 /* Under the lock. */
 static void start_helpers(void)
 {
+    const int wanted = helpers_for(look_at(&callers));
+    atomic_store(&helpers_wanted, wanted);
     if (helpers_started == 0) {
-        sem_init(&wakings, 0, 0);
         const int core = sched_getcpu();
         callers_core = core < 0 ? 0 : core;
     }
-    for (int wanted = helpers_wanted(); helpers_started < wanted && tb_start_thread(NULL, help, NULL);)
-        helpers_started++;
+    for (; helpers_started < wanted; helpers_started++) {
+        sem_init(&helpers[helpers_started].waking, 0, 0);
+        if (!tb_start_thread(NULL, help, NULL))
+            return;
+    }
 }
 
 static void enter_list(tb_copy_job *job)
@@ -312,8 +323,8 @@ void tb_copy_call_helpers(size_t bytes)
 {
     const size_t pieces = bytes / PIECE_BYTES;
     pthread_mutex_lock(&lock);
-    start_helpers();
     atomic_fetch_add(&callers, 1);
+    start_helpers();
     wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
     pthread_mutex_unlock(&lock);
 }

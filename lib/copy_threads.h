@@ -27,8 +27,8 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
                    size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
 void tb_copy_end(tb_copy_job *job);
 
-/* Threads that copy together, the calling one among them. */
-int tb_copy_threads(void);
+/* Threads that copy together for so many links, one that calls among them. */
+int tb_copy_threads(int links);
 
 /* Jobs of so many bytes in all will follow: helpers are woken, and look for work instead of sleeping until they are
  * dismissed, or there has been none for two milliseconds. */

@@ -2,9 +2,22 @@
 
 enum { FEW_CORES = 4 };
 
+/* On a host of sixteen cores, twelve: who waits for a copy waits for its last piece, and where something else wants a core
+ * all sixteen were up to sixty times slower. */
+enum { ALL_CORES = 8 };
+/* More get into each other's way, however many cores there are, unless there is another link to fill: on a host of 32
+ * cores one was filled best by twelve, two by sixteen to eighteen (docs/routes.md). */
+enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6 };
+
 static int smaller(int x, int y)
 {
     return x < y ? x : y;
+}
+
+int tb_threads_for_links(int cores, int links)
+{
+    const int sparing = cores > ALL_CORES ? ALL_CORES + (cores - ALL_CORES) / 2 : cores;
+    return smaller(sparing, LINK_THREADS + MORE_LINK_THREADS * (links > 1 ? links - 1 : 0));
 }
 
 void tb_cores_of_helper(const cpu_set_t *allowed, int callers_core, int number, int helpers, cpu_set_t *cores)

@@ -1,8 +1,11 @@
-/* Which cores helping threads run on. */
+/* How many threads copy, and which cores they run on. */
 #ifndef TB_CORES_H
 #define TB_CORES_H
 
 #include <sched.h>
+
+/* Threads that fill so many links between them, on so many cores. */
+int tb_threads_for_links(int cores, int links);
 
 /* Of the cores that are allowed, those of one of so many helpers, numbered from 0; the core of the thread that called for
  * them first is the last to be given to one. Two cores at least, so that something else may hold one, but where there are fewer

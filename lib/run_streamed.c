@@ -132,7 +132,7 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
 /* The host copies for all devices that share the product. */
 static double nominal_copy_rate(int devices)
 {
-    return NOMINAL_COPY_A_THREAD * tb_copy_threads() / devices;
+    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices) / devices;
 }
 
 static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)

@@ -1,5 +1,5 @@
-/* The cores of helping threads: allowed ones, two at least but where there are fewer than four, and none used by many more
- * helpers than another.
+/* How many threads copy; and the cores of helping ones: allowed, two at least but where there are fewer than four, and none
+ * used by many more helpers than another.
  */
 #include "lib/cores.h"
 #include "tests/check.h"
@@ -30,10 +30,25 @@ static void check_sets(int count, size_t first, size_t stride, size_t callers, i
     CHECK(most - fewest <= 1, "%d cores, %d helpers: %d to %d on a core", count, helpers, fewest, most);
 }
 
+static void check_threads(int cores, int links, int expected)
+{
+    const int threads = tb_threads_for_links(cores, links);
+    CHECK(threads == expected, "%d cores, %d links: %d threads, not %d", cores, links, threads, expected);
+}
+
 int main(void)
 {
+    check_threads(1, 1, 1);
+    check_threads(8, 1, 8);
+    check_threads(9, 1, 8);
+    check_threads(16, 0, 12);
+    check_threads(16, 1, 12);
+    check_threads(16, 2, 12);
+    check_threads(32, 1, 12);
+    check_threads(32, 2, 18);
+    check_threads(128, 3, 24);
     for (int count = 1; count <= 128; count++)
-        for (int helpers = 1; helpers <= 15; helpers++) {
+        for (int helpers = 1; helpers <= 31; helpers++) {
             check_sets(count, 0, 1, 0, helpers);
             check_sets(count, 0, 1, (size_t)count - 1, helpers);
             check_sets(count, 3, 7, 3 + 7 * ((size_t)count / 2), helpers);
