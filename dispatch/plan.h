@@ -66,6 +66,8 @@ typedef struct tb_choice_memory {
 typedef struct tb_repeated {
     bool host_known, streamed_known; /* how long it takes that way; with both, the machine's ratios say it */
     bool host_due, streamed_due;     /* that way ought to be tried, if it may be the faster */
+    /* One that is known to take longer may be tried by now if it takes at most so many times as long as the other. */
+    double host_times_most, streamed_times_most;
 } tb_repeated;
 
 /* What decide() may know besides the problem. */

@@ -1,6 +1,8 @@
 /* Which route a problem takes, and why. */
 #include "dispatch/plan.h"
 
+#include <math.h>
+
 static bool on_device(const tb_place *place)
 {
     return place->memory == TB_MEMORY_DEVICE;
@@ -132,19 +134,33 @@ static bool is_worth_it(double device, double host, const tb_repeated *repeated)
     return device < (1 - share) * host;
 }
 
-/* A way that is due is tried if it is forecast not to take much longer than the chosen one. A short product's forecast for the
- * host is the least certain: in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms and took 0.04. Calls of its own say more,
- * but may have been slow by chance: 1980 x 1076 x 6 took 0.37 ms twice, and then 0.19. */
+/* A way that is due is tried if it is forecast not to take much longer than the chosen one, or no longer than it may by
+ * now. A short product's forecast for the host is the least certain: in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms
+ * and took 0.04. Calls of its own say more, but may have been slow by chance: 1980 x 1076 x 6 took 0.37 ms twice, and then
+ * 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
 #define NOT_SO_LONG             1.5
 #define NOT_SO_LONG_SHORT       4.0
 #define NOT_SO_LONG_KNOWN_SHORT 2.0
 /* The device, which has to save much to be taken, where calls of its own say how long it takes. */
 #define NOT_SO_LONG_AWAY 1.25
 
+/* A way that is known to take many times as long is tried rarely, and not at all where a single call of it would be
+ * noticed. */
+#define TRIAL_SECONDS 10e-3
+#define TIMES_NOTICED 3.0
+
+static bool may_be_tried(double seconds, double others, double times, double times_by_now)
+{
+    if (seconds >= TRIAL_SECONDS)
+        times_by_now = fmin(times_by_now, TIMES_NOTICED);
+    return seconds < fmax(times, times_by_now) * others;
+}
+
 static bool should_compare_streamed(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
-    return repeated->streamed_due && device < (known ? NOT_SO_LONG_AWAY : NOT_SO_LONG) * host;
+    const double times = known ? NOT_SO_LONG_AWAY : NOT_SO_LONG;
+    return repeated->streamed_due && may_be_tried(device, host, times, repeated->streamed_times_most);
 }
 
 static bool should_compare_host(double host, double device, const tb_repeated *repeated)
@@ -152,7 +168,7 @@ static bool should_compare_host(double host, double device, const tb_repeated *r
     const double times = host >= SHORT_SECONDS  ? NOT_SO_LONG
                          : repeated->host_known ? NOT_SO_LONG_KNOWN_SHORT
                                                 : NOT_SO_LONG_SHORT;
-    return repeated->host_due && host < times * device;
+    return repeated->host_due && may_be_tried(host, device, times, repeated->host_times_most);
 }
 
 /* A streamed plan has been made; who gets the call? */

@@ -11,10 +11,14 @@
 /* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
  * again after so many calls, the host sooner, after twice as many, and so on, and then every so often, as what was tried
  * may have been slow by chance. */
-#define CALLS_ALIKE     2
-#define CALLS_SOON      16
-#define CALLS_SOON_HOME 8
-#define CALLS_BETWEEN   64
+#define CALLS_ALIKE     2u
+#define CALLS_SOON      16u
+#define CALLS_SOON_HOME 8u
+#define CALLS_BETWEEN   64u
+
+/* One that took several times as long is tried again after so many times as many calls, so that the two calls of a trial
+ * cost some 3%: it may have been slow once, but not for ever. */
+#define CALLS_A_TIME 64.0
 
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
  * the thread have gone it in a row, or so many have at all. */
@@ -29,22 +33,18 @@
 #define STEP_UP          0.125f
 #define STEP_STREAMED_UP 0.2f
 
-/* A way whose last trial has not been allowed is believed to take so much of what it did: it was slow once, not for ever. */
-#define FADING 0.9f
-
-#define CALLS_MOST (1 << 20)
-
 /* What one way took, divided by what had been forecast. */
 typedef struct way {
     _Atomic(float) ratio;
-    atomic_int tries; /* TRIES_MOST: it has been tried */
+    atomic_int tries;  /* TRIES_MOST: it has been tried */
+    atomic_uint tried; /* when it was last: after so many of the product's calls */
     atomic_bool known;
 } way;
 
 /* Threads that write at once may lose a sample, or mix up two products for a call: choices suffer, not results. */
 typedef struct place {
     _Atomic(uint64_t) key; /* 0: nobody's */
-    atomic_int calls;
+    atomic_uint calls;
     way host, streamed;
 } place;
 
@@ -68,9 +68,16 @@ static bool is_known(way *way)
     return atomic_load_explicit(&way->known, memory_order_relaxed);
 }
 
-static bool is_due(way *way, int calls)
+static bool is_due(way *way, unsigned calls)
 {
     return calls >= CALLS_ALIKE && atomic_load_explicit(&way->tries, memory_order_relaxed) < TRIES_MOST;
+}
+
+/* How many times as long as the way that is taken this one may take, to be tried again. */
+static double times_most(way *way, unsigned calls)
+{
+    const unsigned tried = atomic_load_explicit(&way->tried, memory_order_relaxed);
+    return is_known(way) ? (int)(calls - tried) / CALLS_A_TIME : 0;
 }
 
 static double ratio_of(way *way)
@@ -85,11 +92,13 @@ void tb_recall_product(const tb_problem *problem, tb_facts *facts)
     facts->repeated = (tb_repeated){0};
     if (atomic_load_explicit(&place->key, memory_order_relaxed) != key)
         return;
-    const int calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
     facts->repeated = (tb_repeated){.host_known = is_known(&place->host),
                                     .streamed_known = is_known(&place->streamed),
                                     .host_due = is_due(&place->host, calls),
-                                    .streamed_due = is_due(&place->streamed, calls)};
+                                    .streamed_due = is_due(&place->streamed, calls),
+                                    .host_times_most = times_most(&place->host, calls),
+                                    .streamed_times_most = times_most(&place->streamed, calls)};
     /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
     if (facts->repeated.host_known && facts->repeated.streamed_known) {
         facts->machine.host_ratio = ratio_of(&place->host);
@@ -111,17 +120,24 @@ static float next_ratio(way *way, bool on_host, float sample, int tries, bool is
     return ratio + step * (fminf(sample, 2 * ratio) - ratio);
 }
 
-static void learn(way *way, bool on_host, float sample, bool is_awake)
+static void end_trial(way *way, unsigned calls)
+{
+    atomic_store_explicit(&way->tried, calls, memory_order_relaxed);
+    atomic_store_explicit(&way->tries, TRIES_MOST, memory_order_relaxed);
+}
+
+static void learn(way *way, bool on_host, float sample, bool is_awake, unsigned calls)
 {
     const int tries = atomic_load_explicit(&way->tries, memory_order_relaxed);
     atomic_store_explicit(&way->ratio, next_ratio(way, on_host, sample, tries, is_awake),
                           memory_order_relaxed);
     if (tries == TRIES_MOST)
         return;
-    const int next = tries > 0 && is_awake ? TRIES_MOST : tries + 1;
-    atomic_store_explicit(&way->tries, next, memory_order_relaxed);
-    if (next == TRIES_MOST)
-        atomic_store_explicit(&way->known, true, memory_order_relaxed);
+    atomic_store_explicit(&way->tries, tries + 1, memory_order_relaxed);
+    if (tries + 1 < TRIES_MOST && !(tries > 0 && is_awake))
+        return;
+    end_trial(way, calls);
+    atomic_store_explicit(&way->known, true, memory_order_relaxed);
 }
 
 static void forget(way *way)
@@ -130,15 +146,7 @@ static void forget(way *way)
     atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
-static void try_again(way *way)
-{
-    if (is_known(way) && atomic_load_explicit(&way->tries, memory_order_relaxed) == 0)
-        atomic_store_explicit(&way->ratio, FADING * atomic_load_explicit(&way->ratio, memory_order_relaxed),
-                              memory_order_relaxed);
-    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
-}
-
-static bool is_time_to_try(int calls, bool on_host)
+static bool is_time_to_try(unsigned calls, bool on_host)
 {
     if (calls >= CALLS_BETWEEN)
         return calls % CALLS_BETWEEN == 0;
@@ -148,11 +156,10 @@ static bool is_time_to_try(int calls, bool on_host)
 /* other is the way that the call did not go. */
 static void count_call(place *place, way *other, bool other_on_host)
 {
-    const int before = atomic_load_explicit(&place->calls, memory_order_relaxed);
-    const int calls = before < CALLS_MOST ? before + 1 : CALLS_MOST / 2;
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed) + 1;
     atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
     if (is_time_to_try(calls, other_on_host))
-        try_again(other);
+        atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
 
 void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -169,12 +176,13 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
         atomic_store_explicit(&place->calls, 0, memory_order_relaxed);
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
     }
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
     if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
-        atomic_store_explicit(&place->streamed.tries, TRIES_MOST, memory_order_relaxed);
+        end_trial(&place->streamed, calls);
     const bool on_host = plan->route == TB_ROUTE_HOST;
     const double ratio = on_host
                              ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
-    learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake);
+    learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake, calls);
     count_call(place, on_host ? &place->streamed : &place->host, !on_host);
 }

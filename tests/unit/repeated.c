@@ -76,6 +76,16 @@ static void call_again_and_again(const tb_problem *problem, course *course)
     call_so_often(problem, course, CALLS);
 }
 
+/* The host answers while the device is starting, in so many seconds. */
+static void start_at_home(const tb_problem *problem, double seconds, int times)
+{
+    for (int call = 0; call < times; call++) {
+        const tb_facts facts = facts_of(problem);
+        const tb_plan plan = tb_plan_for_host(TB_REASON_DEVICE_STARTING, false);
+        tb_learn_product(problem, &facts, &plan, seconds);
+    }
+}
+
 /* Another product each time, of which the host is forecast to take so many times what the device does, and what it gets. */
 static tb_problem product_about(int64_t extent, double times, tb_plan *plan)
 {
@@ -117,7 +127,7 @@ int main(void)
           "faster on the host: %d calls of the device, %d compared", faster_at_home.on_device,
           faster_at_home.compared);
 
-    /* What has been found to take much longer waits until it has faded. */
+    /* What has been found to take much longer has to wait. */
     problem = product_of(1.1, &plan);
     course much_faster_at_home = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
     call_again_and_again(&problem, &much_faster_at_home);
@@ -257,6 +267,27 @@ int main(void)
     moody.streamed /= 10;
     call_so_often(&problem, &moody, 1000);
     CHECK(!moody.last_on_host, "the bad time is over: %d calls of the device", moody.on_device);
+
+    /* A way that is known to take several times as long costs little by being tried again, and is, should it have been slow
+     * by chance; but not where its calls are long. */
+    for (int times = 2; times <= 32; times *= 2)
+        for (int is_long = 0; is_long < 2; is_long++) {
+            problem = product_about(is_long ? 4001 : 301, times, &plan);
+            const double device = plan.device_seconds;
+            course slow = {.host = times * device, .streamed = device};
+            start_at_home(&problem, slow.host, 4);
+            call_so_often(&problem, &slow, 20000);
+            const double spent = slow.on_host * slow.host + slow.on_device * slow.streamed;
+            CHECK(spent < 20000 * 1.035 * device, "the host takes %d times as long: %d calls of it", times,
+                  slow.on_host);
+            CHECK((slow.on_host > 0) == (times == 2 || !is_long), "%d times %g s: %d calls of the host",
+                  times, device, slow.on_host);
+            problem = product_about(303, times, &plan);
+            course by_chance = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
+            start_at_home(&problem, times * plan.device_seconds, 4);
+            call_so_often(&problem, &by_chance, 80 * (times + 1));
+            CHECK(by_chance.last_on_host, "the host took %d times as long by chance", times);
+        }
 
     /* A device that declines is not asked by every call. */
     problem = product_of(1.1, &plan);
