@@ -45,7 +45,8 @@ static struct helper {
 static tb_copy_job *jobs;         /* with pieces left to take, the oldest first */
 static atomic_int jobs_listed;    /* the length of that list, for helpers that look without the lock */
 static atomic_int callers;        /* for helpers to be at hand: a link each */
-static atomic_int helpers_wanted; /* by as many callers as there are */
+static int links_wanted;          /* by them, at most since the last time there were none */
+static atomic_int helpers_wanted; /* for so many links */
 static int helpers_started, helpers_settled;
 static int callers_core; /* of the thread that started them */
 
@@ -257,7 +258,7 @@ static void *help(void *unused)
 /* Under the lock. */
 static void start_helpers(void)
 {
-    const int wanted = helpers_for(look_at(&callers));
+    const int wanted = helpers_for(links_wanted);
     atomic_store(&helpers_wanted, wanted);
     if (helpers_started == 0) {
         const int core = sched_getcpu();
@@ -319,11 +320,15 @@ void tb_copy_end(tb_copy_job *job)
     pthread_mutex_unlock(&lock);
 }
 
-void tb_copy_call_helpers(size_t bytes)
+void tb_copy_call_helpers(size_t bytes, int links)
 {
     const size_t pieces = bytes / PIECE_BYTES;
     pthread_mutex_lock(&lock);
-    atomic_fetch_add(&callers, 1);
+    const int others = atomic_fetch_add(&callers, 1);
+    if (others == 0 || links_wanted < links)
+        links_wanted = links;
+    if (links_wanted < others + 1)
+        links_wanted = others + 1;
     start_helpers();
     wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
     pthread_mutex_unlock(&lock);

@@ -30,9 +30,9 @@ void tb_copy_end(tb_copy_job *job);
 /* Threads that copy together for so many links, one that calls among them. */
 int tb_copy_threads(int links);
 
-/* Jobs of so many bytes in all will follow: helpers are woken, and look for work instead of sleeping until they are
- * dismissed, or there has been none for two milliseconds. */
-void tb_copy_call_helpers(size_t bytes);
+/* Jobs of so many bytes in all will follow for one of so many links that are filled at once: helpers are woken, and look for
+ * work instead of sleeping until they are dismissed, or there has been none for two milliseconds. */
+void tb_copy_call_helpers(size_t bytes, int links);
 void tb_copy_dismiss_helpers(void);
 
 #endif

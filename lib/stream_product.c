@@ -305,7 +305,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     run.bytes_in = slot_bytes_in(&run);
     const size_t bytes = run.bytes_in + slot_bytes_out(&run);
     if (bytes > 0)
-        tb_copy_call_helpers(bytes);
+        tb_copy_call_helpers(bytes, plan->part_count);
     tb_status status = stream_all(&run);
     if (run.filling)
         tb_copy_end(&run.filling->job);

@@ -1,0 +1,85 @@
+/* Copies by several threads at once, with more helpers than there are cores: every byte arrives, once it is said to have, and
+ * none beside it is written.
+ */
+#include "lib/copy_threads.h"
+#include "lib/options.h"
+#include "tests/check.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { CALLERS = 4, CALLS = 30, JOBS = 3, ROWS = 160, ROW_MOST = 24 << 10, GAP = 64 };
+
+typedef struct caller {
+    pthread_t thread;
+    check_random random;
+} caller;
+
+static void check_copy(const unsigned char *target, size_t pitch, size_t row_bytes, unsigned char value)
+{
+    for (size_t row = ROWS; row-- > 0;) { /* the last ones arrive last */
+        const unsigned char *line = target + row * pitch;
+        const bool arrived = line[0] == value && memcmp(line, line + 1, row_bytes - 1) == 0;
+        CHECK(arrived, "row %zu of %zu bytes has not arrived", row, row_bytes);
+        CHECK(line[row_bytes] == 0 && line[pitch - 1] == 0, "written behind row %zu", row);
+        if (!arrived)
+            return;
+    }
+}
+
+/* Calls of several jobs each, of which two are under way at a time. */
+static void *call(void *argument)
+{
+    caller *caller = argument;
+    const size_t bytes = (size_t)ROWS * (ROW_MOST + GAP);
+    unsigned char *source = malloc(bytes), *targets[JOBS];
+    for (int i = 0; i < JOBS; i++)
+        targets[i] = malloc(bytes);
+    for (int calls = 0; calls < CALLS; calls++) {
+        const unsigned char value = (unsigned char)check_between(&caller->random, 1, 255);
+        const size_t row_bytes = (size_t)check_between(&caller->random, 4 << 10, ROW_MOST);
+        const size_t pitch = row_bytes + GAP;
+        tb_copy_job jobs[JOBS];
+        memset(source, value, bytes);
+        for (int i = 0; i < JOBS; i++)
+            memset(targets[i], 0, bytes);
+        tb_copy_call_helpers(JOBS * ROWS * row_bytes, (int)check_between(&caller->random, 1, 3));
+        for (int i = 0; i < JOBS; i++) {
+            tb_copy_begin(&jobs[i], targets[i], pitch, source, row_bytes, row_bytes, ROWS,
+                          check_next(&caller->random) & 1);
+            if (i > 0)
+                tb_copy_end(&jobs[i - 1]);
+            if (i > 0)
+                check_copy(targets[i - 1], pitch, row_bytes, value);
+        }
+        tb_copy_end(&jobs[JOBS - 1]);
+        tb_copy_dismiss_helpers();
+        check_copy(targets[JOBS - 1], pitch, row_bytes, value);
+    }
+    for (int i = 0; i < JOBS; i++)
+        free(targets[i]);
+    free(source);
+    return NULL;
+}
+
+static void check_callers(check_random *random)
+{
+    caller callers[CALLERS];
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i].random.state = check_next(random);
+        CHECK(pthread_create(&callers[i].thread, NULL, call, &callers[i]) == 0, "no thread");
+    }
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(callers[i].thread, NULL);
+}
+
+int main(void)
+{
+    check_random random = {.state = check_seed()};
+    static const char *const threads[] = {"1", "3", "0", "18"};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        CHECK(tb_set_option("COPY_THREADS", threads[i]), "COPY_THREADS=%s", threads[i]);
+        check_callers(&random);
+    }
+    return check_result();
+}
