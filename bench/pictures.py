@@ -85,7 +85,7 @@ def streamed(results):
     axes.set_xlabel("n")
     axes.set_ylabel("time over the floor")
     axes.set_title(f"n x n x n, matrices in {squares[0]['memory']} host memory", fontsize=10)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     _bare(axes)
     return picture
 
