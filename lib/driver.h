@@ -45,7 +45,7 @@
     X(cuMemcpyHtoDAsync)                                                                                     \
     X(cuOccupancyMaxActiveClusters)                                                                          \
     X(cuPointerGetAttributes)                                                                                \
-    X(cuStreamCreate)                                                                                        \
+    X(cuStreamCreateWithPriority)                                                                            \
     X(cuStreamDestroy)                                                                                       \
     X(cuStreamSynchronize)                                                                                   \
     X(cuStreamWaitEvent)

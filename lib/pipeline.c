@@ -45,12 +45,17 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
     return tb_need_event(pipeline, &slot->done);
 }
 
+tb_status tb_need_unpacking(tb_pipeline *pipeline)
+{
+    return pipeline->unpack ? TB_OK : tb_device.create_stream(pipeline->device, true, &pipeline->unpack);
+}
+
 static tb_status open_pipeline(tb_pipeline *pipeline)
 {
     pipeline->slot_bytes = tb_slot_bytes();
-    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->load));
-    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->compute));
-    return tb_device.create_stream(pipeline->device, &pipeline->unload);
+    TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->load));
+    TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->compute));
+    return tb_device.create_stream(pipeline->device, false, &pipeline->unload);
 }
 
 static void close_stream(tb_stream *stream)
@@ -65,6 +70,7 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_stream(pipeline->load);
     close_stream(pipeline->compute);
     close_stream(pipeline->unload);
+    close_stream(pipeline->unpack);
     free(pipeline);
 }
 

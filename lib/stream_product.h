@@ -17,4 +17,10 @@ typedef struct tb_progress {
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done);
 
+/* Bytes that go through slots on the way in, if each operand does so once. */
+size_t tb_slot_bytes_in(const tb_problem *problem, const tb_plan *plan);
+
+/* Whether so many bytes may be packed on their way in, where everything has its place on the device. */
+bool tb_may_pack(size_t bytes_in);
+
 #endif
