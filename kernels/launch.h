@@ -16,7 +16,7 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
 
-/* Floats out of columns that have crossed the link packed. */
+/* Floats out of columns that have crossed the link packed. Of none, its code is brought to the device. */
 tb_status tb_launch_unpack(const tb_launcher *launcher, const tb_packed *packed);
 
 #endif

@@ -89,7 +89,7 @@ typedef struct tb_device_operations {
 
     /* Ordered in the stream. Pageable host memory is allowed; the call may then block until it was read. */
     tb_status (*copy)(tb_stream *stream, const tb_copy *copy);
-    /* Columns that have been copied to the device. */
+    /* Columns that have been copied to the device. With none, what that needs is made ready. */
     tb_status (*unpack)(tb_stream *stream, const tb_packed *packed);
     /* The problem's operands are reachable by the device; workspace holds kernel->workspace bytes. */
     tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,

@@ -45,9 +45,23 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
     return tb_need_event(pipeline, &slot->done);
 }
 
+static void close_stream(tb_stream *stream)
+{
+    if (stream)
+        tb_device.destroy_stream(stream);
+}
+
 tb_status tb_need_unpacking(tb_pipeline *pipeline)
 {
-    return pipeline->unpack ? TB_OK : tb_device.create_stream(pipeline->device, true, &pipeline->unpack);
+    if (pipeline->unpack)
+        return TB_OK;
+    TB_TRY(tb_device.create_stream(pipeline->device, true, &pipeline->unpack));
+    const tb_status status = tb_device.unpack(pipeline->unpack, &(tb_packed){.columns = 0});
+    if (status != TB_OK) {
+        close_stream(pipeline->unpack);
+        pipeline->unpack = NULL;
+    }
+    return status;
 }
 
 static tb_status open_pipeline(tb_pipeline *pipeline)
@@ -56,12 +70,6 @@ static tb_status open_pipeline(tb_pipeline *pipeline)
     TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->load));
     TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->compute));
     return tb_device.create_stream(pipeline->device, false, &pipeline->unload);
-}
-
-static void close_stream(tb_stream *stream)
-{
-    if (stream)
-        tb_device.destroy_stream(stream);
 }
 
 /* Of one that was opened in part: nothing but streams. */

@@ -76,6 +76,6 @@ double tb_pipeline_backlog(int device);
  * each product. */
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event);
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot);
-tb_status tb_need_unpacking(tb_pipeline *pipeline);
+tb_status tb_need_unpacking(tb_pipeline *pipeline); /* its stream, and its code on the device */
 
 #endif

@@ -16,8 +16,8 @@
 #define CALLS_SOON_HOME 8u
 #define CALLS_BETWEEN   64u
 
-/* One that took several times as long is tried again after so many times as many calls, so that the two calls of a trial
- * cost some 3%: it may have been slow once, but not for ever. */
+/* One that took several times as long is tried again after so many times as many calls since its last trial, so that the
+ * two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
 #define CALLS_A_TIME 64.0
 
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of

@@ -201,9 +201,9 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem
 static tb_plan plan_packing(const tb_problem *problem, const tb_plan *plan)
 {
     tb_plan packing = *plan;
-    if (packing.a.memory == TB_MEMORY_PINNED)
+    if (packing.a.memory == TB_MEMORY_PINNED && tb_packs_rows(tb_matrix_a(problem).rows))
         packing.a.memory = TB_MEMORY_HOST;
-    if (packing.b.memory == TB_MEMORY_PINNED)
+    if (packing.b.memory == TB_MEMORY_PINNED && tb_packs_rows(tb_matrix_b(problem).rows))
         packing.b.memory = TB_MEMORY_HOST;
     return strcmp(tb_option_text(TB_OPTION_PACKING), "pinned") == 0 &&
                    tb_may_pack(tb_slot_bytes_in(problem, &packing))

@@ -13,13 +13,20 @@
  * comes, and is filled and read there. On an H200's host, of 16 cores with 2 MiB each: docs/routes.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
-/* Shorter columns have too much filled up. After a product whose operands cannot be packed, so many more are not tried. */
+/* Shorter columns have too much filled up; larger slots would take too much of the device's memory once more. After a product that
+ * could not be packed, so many more are not tried. */
 #define ROWS_PACKED       256
+#define SLOT_BYTES_PACKED ((size_t)64 << 20)
 #define PRODUCTS_UNPACKED 15
 
 static bool packs_always(void)
 {
     return strcmp(tb_option_text(TB_OPTION_PACKING), "always") == 0;
+}
+
+bool tb_packs_rows(int64_t rows)
+{
+    return rows >= ROWS_PACKED || packs_always();
 }
 
 bool tb_may_pack(size_t bytes_in)
@@ -33,16 +40,20 @@ bool tb_may_pack(size_t bytes_in)
 tb_status tb_choose_packing(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
-    if (!run->tiling->whole || !tb_may_pack(run->bytes_in))
+    if (!run->tiling->whole || !tb_may_pack(run->bytes_in) || pipeline->slot_bytes > SLOT_BYTES_PACKED)
         return TB_OK;
     if (pipeline->unpacked_products > 0 && !packs_always()) {
         pipeline->unpacked_products--;
         return TB_OK;
     }
-    TB_TRY(tb_need_unpacking(pipeline));
-    const tb_status status = tb_take_buffer(pipeline->device, TB_SLOTS * pipeline->slot_bytes, &run->staging);
+    tb_status status = tb_need_unpacking(pipeline);
+    if (status == TB_OK)
+        status = tb_take_buffer(pipeline->device, TB_SLOTS * pipeline->slot_bytes, &run->staging);
     run->packs = status == TB_OK;
-    return status == TB_OUT_OF_MEMORY ? TB_OK : status;
+    if (status != TB_OUT_OF_MEMORY && status != TB_UNSUPPORTED)
+        return status;
+    pipeline->unpacked_products = PRODUCTS_UNPACKED;
+    return TB_OK;
 }
 
 /* Filled once more, with the columns as they are: these differ too much for the rest, too, and for products to come. */
@@ -139,7 +150,7 @@ static void begin_copying(const tb_stream_run *run, tb_slot *slot, const tb_matr
 
 static bool is_worth_packing(const tb_stream_run *run, const tb_matrix *matrix)
 {
-    return run->packs && (matrix->rows >= ROWS_PACKED || packs_always()) &&
+    return run->packs && tb_packs_rows(matrix->rows) &&
            tb_packing_columns(matrix->rows, run->pipeline->slot_bytes) > 0;
 }
 

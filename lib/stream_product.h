@@ -23,4 +23,7 @@ size_t tb_slot_bytes_in(const tb_problem *problem, const tb_plan *plan);
 /* Whether so many bytes may be packed on their way in, where everything has its place on the device. */
 bool tb_may_pack(size_t bytes_in);
 
+/* Whether columns of so many rows are. */
+bool tb_packs_rows(int64_t rows);
+
 #endif
