@@ -384,8 +384,8 @@ static double resident(const char *field)
     return kib < 0 ? -1 : 1024 * kib;
 }
 
-static double
-    resident_at_first; /* before the side was opened: the benchmark itself, and what it is linked to */
+/* Before the side was opened: the benchmark itself, and what it is linked to. */
+static double resident_at_first;
 
 /* What the side has added at most: beside that, and the operands where they are ordinary memory; bytes, or -1 where nobody
  * tells. */

@@ -135,10 +135,11 @@ TB_SIMT_LONG(TB_SIMT_FILE)
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
+
 extern const unsigned char tb_image_unpack[];
 static tb_module module_unpack = {.name = "unpack", .image = TB_IMAGE(unpack)};
 tb_entry tb_entry_unpack = {&module_unpack, "unpack", 0, NULL, 0, false};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];

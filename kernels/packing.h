@@ -1,4 +1,4 @@
-/* What unpacks columns on a device, and how it is launched. */
+/* How unpack is launched. */
 #ifndef TB_KERNELS_PACKING_H
 #define TB_KERNELS_PACKING_H
 

@@ -26,12 +26,12 @@ __device__ float4 read_packed(const unsigned char *column, int64_t blocks, int64
     column += 2 * TB_PACKED_FLOATS * blocks;
     const uchar4 high = reinterpret_cast<const uchar4 *>(column + TB_PACKED_FLOATS * block)[lane];
     column += TB_PACKED_FLOATS * blocks;
-    const unsigned two =
-        reinterpret_cast<const unsigned *>(column + TB_PACKED_FLOATS / 2 * block)[lane % (threads_a_block / 2)];
+    const unsigned two = reinterpret_cast<const unsigned *>(column + TB_PACKED_FLOATS / 2 *
+                                                                         block)[lane % (threads_a_block / 2)];
     const unsigned steps = lane < threads_a_block / 2 ? two : two >> 4;
-    return make_float4(join(low.x, high.x, steps & 15, highest), join(low.y, high.y, steps >> 8 & 15, highest),
-                       join(low.z, high.z, steps >> 16 & 15, highest),
-                       join(low.w, high.w, steps >> 24 & 15, highest));
+    return make_float4(
+        join(low.x, high.x, steps & 15, highest), join(low.y, high.y, steps >> 8 & 15, highest),
+        join(low.z, high.z, steps >> 16 & 15, highest), join(low.w, high.w, steps >> 24 & 15, highest));
 }
 
 __device__ void write(float *target, const float4 &four, int64_t rows_left)
@@ -49,7 +49,8 @@ __device__ void write(float *target, const float4 &four, int64_t rows_left)
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(TB_UNPACK_THREADS) unpack(const __grid_constant__ tb_packed packed)
+extern "C" __global__ void __launch_bounds__(TB_UNPACK_THREADS)
+    unpack(const __grid_constant__ tb_packed packed)
 {
     const int64_t blocks = tb_packed_blocks(packed.rows);
     const int64_t index = (int64_t(blockIdx.x) * TB_UNPACK_THREADS + threadIdx.x) / threads_a_block;
@@ -62,9 +63,8 @@ extern "C" __global__ void __launch_bounds__(TB_UNPACK_THREADS) unpack(const __g
     float4 four;
     if (head & TB_PACKED_WHOLE)
         four = reinterpret_cast<const float4 *>(
-            packed.memory + tb_packed_wholes(packed.rows, packed.columns))[(head - TB_PACKED_WHOLE) *
-                                                                               threads_a_block +
-                                                                           lane];
+            packed.memory +
+            tb_packed_wholes(packed.rows, packed.columns))[(head - TB_PACKED_WHOLE) * threads_a_block + lane];
     else
         four = read_packed(packed.memory + column * blocks * TB_PACKED_BYTES, blocks, block, lane, head);
     const int64_t row = block * TB_PACKED_FLOATS + lane * 4;

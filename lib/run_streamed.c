@@ -16,6 +16,7 @@
 #include "lib/options.h"
 #include "lib/stream.h"
 #include "lib/stream_product.h"
+#include "lib/stream_run.h"
 #include "lib/threads.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "lib/integers.h"
 #include "lib/operand.h"
 #include "lib/options.h"
-#include "lib/stream_product.h"
 #include "lib/stream_run.h"
 
 #include <string.h>

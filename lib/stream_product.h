@@ -20,10 +20,4 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
 /* Bytes that go through slots on the way in, if each operand does so once. */
 size_t tb_slot_bytes_in(const tb_problem *problem, const tb_plan *plan);
 
-/* Whether so many bytes may be packed on their way in, where everything has its place on the device. */
-bool tb_may_pack(size_t bytes_in);
-
-/* Whether columns of so many rows are. */
-bool tb_packs_rows(int64_t rows);
-
 #endif

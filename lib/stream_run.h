@@ -112,7 +112,12 @@ tb_status tb_compute_due(tb_stream_run *run);
  */
 tb_status tb_send_filled(tb_stream_run *run);
 
-/* Whether what goes through slots on the way in is packed, and what that takes. */
+/* Whether so many bytes may be packed on their way in, where everything has its place on the device; and of them columns of so
+ * many rows. */
+bool tb_may_pack(size_t bytes_in);
+bool tb_packs_rows(int64_t rows);
+
+/* Sets run->packs, and takes what packing needs; where that cannot be had, nothing is packed. */
 tb_status tb_choose_packing(tb_stream_run *run);
 
 /* A matrix into device memory, by the load stream. Where it is not a part of a higher one, what lies between its columns there
