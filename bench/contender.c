@@ -82,12 +82,6 @@ static void open_one_device(void)
     open_streamed();
 }
 
-static void open_packing(void)
-{
-    setenv("TILEBLAS_PACKING", "pinned", 1);
-    open_streamed();
-}
-
 static void run_cblas(void)
 {
     multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
@@ -275,7 +269,6 @@ static const struct side {
     {"kernel", open_tileblas, run_kernel, false, true},
     {"tileblas", open_streamed, run_cblas, true, false},
     {"one-device", open_one_device, run_cblas, true, false},
-    {"packed", open_packing, run_cblas, true, false},
     {"copy-run-copy", open_cublas, copy_run_copy, true, true},
     {"registered", open_cublas, register_run_copy, true, true},
     {"cublasxt", open_cublas_xt, run_cublas_xt, true, false},
@@ -285,9 +278,9 @@ static const struct side {
 };
 enum { SIDES = sizeof sides / sizeof *sides };
 
-const char *const bench_contenders[] = {
-    "link_in",       "link_out",   "link_both", "kernel", "tileblas",     "one-device", "packed",
-    "copy-run-copy", "registered", "cublasxt",  "nvblas", "nvblas-tuned", "openblas",   NULL};
+const char *const bench_contenders[] = {"link_in",      "link_out",      "link_both",  "kernel",   "tileblas",
+                                        "one-device",   "copy-run-copy", "registered", "cublasxt", "nvblas",
+                                        "nvblas-tuned", "openblas",      NULL};
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 

@@ -96,7 +96,6 @@ typedef struct tb_budget {
     double bytes; /* of device memory, the kernel's workspace included */
     int64_t slot_bytes;
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
-    bool packs;       /* what goes through slots on the way in: see lib/packed.h */
     tb_passage a, b, c;
 } tb_budget;
 

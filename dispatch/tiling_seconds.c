@@ -5,10 +5,6 @@
 #include "dispatch/tiling.h"
 
 #include "lib/integers.h"
-#include "lib/packed.h"
-
-/* Of what is packed, with its heads, crosses the link. */
-#define PACKED_SHARE ((double)(TB_PACKED_BYTES + sizeof(uint16_t)) / (sizeof(float) * TB_PACKED_FLOATS))
 
 /* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16 cores, in ordinary
  * and in pinned memory: within a shape, forecasts are off by 2.8%. */
@@ -127,8 +123,7 @@ static void load_by_slots(course *course, int64_t rows, int64_t columns, double 
         course->thread = later(course->thread, *slot) + amount / budget->copy_rate + SLOT_THREAD_SECONDS +
                          (double)in_slot * piece_seconds;
         course->loading = later(course->loading, course->thread);
-        course->loading += link_seconds(budget->packs ? PACKED_SHARE * amount : amount, budget->chip->link_in,
-                                        course->loading < course->returning);
+        course->loading += link_seconds(amount, budget->chip->link_in, course->loading < course->returning);
         *slot = course->loading;
     }
 }

@@ -137,10 +137,6 @@ static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
                                              .image = TB_IMAGE(sgemm_simt_reduce)};
 tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
-extern const unsigned char tb_image_unpack[];
-static tb_module module_unpack = {.name = "unpack", .image = TB_IMAGE(unpack)};
-tb_entry tb_entry_unpack = {&module_unpack, "unpack", 0, NULL, 0, false};
-
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};

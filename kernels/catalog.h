@@ -112,9 +112,6 @@ struct tb_kernel {
 /* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
 extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce;
 
-/* What has crossed the link packed becomes floats again. */
-extern tb_entry tb_entry_unpack;
-
 /* All rows, preferred ones later. */
 extern const tb_kernel tb_catalog[];
 extern const size_t tb_catalog_size;

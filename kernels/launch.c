@@ -34,12 +34,3 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
                                                           : 0;
     return blocks * least_clusters(cluster, target.multiprocessors);
 }
-
-tb_status tb_launch_unpack(const tb_launcher *launcher, const tb_packed *packed)
-{
-    const int64_t threads = packed->columns * tb_packed_blocks(packed->rows) * (TB_PACKED_FLOATS / 4);
-    if (threads == 0)
-        return launcher->load(launcher, &tb_entry_unpack);
-    return launcher->launch(launcher, &tb_entry_unpack, tb_pieces(threads, TB_UNPACK_THREADS),
-                            TB_UNPACK_THREADS, 0, packed);
-}

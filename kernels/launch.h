@@ -3,7 +3,6 @@
 #define TB_LAUNCH_H
 
 #include "kernels/catalog.h"
-#include "kernels/packing.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
@@ -15,8 +14,5 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
-
-/* Floats out of columns that have crossed the link packed. Of none, its code is brought to the device. */
-tb_status tb_launch_unpack(const tb_launcher *launcher, const tb_packed *packed);
 
 #endif

@@ -175,7 +175,7 @@ static void measure(tb_stream *stream, tb_chip *chip)
 void tb_measure_chip(tb_chip *chip)
 {
     tb_stream *stream;
-    if (tb_device.create_stream(chip->device, false, &stream) != TB_OK)
+    if (tb_device.create_stream(chip->device, &stream) != TB_OK)
         return;
     measure(stream, chip);
     tb_device.destroy_stream(stream);

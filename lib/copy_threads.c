@@ -112,21 +112,6 @@ static void copy_piece(const tb_copy_job *job, size_t first, size_t rows)
         finish_writing();
 }
 
-static void pack_piece(const tb_copy_job *job, size_t first, size_t rows)
-{
-    for (size_t row = first; row < first + rows; row++)
-        tb_pack_column(job->packing, (int64_t)row,
-                       (const float *)(const void *)(job->source + row * job->source_pitch));
-}
-
-static void do_piece(const tb_copy_job *job, size_t first, size_t rows)
-{
-    if (job->packing)
-        pack_piece(job, first, rows);
-    else
-        copy_piece(job, first, rows);
-}
-
 static void leave_list(tb_copy_job *done)
 {
     for (tb_copy_job **link = &jobs; *link; link = &(*link)->next)
@@ -191,7 +176,7 @@ static void copy_pieces(tb_copy_job *job)
         if (first >= job->rows)
             return;
         const size_t left = job->rows - first;
-        do_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
+        copy_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
     }
 }
 
@@ -295,12 +280,22 @@ static void enter_list(tb_copy_job *job)
     atomic_fetch_add(&jobs_listed, 1);
 }
 
-static void begin(tb_copy_job *job)
+void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
+                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches)
 {
-    job->rows_a_piece = job->row_bytes < PIECE_BYTES ? PIECE_BYTES / job->row_bytes : 1;
-    if (job->rows * job->row_bytes <= ALONE_BYTES) {
-        do_piece(job, 0, job->rows);
-        atomic_init(&job->next_row, job->rows);
+    *job = (tb_copy_job){
+        .target = target,
+        .source = source,
+        .target_pitch = target_pitch,
+        .source_pitch = source_pitch,
+        .row_bytes = row_bytes,
+        .rows = rows,
+        .past_caches = past_caches,
+        .rows_a_piece = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1,
+    };
+    if (rows * row_bytes <= ALONE_BYTES) {
+        copy_piece(job, 0, rows);
+        atomic_init(&job->next_row, rows);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -308,29 +303,6 @@ static void begin(tb_copy_job *job)
     enter_list(job);
     wake_two(job);
     pthread_mutex_unlock(&lock);
-}
-
-void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
-                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches)
-{
-    *job = (tb_copy_job){.target = target,
-                         .source = source,
-                         .target_pitch = target_pitch,
-                         .source_pitch = source_pitch,
-                         .row_bytes = row_bytes,
-                         .rows = rows,
-                         .past_caches = past_caches};
-    begin(job);
-}
-
-void tb_copy_begin_packing(tb_copy_job *job, tb_packing *packing, const float *source, size_t source_pitch)
-{
-    *job = (tb_copy_job){.source = (const char *)source,
-                         .source_pitch = source_pitch,
-                         .row_bytes = (size_t)packing->rows * sizeof *source,
-                         .rows = (size_t)packing->columns,
-                         .packing = packing};
-    begin(job);
 }
 
 void tb_copy_end(tb_copy_job *job)

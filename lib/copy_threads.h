@@ -3,8 +3,6 @@
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
 
-#include "lib/packing.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +15,6 @@ struct tb_copy_job {
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
     bool past_caches;
-    tb_packing *packing;    /* rows are columns to be packed; NULL: copied */
     atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
     atomic_int helpers;     /* at work on it; changed under the lock */
 };
@@ -29,9 +26,6 @@ struct tb_copy_job {
 void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
                    size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
 void tb_copy_end(tb_copy_job *job);
-
-/* The same, but the packing's columns are packed. */
-void tb_copy_begin_packing(tb_copy_job *job, tb_packing *packing, const float *source, size_t source_pitch);
 
 /* Threads that copy together for so many links, one that calls among them. */
 int tb_copy_threads(int links);

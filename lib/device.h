@@ -10,7 +10,6 @@
 #define TB_DEVICE_H
 
 #include "kernels/catalog.h"
-#include "lib/packed.h"
 #include "lib/place.h"
 #include "lib/problem.h"
 #include "lib/status.h"
@@ -70,8 +69,7 @@ typedef struct tb_device_operations {
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory);
 
-    /* Work in one that is urgent comes before what others have not begun. */
-    tb_status (*create_stream)(int device, bool is_urgent, tb_stream **stream);
+    tb_status (*create_stream)(int device, tb_stream **stream);
     /* A handle on the caller's own CUDA stream (NULL: the legacy default stream) of the device and context
      * where the place lies. Destroying the handle leaves the caller's stream alone. */
     tb_status (*adopt_stream)(const tb_place *place, void *native, tb_stream **stream);
@@ -89,8 +87,6 @@ typedef struct tb_device_operations {
 
     /* Ordered in the stream. Pageable host memory is allowed; the call may then block until it was read. */
     tb_status (*copy)(tb_stream *stream, const tb_copy *copy);
-    /* Columns that have been copied to the device. With none, what that needs is made ready. */
-    tb_status (*unpack)(tb_stream *stream, const tb_packed *packed);
     /* The problem's operands are reachable by the device; workspace holds kernel->workspace bytes. */
     tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
                         void *workspace);

@@ -4,8 +4,6 @@
  */
 #include "lib/device_cuda.h"
 
-#include "kernels/launch.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,14 +193,10 @@ static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
     return TB_OK;
 }
 
-/* Numbers that are too low stand for the highest priority there is. */
-#define PRIORITY_URGENT (-1000)
-
-static tb_status cuda_create_stream(int device, bool is_urgent, tb_stream **stream)
+static tb_status cuda_create_stream(int device, tb_stream **stream)
 {
     CUstream native;
-    IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreateWithPriority, &native, CU_STREAM_NON_BLOCKING,
-                                              is_urgent ? PRIORITY_URGENT : 0));
+    IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
     tb_status status = new_stream(device, devices[device].primary, stream);
     if (status != TB_OK) {
         tb_cu()->cuStreamDestroy_(native);
@@ -344,13 +338,6 @@ static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-static tb_status cuda_unpack(tb_stream *stream, const tb_packed *packed)
-{
-    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    IN_CONTEXT(stream->context, tb_launch_unpack(&launcher.interface, packed));
-    return TB_OK;
-}
-
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
                              void *workspace)
 {
@@ -399,7 +386,6 @@ const tb_device_operations tb_device = {
     .event_wait = cuda_event_wait,
     .event_passed = cuda_event_passed,
     .copy = cuda_copy,
-    .unpack = cuda_unpack,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,
     .workspace = cuda_workspace,

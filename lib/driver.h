@@ -45,7 +45,7 @@
     X(cuMemcpyHtoDAsync)                                                                                     \
     X(cuOccupancyMaxActiveClusters)                                                                          \
     X(cuPointerGetAttributes)                                                                                \
-    X(cuStreamCreateWithPriority)                                                                            \
+    X(cuStreamCreate)                                                                                        \
     X(cuStreamDestroy)                                                                                       \
     X(cuStreamSynchronize)                                                                                   \
     X(cuStreamWaitEvent)

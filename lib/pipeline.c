@@ -45,31 +45,18 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
     return tb_need_event(pipeline, &slot->done);
 }
 
+static tb_status open_pipeline(tb_pipeline *pipeline)
+{
+    pipeline->slot_bytes = tb_slot_bytes();
+    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->load));
+    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->compute));
+    return tb_device.create_stream(pipeline->device, &pipeline->unload);
+}
+
 static void close_stream(tb_stream *stream)
 {
     if (stream)
         tb_device.destroy_stream(stream);
-}
-
-tb_status tb_need_unpacking(tb_pipeline *pipeline)
-{
-    if (pipeline->unpack)
-        return TB_OK;
-    TB_TRY(tb_device.create_stream(pipeline->device, true, &pipeline->unpack));
-    const tb_status status = tb_device.unpack(pipeline->unpack, &(tb_packed){.columns = 0});
-    if (status != TB_OK) {
-        close_stream(pipeline->unpack);
-        pipeline->unpack = NULL;
-    }
-    return status;
-}
-
-static tb_status open_pipeline(tb_pipeline *pipeline)
-{
-    pipeline->slot_bytes = tb_slot_bytes();
-    TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->load));
-    TB_TRY(tb_device.create_stream(pipeline->device, false, &pipeline->compute));
-    return tb_device.create_stream(pipeline->device, false, &pipeline->unload);
 }
 
 /* Of one that was opened in part: nothing but streams. */
@@ -78,7 +65,6 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_stream(pipeline->load);
     close_stream(pipeline->compute);
     close_stream(pipeline->unload);
-    close_stream(pipeline->unpack);
     free(pipeline);
 }
 

@@ -12,7 +12,6 @@
 #include "lib/copy_threads.h"
 #include "lib/device.h"
 #include "lib/memory.h"
-#include "lib/operand.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,12 +26,6 @@ typedef struct tb_slot {
     bool busy;
     tb_copy_job job; /* of the host's threads, that fills or empties it */
     tb_copy upload;  /* on the way in: what the link will do when it is full */
-    bool is_packed;  /* it will be filled with packed columns, to be copied to where they are unpacked from */
-    tb_packing packing;
-    tb_packed packed;
-    tb_matrix source;   /* of what is packed, should that fail */
-    tb_event *unpacked; /* what it was filled with before, in this product */
-    bool was_packed;
     int64_t columns; /* on the way out: of C, that it holds */
 } tb_slot;
 
@@ -48,16 +41,14 @@ typedef struct tb_known_tiling {
 typedef struct tb_pipeline {
     int device;
     tb_stream *load, *compute, *unload;
-    tb_stream *unpack; /* urgent, NULL until it is needed */
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
     size_t slot_bytes;
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
-    tb_event *loaded, *unpacked;         /* the slab that is computed next is there */
+    tb_event *loaded;                    /* the slab that is computed next is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
     tb_event *finished[TB_PANELS_IN_FLIGHT]; /* a panel of C is computed */
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
-    int unpacked_products; /* to come, as packing failed */
 } tb_pipeline;
 
 /* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first
@@ -76,6 +67,5 @@ double tb_pipeline_backlog(int device);
  * each product. */
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event);
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot);
-tb_status tb_need_unpacking(tb_pipeline *pipeline); /* its stream, and its code on the device */
 
 #endif

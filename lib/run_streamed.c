@@ -16,12 +16,10 @@
 #include "lib/options.h"
 #include "lib/stream.h"
 #include "lib/stream_product.h"
-#include "lib/stream_run.h"
 #include "lib/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Less than this is not worth a device's while. */
 #define BUDGET_LEAST ((double)(1 << 20))
@@ -145,8 +143,7 @@ static bool is_same(const tb_known_tiling *known, const tb_problem *problem, con
            p->transpose_a == problem->transpose_a && p->transpose_b == problem->transpose_b &&
            (p->beta == 0) == (problem->beta == 0) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
-           b->copy_rate == budget->copy_rate && b->packs == budget->packs && b->a == budget->a &&
-           b->b == budget->b && b->c == budget->c;
+           b->copy_rate == budget->copy_rate && b->a == budget->a && b->b == budget->b && b->c == budget->c;
 }
 
 /* What needs a part of the memory only is the same with more of it. */
@@ -198,25 +195,10 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem
                : TB_OUT_OF_MEMORY;
 }
 
-/* Pinned operands go through slots where they are packed. */
-static tb_plan plan_packing(const tb_problem *problem, const tb_plan *plan)
-{
-    tb_plan packing = *plan;
-    if (packing.a.memory == TB_MEMORY_PINNED && tb_packs_rows(tb_matrix_a(problem).rows))
-        packing.a.memory = TB_MEMORY_HOST;
-    if (packing.b.memory == TB_MEMORY_PINNED && tb_packs_rows(tb_matrix_b(problem).rows))
-        packing.b.memory = TB_MEMORY_HOST;
-    return strcmp(tb_option_text(TB_OPTION_PACKING), "pinned") == 0 &&
-                   tb_may_pack(tb_slot_bytes_in(problem, &packing))
-               ? packing
-               : *plan;
-}
-
 /* With less and less memory, while that is what is missing and nothing has been written. */
-static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *given,
+static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                         const tb_kernel *kernel, tb_progress *done)
 {
-    const tb_plan packing = plan_packing(problem, given), *plan = &packing;
     const tb_device_description *device = tb_machine_device(pipeline->device);
     if (!device)
         return TB_DEVICE_LOST;
@@ -225,7 +207,6 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                       .chip = &chip,
                       .slot_bytes = (int64_t)pipeline->slot_bytes,
                       .copy_rate = nominal_copy_rate(plan->part_count),
-                      .packs = tb_may_pack(tb_slot_bytes_in(problem, plan)),
                       .a = passage(&plan->a),
                       .b = passage(&plan->b),
                       .c = passage_of_c(&plan->c, problem->beta)};

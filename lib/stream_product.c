@@ -109,11 +109,7 @@ static tb_status follow_loading(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
-    TB_TRY(tb_device.stream_wait(pipeline->compute, pipeline->loaded));
-    if (!run->has_unpacked)
-        return TB_OK;
-    TB_TRY(tb_mark(run, &pipeline->unpacked, pipeline->unpack));
-    return tb_device.stream_wait(pipeline->compute, pipeline->unpacked);
+    return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
 }
 
 /* Columns of the band that comes after so many columns of bands, first_column of which are there. */
@@ -273,22 +269,23 @@ static tb_status stream_all(tb_stream_run *run)
 {
     TB_TRY(take_buffers(run));
     TB_TRY(take_workspace(run));
-    TB_TRY(tb_choose_packing(run));
     TB_TRY(follow_program(run));
     TB_TRY(run->tiling->whole ? tb_stream_whole(run) : stream_blocks(run));
     TB_TRY(finish_due(run));
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
-size_t tb_slot_bytes_in(const tb_problem *problem, const tb_plan *plan)
+/* Bytes that go through slots on the way in, if each operand does so once. */
+static size_t slot_bytes_in(const tb_stream_run *run)
 {
-    const size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
+    const tb_plan *plan = run->plan;
+    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
     size_t floats = 0;
     if (plan->a.memory == TB_MEMORY_HOST)
         floats += m * k;
     if (plan->b.memory == TB_MEMORY_HOST)
         floats += k * n;
-    if (plan->c.memory == TB_MEMORY_HOST && problem->beta != 0)
+    if (plan->c.memory == TB_MEMORY_HOST && run->problem->beta != 0)
         floats += m * n;
     return floats * sizeof(float);
 }
@@ -305,7 +302,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     tb_stream_run run = {
         .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
-    run.bytes_in = tb_slot_bytes_in(problem, plan);
+    run.bytes_in = slot_bytes_in(&run);
     const size_t bytes = run.bytes_in + slot_bytes_out(&run);
     if (bytes > 0)
         tb_copy_call_helpers(bytes, plan->part_count);
@@ -318,17 +315,16 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
         tb_copy_dismiss_helpers();
     /* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
      * buffers, slots and operands. */
-    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload, pipeline->unpack};
-    for (int i = 0; i < 4 && status != TB_OK; i++)
-        if (streams[i])
-            tb_device.synchronize(streams[i]);
+    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
+    for (int i = 0; i < 3 && status != TB_OK; i++)
+        tb_device.synchronize(streams[i]);
     for (int i = 0; i < TB_SLOTS; i++) {
-        pipeline->in[i].busy = pipeline->in[i].was_packed = false;
+        pipeline->in[i].busy = false;
         tb_give_buffer(&pipeline->in[i].pinned);
         tb_give_buffer(&pipeline->out[i].pinned);
     }
-    tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace, &run.staging};
-    for (int i = 0; i < 5; i++)
+    tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
+    for (int i = 0; i < 4; i++)
         tb_give_buffer(buffers[i]);
     const tb_band next = tb_band_at(&run, run.returned);
     *done = run.returned < run.all ? (tb_progress){next.row, next.rows, next.column}

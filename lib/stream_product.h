@@ -17,7 +17,4 @@ typedef struct tb_progress {
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done);
 
-/* Bytes that go through slots on the way in, if each operand does so once. */
-size_t tb_slot_bytes_in(const tb_problem *problem, const tb_plan *plan);
-
 #endif

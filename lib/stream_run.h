@@ -15,9 +15,6 @@ typedef struct tb_stream_run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
-    tb_buffer staging; /* where packed columns are copied to, a slot's bytes for each slot */
-    bool packs;        /* what goes through slots on the way in */
-    bool has_unpacked;
     int64_t ld_a, ld_c; /* of A, where all of it has its place on the device, and of C there */
     bool whole_c;       /* which has all of its columns there */
     int64_t all;        /* columns of bands */
@@ -111,14 +108,6 @@ tb_status tb_compute_due(tb_stream_run *run);
 /* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.
  */
 tb_status tb_send_filled(tb_stream_run *run);
-
-/* Whether so many bytes may be packed on their way in, where everything has its place on the device; and of them columns of so
- * many rows. */
-bool tb_may_pack(size_t bytes_in);
-bool tb_packs_rows(int64_t rows);
-
-/* Sets run->packs, and takes what packing needs; where that cannot be had, nothing is packed. */
-tb_status tb_choose_packing(tb_stream_run *run);
 
 /* A matrix into device memory, by the load stream. Where it is not a part of a higher one, what lies between its columns there
  * may be overwritten. */

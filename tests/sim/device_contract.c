@@ -76,7 +76,7 @@ static void copies_are_two_dimensional(void)
         target[i] = -1;
     }
     MUST(tb_device.allocate(0, 3 * 512, &memory));
-    MUST(tb_device.create_stream(0, false, &stream));
+    MUST(tb_device.create_stream(0, &stream));
     tb_copy there = {TB_HOST_TO_DEVICE, memory, 512, source, 28, 20, 3};
     tb_copy back = {TB_DEVICE_TO_HOST, target, 28, memory, 512, 20, 3};
     MUST(tb_device.copy(stream, &there));
@@ -101,7 +101,7 @@ static void events_order_streams(void)
     MUST(tb_device.allocate_pinned(bytes * ROUNDS, (void **)&first));
     MUST(tb_device.allocate_pinned(bytes, (void **)&last));
     for (int i = 0; i < 2; i++) {
-        MUST(tb_device.create_stream(0, false, &streams[i]));
+        MUST(tb_device.create_stream(0, &streams[i]));
         MUST(tb_device.create_event(0, &events[i]));
     }
     MUST(tb_device.event_wait(events[1])); /* never recorded: nothing to wait for */
@@ -144,7 +144,7 @@ static void kernels_multiply_or_refuse(void)
     float *memory;
     tb_stream *stream;
     MUST(tb_device.allocate_pinned(3 * SIZE * SIZE * sizeof(float), (void **)&memory));
-    MUST(tb_device.create_stream(0, false, &stream));
+    MUST(tb_device.create_stream(0, &stream));
     for (int i = 0; i < 2 * SIZE * SIZE; i++)
         memory[i] = 1;
     tb_problem problem = {.m = SIZE,

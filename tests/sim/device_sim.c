@@ -138,23 +138,6 @@ static void *reach_operand(const void *address, int64_t rows, int64_t columns, i
     return sim_reach(address, floats * sizeof(float), device, what);
 }
 
-static tb_status unpack(tb_stream *stream, const tb_packed *packed)
-{
-    const int device = sim_queue_device(sim_stream_queue(stream));
-    bool fault = false;
-    if (packed->columns == 0) /* nothing is queued that could fail later */
-        return sim_attempt(device, SIM_UNPACK, NULL);
-    TB_TRY(sim_attempt(device, SIM_UNPACK, &fault));
-    const size_t bytes = (size_t)tb_packed_wholes(packed->rows, packed->columns);
-    tb_packed inside = *packed;
-    inside.memory = sim_reach(packed->memory, bytes, device, "packed columns");
-    inside.target = reach_operand(packed->target, packed->rows, packed->columns, packed->target_ld, device,
-                                  "the target of packed columns");
-    sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_UNPACK, .packed = inside, .fault = fault});
-    return TB_OK;
-}
-
 static bool is_same_a(const sim_launch *last, const sim_launch *now)
 {
     const tb_problem *x = &last->problem, *y = &now->problem;
@@ -224,7 +207,6 @@ const tb_device_operations tb_device = {
     .event_wait = sim_event_wait,
     .event_passed = sim_event_passed,
     .copy = copy,
-    .unpack = unpack,
     .launch = launch,
     .launch_again = launch_again,
     .workspace = workspace,

@@ -38,7 +38,6 @@ typedef enum sim_operation {
     SIM_WAIT,  /* synchronize, event_wait */
     SIM_COPY,
     SIM_LAUNCH,
-    SIM_UNPACK,
     SIM_ANY,
     SIM_OPERATION_COUNT,
 } sim_operation;
@@ -83,7 +82,6 @@ bool sim_marker_is_up(sim_marker *marker);
 typedef enum sim_work_kind {
     SIM_WORK_COPY,
     SIM_WORK_LAUNCH,
-    SIM_WORK_UNPACK,
     SIM_WORK_RAISE,
     SIM_WORK_AWAIT,
     SIM_WORK_STALL
@@ -96,7 +94,6 @@ typedef struct sim_work {
     bool fault;
     tb_copy copy;
     tb_problem problem;
-    tb_packed packed;
     sim_marker *marker;
     double seconds;
 } sim_work;
@@ -111,7 +108,7 @@ void sim_close_queue(sim_queue *queue);
 
 /* ---- sim_stream.c: operations of the table that concern streams and events ----------------------------- */
 
-tb_status sim_stream_create(int device, bool is_urgent, tb_stream **stream);
+tb_status sim_stream_create(int device, tb_stream **stream);
 tb_status sim_stream_adopt(const tb_place *place, void *native, tb_stream **stream);
 void sim_stream_destroy(tb_stream *stream);
 tb_status sim_stream_synchronize(tb_stream *stream);
@@ -137,9 +134,6 @@ void sim_count_streams(sim_usage *usage);
 
 /* Whether the catalog's row lets this kernel run this problem on this architecture. */
 bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int architecture);
-
-/* The first columns of those that are packed. */
-void sim_unpack(const tb_packed *packed, int64_t columns);
 
 /* The first columns of the product, summed in double and rounded once. */
 void sim_multiply(const tb_problem *problem, int64_t columns);

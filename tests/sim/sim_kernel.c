@@ -12,42 +12,6 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int a
                                 tb_kernel_takes(kernel, problem->b, problem->ldb)));
 }
 
-/* ---- Unpacking ---------------------------------------------------------------------------------------- */
-
-static uint32_t unpack_float(const unsigned char *column, int64_t blocks, int64_t row, uint32_t highest)
-{
-    const int64_t block = row / TB_PACKED_FLOATS, i = row % TB_PACKED_FLOATS, half = TB_PACKED_FLOATS / 2;
-    const unsigned char *high = column + 2 * TB_PACKED_FLOATS * blocks;
-    const unsigned char *steps = high + TB_PACKED_FLOATS * blocks + half * block;
-    const uint32_t step = i < half ? steps[i] & 15 : steps[i - half] >> 4;
-    uint16_t low;
-    memcpy(&low, column + 2 * row, sizeof low);
-    return (uint32_t)(high[row] & 0x80) << 24 | (step < TB_PACKED_ZERO ? highest - step : 0) << 23 |
-           (uint32_t)(high[row] & 0x7f) << 16 | low;
-}
-
-void sim_unpack(const tb_packed *packed, int64_t columns)
-{
-    const int64_t rows = packed->rows, blocks = tb_packed_blocks(rows);
-    const unsigned char *heads = packed->memory + tb_packed_heads(rows, packed->columns);
-    const unsigned char *wholes = packed->memory + tb_packed_wholes(rows, packed->columns);
-    for (int64_t column = 0; column < columns; column++)
-        for (int64_t row = 0; row < rows; row++) {
-            uint16_t head;
-            memcpy(&head, heads + (column * blocks + row / TB_PACKED_FLOATS) * 2, sizeof head);
-            uint32_t bits;
-            if (head & TB_PACKED_WHOLE)
-                memcpy(&bits,
-                       wholes + ((head - TB_PACKED_WHOLE) * TB_PACKED_FLOATS + row % TB_PACKED_FLOATS) * 4,
-                       sizeof bits);
-            else
-                bits = unpack_float(packed->memory + column * blocks * TB_PACKED_BYTES, blocks, row, head);
-            memcpy(packed->target + column * packed->target_ld + row, &bits, sizeof bits);
-        }
-}
-
-/* ---- Products ----------------------------------------------------------------------------------------- */
-
 /* On memory of its own: the thread sanitizer, which looks at every access, would take minutes for it. */
 __attribute__((no_sanitize("thread"))) static void add_multiple(double *sums, const double *column,
                                                                 double factor, int64_t count)

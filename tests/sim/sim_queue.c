@@ -168,10 +168,6 @@ static void run_work(sim_queue *queue, const sim_work *work)
         if (!lost)
             run_launch(&work->problem, sim_get_settings()->speeds[queue->device], work->fault);
         break;
-    case SIM_WORK_UNPACK:
-        if (!lost)
-            sim_unpack(&work->packed, work->fault ? work->packed.columns / 2 : work->packed.columns);
-        break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);
         break;

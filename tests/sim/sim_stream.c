@@ -40,9 +40,8 @@ static sim_queue *default_queue(int device)
     return queue;
 }
 
-tb_status sim_stream_create(int device, bool is_urgent, tb_stream **stream)
+tb_status sim_stream_create(int device, tb_stream **stream)
 {
-    (void)is_urgent;
     TB_TRY(sim_attempt(device, SIM_STREAM, NULL));
     *stream = make_stream(sim_open_queue(device), false);
     atomic_fetch_add(&live_streams, 1);
