@@ -70,10 +70,17 @@ static void open_tileblas(void)
 }
 
 /* Its route forced: what is measured is the route, not the choice. */
-static void open_streamed(void)
+static void open_cached(void)
 {
     setenv("TILEBLAS_ROUTE", "streamed", 1);
     open_tileblas();
+}
+
+/* All operands cross the link at every call. */
+static void open_streamed(void)
+{
+    setenv("TILEBLAS_OPERAND_CACHE", "0", 1);
+    open_cached();
 }
 
 static void open_one_device(void)
@@ -257,30 +264,45 @@ static void run_link_both(void)
     cuda(cudaStreamSynchronize(way_out.stream));
 }
 
+/* Every element of both operands is another one. */
+static void change_operands(void)
+{
+    const size_t floats[] = {floats_of(now_served.m, now_served.k), floats_of(now_served.k, now_served.n)};
+    float *const operands[] = {now_served.a, now_served.b};
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < floats[i]; j++)
+            operands[i][j] = -operands[i][j];
+}
+
 static const struct side {
     const char *name;
     void (*open)(void);
     void (*run)(void);
     bool wants_host, wants_device;
+    void (*before)(void); /* each run, its time does not count; NULL: nothing */
 } sides[] = {
-    {"link_in", open_link, run_link_in, false, false},
-    {"link_out", open_link, run_link_out, false, false},
-    {"link_both", open_link, run_link_both, false, false},
-    {"kernel", open_tileblas, run_kernel, false, true},
-    {"tileblas", open_streamed, run_cblas, true, false},
-    {"one-device", open_one_device, run_cblas, true, false},
-    {"copy-run-copy", open_cublas, copy_run_copy, true, true},
-    {"registered", open_cublas, register_run_copy, true, true},
-    {"cublasxt", open_cublas_xt, run_cublas_xt, true, false},
-    {"nvblas", open_nvblas, run_fortran, true, false},
-    {"nvblas-tuned", open_nvblas_tuned, run_fortran, true, false},
-    {"openblas", open_openblas, run_cblas, true, false},
+    {"link_in", open_link, run_link_in, false, false, NULL},
+    {"link_out", open_link, run_link_out, false, false, NULL},
+    {"link_both", open_link, run_link_both, false, false, NULL},
+    {"kernel", open_tileblas, run_kernel, false, true, NULL},
+    {"tileblas", open_streamed, run_cblas, true, false, NULL},
+    {"unchanged", open_cached, run_cblas, true, false, NULL},
+    {"changed", open_cached, run_cblas, true, false, change_operands},
+    {"changed-uncached", open_streamed, run_cblas, true, false, change_operands},
+    {"one-device", open_one_device, run_cblas, true, false, NULL},
+    {"copy-run-copy", open_cublas, copy_run_copy, true, true, NULL},
+    {"registered", open_cublas, register_run_copy, true, true, NULL},
+    {"cublasxt", open_cublas_xt, run_cublas_xt, true, false, NULL},
+    {"nvblas", open_nvblas, run_fortran, true, false, NULL},
+    {"nvblas-tuned", open_nvblas_tuned, run_fortran, true, false, NULL},
+    {"openblas", open_openblas, run_cblas, true, false, NULL},
 };
 enum { SIDES = sizeof sides / sizeof *sides };
 
-const char *const bench_contenders[] = {"link_in",      "link_out",      "link_both",  "kernel",   "tileblas",
-                                        "one-device",   "copy-run-copy", "registered", "cublasxt", "nvblas",
-                                        "nvblas-tuned", "openblas",      NULL};
+const char *const bench_contenders[] = {"link_in",       "link_out",   "link_both", "kernel",
+                                        "tileblas",      "unchanged",  "changed",   "one-device",
+                                        "copy-run-copy", "registered", "cublasxt",  "nvblas",
+                                        "nvblas-tuned",  "openblas",   NULL};
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 
@@ -409,6 +431,8 @@ int bench_serve(const char *name)
             forget_peak();
             printf("ready\n");
         } else if (strcmp(line, "run\n") == 0) {
+            if (side->before)
+                side->before();
             double start = tb_seconds();
             side->run();
             printf("%.9f\n", tb_seconds() - start);

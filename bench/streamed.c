@@ -2,8 +2,9 @@
  *
  * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of 4096),
  * cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered instead of copied,
- * OpenBLAS on all cores, and itself on one device where there are several; and the floor, the longest of what either
- * way of the link and the library's own kernel need for the product, each measured alone in the same run. Both ways of
+ * OpenBLAS on all cores, and itself on one device where there are several. Its cache of operands is off, but for two sides,
+ * whose operands are at every call as they were ("unchanged") or all new ("changed"; the same without the cache is
+ * "changed-uncached"). And the floor, the longest of what either way of the link and the library's own kernel need for the product, each measured alone in the same run. Both ways of
  * the link at once, as if nothing waited for anything, are measured too. Each side is a process of its own
  * (contender.h); they take turns; medians; random data; the first turns are not counted. A turn is
  * two calls where they are short, and the second is what counts: in the first one threads, caches and clocks may
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 2 };
+enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 3 };
 
 /* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
 #define REST_SECONDS 0.2
@@ -176,9 +177,9 @@ static void report(bench_json *json, const shape *s, const char *memory)
     bench_json_end(json, '}');
     report_first(json);
     bench_json_end(json, '}');
-    printf(" | %6.2f of the floor, %5.2f times copy-run-copy's speed; first calls %.3f\n",
-           median_of("tileblas") / floor, median_of("copy-run-copy") / median_of("tileblas"),
-           1e3 * find("tileblas")->median_first);
+    printf(" | %6.2f of the floor, unchanged %.2f, %5.2f times copy-run-copy's speed; first calls %.3f\n",
+           median_of("tileblas") / floor, median_of("unchanged") / floor,
+           median_of("copy-run-copy") / median_of("tileblas"), 1e3 * find("tileblas")->median_first);
     fflush(stdout);
 }
 

@@ -89,26 +89,68 @@ static void finish_writing(void)
 }
 #endif
 
-static void copy_bytes(const tb_copy_job *job, char *target, const char *source, size_t bytes)
+static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
 {
-    if (job->past_caches)
+    if (copy->past_caches)
         copy_past_caches(target, source, bytes);
     else
         memcpy(target, source, bytes);
 }
 
-static void copy_piece(const tb_copy_job *job, size_t first, size_t rows)
+static void copy_rows(const tb_host_copy *copy, size_t first, size_t rows)
 {
-    char *target = job->target + first * job->target_pitch;
-    const char *source = job->source + first * job->source_pitch;
-    size_t row_bytes = job->row_bytes;
-    if (job->target_pitch == row_bytes && job->source_pitch == row_bytes) {
+    char *target = copy->target + first * copy->target_pitch;
+    const char *source = copy->source + first * copy->source_pitch;
+    size_t row_bytes = copy->row_bytes;
+    if (copy->target_pitch == row_bytes && copy->source_pitch == row_bytes) {
         row_bytes *= rows;
         rows = 1;
     }
-    for (size_t row = 0; row < rows; row++, target += job->target_pitch, source += job->source_pitch)
-        copy_bytes(job, target, source, row_bytes);
-    if (job->past_caches)
+    for (size_t row = 0; row < rows; row++, target += copy->target_pitch, source += copy->source_pitch)
+        copy_bytes(copy, target, source, row_bytes);
+}
+
+static size_t print_bytes(const tb_host_copy *copy, size_t at)
+{
+    const size_t left = copy->row_bytes - at;
+    return left < TB_FINGERPRINT_BYTES ? left : TB_FINGERPRINT_BYTES;
+}
+
+static void print_row(const tb_host_copy *copy, size_t row)
+{
+    const char *source = copy->source + row * copy->source_pitch;
+    tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES) {
+        const size_t bytes = print_bytes(copy, at);
+        *print++ = tb_fingerprint_of(source + at, bytes);
+        if (copy->target)
+            copy_bytes(copy, copy->target + row * copy->target_pitch + at, source + at, bytes);
+    }
+}
+
+static bool row_is_same(const tb_host_copy *copy, size_t row)
+{
+    const char *source = copy->source + row * copy->source_pitch;
+    const tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES)
+        if (!tb_is_same_fingerprint(*print++, tb_fingerprint_of(source + at, print_bytes(copy, at))))
+            return false;
+    return true;
+}
+
+static void do_piece(tb_copy_job *job, size_t first, size_t rows)
+{
+    const tb_host_copy *copy = &job->copy;
+    if (!copy->prints)
+        copy_rows(copy, first, rows);
+    for (size_t row = first; copy->prints && row < first + rows; row++)
+        if (!job->compares)
+            print_row(copy, row);
+        else if (atomic_load_explicit(&job->differs, memory_order_relaxed))
+            return;
+        else if (!row_is_same(copy, row))
+            atomic_store_explicit(&job->differs, true, memory_order_relaxed);
+    if (copy->past_caches)
         finish_writing();
 }
 
@@ -162,7 +204,7 @@ static void wake(int most)
 static void wake_two(tb_copy_job *job)
 {
     const size_t first = atomic_load_explicit(&job->next_row, memory_order_relaxed);
-    const size_t pieces = first < job->rows ? (job->rows - first) / job->rows_a_piece : 0;
+    const size_t rows = job->copy.rows, pieces = first < rows ? (rows - first) / job->rows_a_piece : 0;
     wake(pieces < 2 ? (int)pieces : 2);
 }
 
@@ -173,10 +215,10 @@ static void copy_pieces(tb_copy_job *job)
     for (;;) {
         const size_t first =
             atomic_fetch_add_explicit(&job->next_row, job->rows_a_piece, memory_order_relaxed);
-        if (first >= job->rows)
+        if (first >= job->copy.rows)
             return;
-        const size_t left = job->rows - first;
-        copy_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
+        const size_t left = job->copy.rows - first;
+        do_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
     }
 }
 
@@ -280,22 +322,14 @@ static void enter_list(tb_copy_job *job)
     atomic_fetch_add(&jobs_listed, 1);
 }
 
-void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
-                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches)
+static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
 {
-    *job = (tb_copy_job){
-        .target = target,
-        .source = source,
-        .target_pitch = target_pitch,
-        .source_pitch = source_pitch,
-        .row_bytes = row_bytes,
-        .rows = rows,
-        .past_caches = past_caches,
-        .rows_a_piece = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1,
-    };
-    if (rows * row_bytes <= ALONE_BYTES) {
-        copy_piece(job, 0, rows);
-        atomic_init(&job->next_row, rows);
+    *job = (tb_copy_job){.copy = *copy,
+                         .compares = compares,
+                         .rows_a_piece = copy->row_bytes < PIECE_BYTES ? PIECE_BYTES / copy->row_bytes : 1};
+    if (copy->rows * copy->row_bytes <= ALONE_BYTES) {
+        do_piece(job, 0, copy->rows);
+        atomic_init(&job->next_row, copy->rows);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -303,6 +337,22 @@ void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const vo
     enter_list(job);
     wake_two(job);
     pthread_mutex_unlock(&lock);
+}
+
+void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy)
+{
+    begin(job, copy, false);
+}
+
+void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy)
+{
+    begin(job, copy, true);
+}
+
+bool tb_compare_end(tb_copy_job *job)
+{
+    tb_copy_end(job);
+    return !atomic_load_explicit(&job->differs, memory_order_relaxed);
 }
 
 void tb_copy_end(tb_copy_job *job)

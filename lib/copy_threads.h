@@ -1,31 +1,46 @@
-/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes.
+/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes. What is
+ * copied can have its fingerprints taken on the way, or be held against them.
  */
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
+
+#include "lib/fingerprint.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
+ * are and not read again soon, or that a device reads next. */
+typedef struct tb_host_copy {
+    char *target; /* NULL: only prints are wanted */
+    const char *source;
+    size_t target_pitch, source_pitch, row_bytes, rows;
+    bool past_caches;
+    tb_fingerprint *prints; /* of the source's rows, tb_prints_of(row_bytes) each; NULL: none are wanted */
+} tb_host_copy;
+
 /* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
 typedef struct tb_copy_job tb_copy_job;
 struct tb_copy_job {
     tb_copy_job *next;
-    char *target;
-    const char *source;
-    size_t target_pitch, source_pitch, row_bytes, rows, rows_a_piece;
-    bool past_caches;
+    tb_host_copy copy;
+    size_t rows_a_piece;
+    bool compares;
+    atomic_bool differs;    /* in one of its pieces, the others may not have been looked at */
     atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
     atomic_int helpers;     /* at work on it; changed under the lock */
 };
 
-/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
- * are and not read again soon, or that a device reads next. Between begin and end other threads may be copying; end copies too,
- * so that nothing depends on a thread being had, and returns when all is copied. Jobs are begun and ended by any
- * thread, and are taken up in the order in which they were begun. */
-void tb_copy_begin(tb_copy_job *job, void *target, size_t target_pitch, const void *source,
-                   size_t source_pitch, size_t row_bytes, size_t rows, bool past_caches);
+/* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread being had, and
+ * returns when all is copied. Jobs are begun and ended by any thread, and are taken up in the order in which they were
+ * begun. */
+void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy);
 void tb_copy_end(tb_copy_job *job);
+
+/* The same, but nothing is copied: end returns whether the source is as the prints say. */
+void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
+bool tb_compare_end(tb_copy_job *job);
 
 /* Threads that copy together for so many links, one that calls among them. */
 int tb_copy_threads(int links);

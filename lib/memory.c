@@ -2,6 +2,7 @@
 
 #include "lib/clock.h"
 #include "lib/device.h"
+#include "lib/machine.h"
 #include "lib/options.h"
 #include "lib/threads.h"
 
@@ -16,13 +17,18 @@
  * shape is divided the same way. */
 #define PITCH_BYTES ((size_t)512)
 
+/* Of a device's memory, for buffers with names. */
+#define NAMED_SHARE 0.125
+
 typedef struct kept_buffer {
     tb_buffer buffer;
-    double since; /* seconds */
+    double since;  /* seconds */
+    uint64_t name; /* 0: nobody wants its contents */
 } kept_buffer;
 
 static kept_buffer kept[KEPT_MAXIMUM];
 static size_t kept_count;
+static uint64_t names_given;
 static _Atomic unsigned long changes; /* allocated or freed so often */
 static bool janitor_at_work, exiting;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,14 +116,15 @@ __attribute__((destructor)) static void leave_all_of_it(void)
 
 /* ---- Taking and giving ------------------------------------------------------------------------------------ */
 
-/* The smallest kept buffer that is large enough, or none. */
-static tb_buffer take_kept(int device, size_t bytes)
+/* The smallest kept buffer that is large enough, or none; those that have names only if they are to be had, too. */
+static tb_buffer take_kept(int device, size_t bytes, bool named_too)
 {
     tb_buffer found = {0};
     pthread_mutex_lock(&lock);
     size_t best = kept_count;
     for (size_t i = 0; i < kept_count; i++)
         if (kept[i].buffer.device == device && kept[i].buffer.bytes >= bytes &&
+            (named_too || kept[i].name == 0) &&
             (best == kept_count || kept[i].buffer.bytes < kept[best].buffer.bytes))
             best = i;
     if (best < kept_count)
@@ -131,7 +138,7 @@ static bool release_kept(int device)
 {
     bool released = false;
     for (;;) {
-        tb_buffer buffer = take_kept(device, 0);
+        tb_buffer buffer = take_kept(device, 0, true);
         if (!buffer.memory)
             return released;
         release(&buffer);
@@ -164,7 +171,7 @@ static tb_status allocate(int device, size_t bytes, void **memory)
 
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
 {
-    *buffer = take_kept(device, bytes);
+    *buffer = take_kept(device, bytes, false);
     if (buffer->memory)
         return TB_OK;
     tb_status status = allocate(device, bytes, &buffer->memory);
@@ -185,7 +192,7 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
     size_t row_bytes = (size_t)rows * sizeof(float);
     size_t pitch = (row_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
     *leading_dimension = (int64_t)(pitch / sizeof(float));
-    *buffer = take_kept(device, pitch * (size_t)columns);
+    *buffer = take_kept(device, pitch * (size_t)columns, false);
     if (buffer->memory)
         return TB_OK;
 
@@ -204,19 +211,64 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
     return TB_OK;
 }
 
-void tb_give_buffer(tb_buffer *buffer)
+/* Under the lock. Those of the device that were used least recently lose their names while there are too many bytes of
+ * them. */
+static void limit_named(int device, double most)
+{
+    for (;;) {
+        double bytes = 0;
+        kept_buffer *oldest = NULL;
+        for (size_t i = 0; i < kept_count; i++)
+            if (kept[i].buffer.device == device && kept[i].name != 0) {
+                bytes += (double)kept[i].buffer.bytes;
+                if (!oldest || kept[i].since < oldest->since)
+                    oldest = &kept[i];
+            }
+        if (bytes <= most)
+            return;
+        oldest->name = 0;
+    }
+}
+
+static uint64_t give(tb_buffer *buffer, bool has_name)
 {
     if (!buffer->memory)
-        return;
+        return 0;
+    const tb_device_description *device = has_name ? tb_machine_device(buffer->device) : NULL;
     pthread_mutex_lock(&lock);
+    const uint64_t name = device ? ++names_given : 0;
     bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
     if (room) {
-        kept[kept_count++] = (kept_buffer){.buffer = *buffer, .since = tb_seconds()};
+        kept[kept_count++] = (kept_buffer){.buffer = *buffer, .since = tb_seconds(), .name = name};
         see_that_it_is_given_back();
     }
+    if (device)
+        limit_named(buffer->device, NAMED_SHARE * (double)device->memory_bytes);
     pthread_mutex_unlock(&lock);
     if (room)
         *buffer = (tb_buffer){0};
     else
         release(buffer);
+    return name;
+}
+
+void tb_give_buffer(tb_buffer *buffer)
+{
+    give(buffer, false);
+}
+
+uint64_t tb_give_buffer_named(tb_buffer *buffer)
+{
+    return give(buffer, true);
+}
+
+bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer)
+{
+    *buffer = (tb_buffer){0};
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < kept_count && name != 0 && !buffer->memory; i++)
+        if (kept[i].name == name)
+            *buffer = remove_kept(i);
+    pthread_mutex_unlock(&lock);
+    return buffer->memory != NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "lib/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,5 +36,12 @@ unsigned long tb_buffer_changes(void);
 
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
+
+/* The same for device memory whose contents may be wanted again: others get it only when there is no other memory. Of a
+ * device's memory an eighth is kept like that, what was used last. Returns a name for it, never the same one twice. */
+uint64_t tb_give_buffer_named(tb_buffer *buffer);
+
+/* The buffer with that name, its contents as they were; false where it has been given to others or freed. */
+bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer);
 
 #endif

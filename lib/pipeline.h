@@ -12,6 +12,7 @@
 #include "lib/copy_threads.h"
 #include "lib/device.h"
 #include "lib/memory.h"
+#include "lib/operand_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,8 @@ typedef struct tb_slot {
     bool busy;
     tb_copy_job job; /* of the host's threads, that fills or empties it */
     tb_copy upload;  /* on the way in: what the link will do when it is full */
+    tb_cached_operand
+        *compared;   /* on the way in: of which the job looks whether that is necessary; NULL: it is */
     int64_t columns; /* on the way out: of C, that it holds */
 } tb_slot;
 
@@ -49,6 +52,7 @@ typedef struct tb_pipeline {
     tb_event *finished[TB_PANELS_IN_FLIGHT]; /* a panel of C is computed */
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
+    tb_operand_cache operands;
 } tb_pipeline;
 
 /* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first

@@ -275,15 +275,15 @@ static tb_status stream_all(tb_stream_run *run)
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
-/* Bytes that go through slots on the way in, if each operand does so once. */
+/* Bytes that the host's threads copy on the way in, or look at, if they do so once. */
 static size_t slot_bytes_in(const tb_stream_run *run)
 {
     const tb_plan *plan = run->plan;
     const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
     size_t floats = 0;
-    if (plan->a.memory == TB_MEMORY_HOST)
+    if (plan->a.memory == TB_MEMORY_HOST || run->cached_a)
         floats += m * k;
-    if (plan->b.memory == TB_MEMORY_HOST)
+    if (plan->b.memory == TB_MEMORY_HOST || run->cached_b)
         floats += k * n;
     if (plan->c.memory == TB_MEMORY_HOST && run->problem->beta != 0)
         floats += m * n;
@@ -302,6 +302,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     tb_stream_run run = {
         .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
     run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
+    if (tiling->whole)
+        tb_lay_out_whole(&run);
     run.bytes_in = slot_bytes_in(&run);
     const size_t bytes = run.bytes_in + slot_bytes_out(&run);
     if (bytes > 0)
@@ -323,6 +325,12 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
         tb_give_buffer(&pipeline->in[i].pinned);
         tb_give_buffer(&pipeline->out[i].pinned);
     }
+    if (status == TB_OK)
+        tb_note_answered(&pipeline->operands);
+    if (run.cached_a)
+        tb_give_operand(run.cached_a, &run.a, status == TB_OK);
+    if (run.cached_b)
+        tb_give_operand(run.cached_b, &run.b, status == TB_OK);
     tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
     for (int i = 0; i < 4; i++)
         tb_give_buffer(buffers[i]);

@@ -98,9 +98,16 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
     }
     const size_t row_bytes = (size_t)band.rows * sizeof(float);
     const size_t c_bytes = (size_t)problem->m * (size_t)problem->n * sizeof(float);
-    tb_copy_begin(&slot->job, problem->c + band.row + band.column * problem->ldc,
-                  (size_t)problem->ldc * sizeof(float), slot->pinned.memory, row_bytes, row_bytes,
-                  (size_t)slot->columns, c_bytes > CACHES_BYTES);
+    const tb_host_copy copy = {
+        .target = (char *)(problem->c + band.row + band.column * problem->ldc),
+        .target_pitch = (size_t)problem->ldc * sizeof(float),
+        .source = slot->pinned.memory,
+        .source_pitch = row_bytes,
+        .row_bytes = row_bytes,
+        .rows = (size_t)slot->columns,
+        .past_caches = c_bytes > CACHES_BYTES,
+    };
+    tb_copy_begin(&slot->job, &copy);
     if (run->emptying > 1)
         tb_finish_emptying(run);
 }

@@ -15,6 +15,7 @@ typedef struct tb_stream_run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_buffer a, b, c, workspace;
+    tb_cached_operand *cached_a, *cached_b; /* NULL: loaded as if never seen */
     int64_t ld_a, ld_c; /* of A, where all of it has its place on the device, and of C there */
     bool whole_c;       /* which has all of its columns there */
     int64_t all;        /* columns of bands */
@@ -98,7 +99,9 @@ tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n
 /* Device memory for the call. */
 tb_status tb_take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer);
 
-/* Everything has its place on the device: takes that, and goes through the steps. */
+/* Everything has its place on the device: says where, looks whether operands have come before, takes the memory, and goes
+ * through the steps. */
+void tb_lay_out_whole(tb_stream_run *run);
 tb_status tb_take_whole(tb_stream_run *run);
 tb_status tb_stream_whole(tb_stream_run *run);
 

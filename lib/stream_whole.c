@@ -1,6 +1,7 @@
 /* Products of which everything has its place on the device: step by step, as the tiling has them. */
 #include "lib/integers.h"
 #include "lib/operand.h"
+#include "lib/options.h"
 #include "lib/stream_run.h"
 
 /* Of a matrix as stored. */
@@ -99,16 +100,64 @@ tb_status tb_stream_whole(tb_stream_run *run)
     return TB_OK;
 }
 
+/* ---- Places ----------------------------------------------------------------------------------------------- */
+
+/* In shorter columns prints would be more than a sixteenth of what they are of. */
+#define CACHED_ROWS 64
+
+/* Of less than half a slot it takes as long to see that it has not changed as to load it. */
+static bool may_be_cached(const tb_stream_run *run, const tb_place *place, const tb_matrix *matrix)
+{
+    const double bytes = sizeof(float) * (double)matrix->rows * (double)matrix->columns;
+    return tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
+           !tb_is_on_device(place) && matrix->rows >= CACHED_ROWS &&
+           2 * bytes >= (double)run->pipeline->slot_bytes && tb_fingerprints_ready();
+}
+
+static void find_cached(tb_stream_run *run)
+{
+    const tb_problem *problem = run->problem;
+    const tb_tiling *tiling = run->tiling;
+    const tb_matrix a = tb_matrix_a(problem), b = tb_matrix_b(problem);
+    const tb_copy_layout layout_a = {.is_a = true,
+                                     .ld = run->ld_a,
+                                     .band_m = tiling->apart && !problem->transpose_a ? tiling->band_m : 0},
+                         layout_b = {.ld = tb_pitched(b.rows)};
+    tb_operand_cache *cache = &run->pipeline->operands;
+    if (may_be_cached(run, &run->plan->a, &a))
+        run->cached_a = tb_find_operand(cache, &a, &layout_a);
+    if (may_be_cached(run, &run->plan->b, &b))
+        run->cached_b = tb_find_operand(cache, &b, &layout_b);
+}
+
 /* A's rows are C's, unless it is transposed. */
+void tb_lay_out_whole(tb_stream_run *run)
+{
+    const tb_problem *problem = run->problem;
+    run->whole_c = true;
+    run->ld_c = tb_pitched(run->tiling->apart ? run->tiling->band_m : problem->m);
+    run->ld_a = problem->transpose_a ? tb_pitched(tb_larger(problem->k, 1)) : run->ld_c;
+    find_cached(run);
+}
+
+static tb_status take_unless_there(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
+{
+    return buffer->memory ? TB_OK : tb_take_floats(run, floats, buffer);
+}
+
+/* Copies that are there are taken before anything else can take their place. */
 tb_status tb_take_whole(tb_stream_run *run)
 {
     const tb_problem *problem = run->problem;
     const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
     const int64_t bands = run->tiling->apart ? tb_pieces(m, run->tiling->band_m) : 1;
-    run->whole_c = true;
-    run->ld_c = tb_pitched(run->tiling->apart ? run->tiling->band_m : m);
-    run->ld_a = problem->transpose_a ? tb_pitched(k) : run->ld_c;
+    const int64_t floats_a = run->ld_a * (problem->transpose_a ? m : bands * k),
+                  floats_b = problem->transpose_b ? tb_pitched(n) * k : tb_pitched(k) * n;
+    if (run->cached_a)
+        tb_take_copy(run->cached_a, run->pipeline->device, (size_t)floats_a * sizeof(float), &run->a);
+    if (run->cached_b)
+        tb_take_copy(run->cached_b, run->pipeline->device, (size_t)floats_b * sizeof(float), &run->b);
     TB_TRY(tb_take_floats(run, bands * n * run->ld_c, &run->c));
-    TB_TRY(tb_take_floats(run, run->ld_a * (problem->transpose_a ? m : bands * k), &run->a));
-    return tb_take_floats(run, problem->transpose_b ? tb_pitched(n) * k : tb_pitched(k) * n, &run->b);
+    TB_TRY(take_unless_there(run, floats_a, &run->a));
+    return take_unless_there(run, floats_b, &run->b);
 }

@@ -45,8 +45,14 @@ static void *call(void *argument)
             memset(targets[i], 0, bytes);
         tb_copy_call_helpers(JOBS * ROWS * row_bytes, (int)check_between(&caller->random, 1, 3));
         for (int i = 0; i < JOBS; i++) {
-            tb_copy_begin(&jobs[i], targets[i], pitch, source, row_bytes, row_bytes, ROWS,
-                          check_next(&caller->random) & 1);
+            const tb_host_copy copy = {.target = (char *)targets[i],
+                                       .target_pitch = pitch,
+                                       .source = (const char *)source,
+                                       .source_pitch = row_bytes,
+                                       .row_bytes = row_bytes,
+                                       .rows = ROWS,
+                                       .past_caches = check_next(&caller->random) & 1};
+            tb_copy_begin(&jobs[i], &copy);
             if (i > 0)
                 tb_copy_end(&jobs[i - 1]);
             if (i > 0)

@@ -1,0 +1,42 @@
+/* Fingerprints tell whether bytes are still what they were, where keeping the bytes would cost as much as they do.
+ *
+ * NH, of UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO 1999): words of 32 bits, each with a word of a key added,
+ * are multiplied in pairs, and the products summed modulo 2^64; twice, the second time with the key two words further on.
+ * Two pieces of the same length that differ have the same fingerprint for a share of at most 2^-64 of all keys, whatever
+ * they hold; the key is drawn at random in each process.
+ */
+#ifndef TB_FINGERPRINT_H
+#define TB_FINGERPRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest piece. */
+#define TB_FINGERPRINT_BYTES 4096
+
+typedef struct tb_fingerprint {
+    uint64_t sums[2];
+} tb_fingerprint;
+
+/* Draws the key, once. False where the system has no random numbers: then there are no fingerprints. */
+bool tb_fingerprints_ready(void);
+
+/* Of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
+tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count);
+
+/* The same without instructions that not every processor has. */
+tb_fingerprint tb_portable_fingerprint_of(const void *bytes, size_t count);
+
+/* How many there are of so many bytes: one for every TB_FINGERPRINT_BYTES, and one for what is left. */
+static inline size_t tb_prints_of(size_t bytes)
+{
+    return (bytes + TB_FINGERPRINT_BYTES - 1) / TB_FINGERPRINT_BYTES;
+}
+
+static inline bool tb_is_same_fingerprint(tb_fingerprint x, tb_fingerprint y)
+{
+    return ((x.sums[0] ^ y.sums[0]) | (x.sums[1] ^ y.sums[1])) == 0;
+}
+
+#endif

@@ -1,0 +1,179 @@
+#include "lib/operand_cache.h"
+
+#include "lib/integers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a sample: enough to tell data from other data, little enough to cost a microsecond. */
+#define SAMPLE_FLOATS 256
+
+/* After the first disappointment so many calls pass before the next attempt, then twice as many, and so on. */
+#define REST_CALLS   8
+#define DOUBLED_MOST 6
+
+static void forget_strip(tb_cached_operand *operand, int index)
+{
+    tb_strip *strip = &operand->strips[index];
+    free(strip->prints);
+    free(strip->known);
+    *strip = operand->strips[--operand->strip_count];
+}
+
+static void forget_copy(tb_cached_operand *operand)
+{
+    while (operand->strip_count > 0)
+        forget_strip(operand, 0);
+    operand->name = 0;
+}
+
+/* ---- Finding ---------------------------------------------------------------------------------------------- */
+
+/* Spread over rows and columns. */
+static tb_fingerprint sample(const tb_matrix *matrix, int number)
+{
+    const int64_t column = (2 * number + 1) * matrix->columns / (2 * TB_SAMPLES_OF_OPERAND);
+    const int64_t row = (5 * number + 3) % TB_SAMPLES_OF_OPERAND * matrix->rows / TB_SAMPLES_OF_OPERAND;
+    const int64_t floats = tb_smaller(matrix->rows - row, SAMPLE_FLOATS);
+    return tb_fingerprint_of(matrix->data + row + column * matrix->ld, (size_t)floats * sizeof(float));
+}
+
+/* Takes samples anew; whether all are as they were. */
+static bool samples_hold(tb_cached_operand *operand)
+{
+    bool hold = true;
+    for (int i = 0; i < TB_SAMPLES_OF_OPERAND; i++) {
+        const tb_fingerprint now = sample(&operand->matrix, i);
+        hold = hold && tb_is_same_fingerprint(now, operand->samples[i]);
+        operand->samples[i] = now;
+    }
+    return hold;
+}
+
+static bool is_that(const tb_cached_operand *operand, const tb_matrix *matrix, const tb_copy_layout *layout)
+{
+    const tb_matrix *m = &operand->matrix;
+    const tb_copy_layout *l = &operand->layout;
+    return m->data == matrix->data && m->rows == matrix->rows && m->columns == matrix->columns &&
+           m->ld == matrix->ld && l->is_a == layout->is_a && l->ld == layout->ld &&
+           l->band_m == layout->band_m;
+}
+
+/* In place of what was used least recently. */
+static void remember(tb_operand_cache *cache, const tb_matrix *matrix, const tb_copy_layout *layout)
+{
+    tb_cached_operand *oldest = cache->operands;
+    for (int i = 1; i < TB_OPERANDS_CACHED; i++)
+        if (cache->operands[i].last_call < oldest->last_call)
+            oldest = &cache->operands[i];
+    forget_copy(oldest);
+    *oldest = (tb_cached_operand){
+        .matrix = *matrix, .layout = *layout, .first_call = cache->calls, .last_call = cache->calls};
+    samples_hold(oldest);
+}
+
+tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *matrix,
+                                   const tb_copy_layout *layout)
+{
+    cache->calls++;
+    for (int i = 0; i < TB_OPERANDS_CACHED; i++) {
+        tb_cached_operand *operand = &cache->operands[i];
+        if (!is_that(operand, matrix, layout))
+            continue;
+        operand->last_call = cache->calls;
+        operand->looked_at = operand->same = 0;
+        if (operand->first_call > cache->answered)
+            return NULL;
+        if (operand->rest > 0) {
+            operand->rest--;
+            return NULL;
+        }
+        if (samples_hold(operand))
+            return operand;
+        forget_copy(operand);
+        return NULL;
+    }
+    remember(cache, matrix, layout);
+    return NULL;
+}
+
+/* ---- The copy --------------------------------------------------------------------------------------------- */
+
+void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
+{
+    if (tb_take_buffer_named(operand->name, buffer) && buffer->device == device && buffer->bytes >= bytes)
+        return;
+    tb_give_buffer(buffer);
+    forget_copy(operand);
+}
+
+void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived)
+{
+    const bool was_there = operand->looked_at > 0, disappoints = 2 * operand->same < operand->looked_at;
+    if (arrived && was_there)
+        operand->disappointments = disappoints ? operand->disappointments + 1 : 0;
+    if (arrived && !(was_there && disappoints)) {
+        operand->name = tb_give_buffer_named(buffer);
+        return;
+    }
+    if (arrived)
+        operand->rest = REST_CALLS << tb_smaller(operand->disappointments - 1, DOUBLED_MOST);
+    tb_give_buffer(buffer);
+    forget_copy(operand);
+}
+
+/* ---- Strips ----------------------------------------------------------------------------------------------- */
+
+static bool knows_any(const tb_cached_operand *operand, const tb_strip *strip)
+{
+    return memchr(strip->known, true, (size_t)operand->matrix.columns);
+}
+
+static void make_room(tb_cached_operand *operand)
+{
+    for (int i = operand->strip_count - 1; i >= 0 && operand->strip_count == TB_STRIPS_MAXIMUM; i--)
+        if (!knows_any(operand, &operand->strips[i]))
+            forget_strip(operand, i);
+}
+
+static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_t rows)
+{
+    make_room(operand);
+    if (operand->strip_count == TB_STRIPS_MAXIMUM)
+        return NULL;
+    const size_t columns = (size_t)operand->matrix.columns,
+                 of_column = tb_prints_of((size_t)rows * sizeof(float));
+    tb_strip strip = {.first_row = first_row, .rows = rows, .prints_a_column = of_column};
+    strip.prints = malloc(columns * of_column * sizeof *strip.prints);
+    strip.known = calloc(columns, sizeof *strip.known);
+    if (!strip.prints || !strip.known) {
+        free(strip.prints);
+        free(strip.known);
+        return NULL;
+    }
+    operand->strips[operand->strip_count] = strip;
+    return &operand->strips[operand->strip_count++];
+}
+
+/* What other strips know of these rows and columns is about to be overwritten. */
+tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t rows, int64_t first_column,
+                        int64_t columns)
+{
+    tb_strip *found = NULL;
+    for (int i = 0; i < operand->strip_count; i++) {
+        tb_strip *strip = &operand->strips[i];
+        if (strip->first_row == first_row && strip->rows == rows)
+            found = strip;
+        else if (strip->first_row < first_row + rows && first_row < strip->first_row + strip->rows)
+            memset(strip->known + first_column, false, (size_t)columns);
+    }
+    return found ? found : add_strip(operand, first_row, rows);
+}
+
+bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns)
+{
+    bool *known = strip->known + first_column;
+    const bool all = !memchr(known, false, (size_t)columns);
+    memset(known, true, (size_t)columns);
+    return all;
+}
