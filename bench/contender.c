@@ -299,10 +299,10 @@ static const struct side {
 };
 enum { SIDES = sizeof sides / sizeof *sides };
 
-const char *const bench_contenders[] = {"link_in",       "link_out",   "link_both", "kernel",
-                                        "tileblas",      "unchanged",  "changed",   "one-device",
-                                        "copy-run-copy", "registered", "cublasxt",  "nvblas",
-                                        "nvblas-tuned",  "openblas",   NULL};
+const char *const bench_contenders[] = {"link_in",    "link_out",      "link_both",  "kernel",
+                                        "tileblas",   "unchanged",     "changed",    "changed-uncached",
+                                        "one-device", "copy-run-copy", "registered", "cublasxt",
+                                        "nvblas",     "nvblas-tuned",  "openblas",   NULL};
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 
