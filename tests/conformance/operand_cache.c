@@ -12,7 +12,7 @@
 /* Slots of 128 KiB: operands from 64 KiB on are cached. */
 #define PINNED_MIB "1"
 
-enum { RUNS = 4, ROUNDS = 60, CALLS = 4, PRODUCTS = 3 };
+enum { RUNS = 3, SHAPES = 12, ROUNDS = 60, CALLS = 4, PRODUCTS = 3 };
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
@@ -24,6 +24,7 @@ typedef struct place {
     product p;
     tb_memory memory;
     float *a, *b;
+    bool borrows_a; /* of another one, with as many rows and steps of k */
 } place;
 
 static int between(int low, int high)
@@ -61,11 +62,22 @@ static place make(int m, int n, int k, bool transpose_a, bool transpose_b, float
     return place;
 }
 
-static void drop(place *place)
+static void borrow_a(place *place, const struct place *owner)
 {
     arena_release(place->memory, place->a);
-    arena_release(place->memory, place->b);
     matrix_free(&place->p.a);
+    place->a = owner->a;
+    place->p.a = owner->p.a;
+    place->borrows_a = true;
+}
+
+static void drop(place *place)
+{
+    if (!place->borrows_a) {
+        arena_release(place->memory, place->a);
+        matrix_free(&place->p.a);
+    }
+    arena_release(place->memory, place->b);
     matrix_free(&place->p.b);
     matrix_free(&place->p.c);
 }
@@ -103,7 +115,7 @@ static double operand_bytes(const place *place)
 static void change(place *place, matrix *matrix, int64_t line, int64_t element)
 {
     float *value = matrix_elements(matrix) + line * matrix->ld + element;
-    *value = -*value - 0.25f;
+    *value = -*value; /* twice, and it is what it was */
     store(place);
 }
 
@@ -189,6 +201,12 @@ static void whatever_is_written(void)
         places[i] =
             make(between(130, 400), between(130, 400), between(130, 500), between(0, 1), between(0, 1),
                  between(0, 1) ? -2.0f : 0, between(0, 2) ? TB_MEMORY_HOST : TB_MEMORY_PINNED);
+    /* One A, which two products cut in two ways. */
+    const product *p = &places[0].p;
+    drop(&places[1]);
+    places[1] = make((int)p->m, between(130, 400), (int)p->k, p->transpose_a, between(0, 1), p->beta,
+                     places[0].memory);
+    borrow_a(&places[1], &places[0]);
     for (int round = 0; round < ROUNDS; round++) {
         place *place = &places[between(0, PRODUCTS - 1)];
         matrix *operand = between(0, 1) ? &place->p.a : &place->p.b;
@@ -216,8 +234,42 @@ static void whatever_is_written(void)
         multiply(place, "whatever was written");
     }
     tileblas_set_option("KEEP_SECONDS", "3600");
-    for (int i = 0; i < PRODUCTS; i++)
+    for (int i = PRODUCTS - 1; i >= 0; i--)
         drop(&places[i]);
+}
+
+/* Two products with one A, which they cut in two ways: what one has loaded over it the other does not take for what it
+ * knows, where A is again what it was then. */
+static void what_was_once_is_not_what_is(void)
+{
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const int m = between(130, 300), k = between(130, 500);
+        place one = make(m, between(130, 400), k, shape % 4 > 0, false, 0, TB_MEMORY_HOST),
+              other = make(m, between(130, 400), k, shape % 4 > 0, false, 0, TB_MEMORY_HOST);
+        borrow_a(&other, &one);
+        for (int call = 0; call < 2 * CALLS; call++) {
+            const int64_t line = check_between(&generator, 0, one.p.a.lines - 1),
+                          element = check_between(&generator, 0, one.p.a.length - 1);
+            multiply(&one, "as it was");
+            change(&one, &one.p.a, line, element);
+            multiply(&other, "one element is another");
+            change(&one, &one.p.a, line, element);
+        }
+        drop(&other);
+        drop(&one);
+    }
+}
+
+static void others_do_not_take_its_place(void)
+{
+    place kept = make(300, 260, 400, false, false, 0, TB_MEMORY_HOST);
+    for (int i = 0; i < CALLS; i++)
+        multiply(&kept, "the same");
+    place other = make(300, 260, 400, false, false, 0, TB_MEMORY_HOST);
+    multiply(&other, "another one");
+    CHECK(multiply(&kept, "again") == 0, "another product has taken its place");
+    drop(&other);
+    drop(&kept);
 }
 
 static void it_can_be_switched_off(void)
@@ -246,10 +298,12 @@ int main(int count, char **arguments)
     tileblas_set_option("PINNED_MEMORY", PINNED_MIB);
     for (int i = 0; i < RUNS && only_right; i++)
         whatever_is_written();
+    what_was_once_is_not_what_is();
     if (only_right)
         return check_result();
     what_has_not_changed_is_not_loaded_again(TB_MEMORY_HOST);
     what_has_not_changed_is_not_loaded_again(TB_MEMORY_PINNED);
+    others_do_not_take_its_place();
     any_element_counts();
     bits_count();
     operands_that_always_change_cost_nothing_more();

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SCRIPT_LINES 16
+#define MAX_SCRIPT_LINES 128
 
 static const char *const operation_names[SIM_OPERATION_COUNT] = {
     [SIM_OPEN] = "open",     [SIM_MEMORY] = "memory", [SIM_ALLOCATE] = "allocate", [SIM_PINNED] = "pinned",
