@@ -99,10 +99,19 @@ tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *mat
 
 /* ---- The copy --------------------------------------------------------------------------------------------- */
 
+static void rest_a_while(tb_cached_operand *operand)
+{
+    operand->rest = REST_CALLS << tb_smaller(operand->disappointments, DOUBLED_MOST);
+    operand->disappointments++;
+}
+
+/* Where others had to have its place, or the device is too small for it, it would only be lost again. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
 {
     if (tb_take_buffer_named(operand->name, buffer) && buffer->device == device && buffer->bytes >= bytes)
         return;
+    if (operand->name != 0)
+        rest_a_while(operand);
     tb_give_buffer(buffer);
     forget_copy(operand);
 }
@@ -110,14 +119,14 @@ void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffe
 void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived)
 {
     const bool was_there = operand->looked_at > 0, disappoints = 2 * operand->same < operand->looked_at;
-    if (arrived && was_there)
-        operand->disappointments = disappoints ? operand->disappointments + 1 : 0;
-    if (arrived && !(was_there && disappoints)) {
+    if (arrived && !disappoints) {
+        if (was_there)
+            operand->disappointments = 0;
         operand->name = tb_give_buffer_named(buffer);
         return;
     }
     if (arrived)
-        operand->rest = REST_CALLS << tb_smaller(operand->disappointments - 1, DOUBLED_MOST);
+        rest_a_while(operand);
     tb_give_buffer(buffer);
     forget_copy(operand);
 }

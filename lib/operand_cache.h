@@ -48,8 +48,8 @@ typedef struct tb_cached_operand {
     tb_strip strips[TB_STRIPS_MAXIMUM];
     int strip_count;
     double looked_at, same; /* bytes, in this call */
-    int disappointments,
-        rest; /* calls in a row in which most had changed; and so many calls before the next attempt */
+    int disappointments;    /* calls in a row in which most had changed, or its copy was gone */
+    int rest;               /* so many calls pass before the next attempt */
 } tb_cached_operand;
 
 typedef struct tb_operand_cache {
