@@ -41,66 +41,95 @@ tb_status tb_send_filled(tb_stream_run *run)
     return TB_OK;
 }
 
-/* The slot's turn has come: nothing reads it any more. */
-static tb_status wait_for_slot(tb_stream_run *run, tb_slot *slot)
+/* A part of an operand on its way to the device. Ordinary memory goes through the slots: they take the columns as far apart as
+ * they will be on the device, so that the link moves one piece, or, where others' elements lie between them there, one
+ * behind the other. For pinned memory slots only stand for what is looked at, and the link reads it where it is. */
+typedef struct part {
+    const tb_matrix *matrix;
+    float *target;
+    int64_t target_ld;
+    bool is_pinned;
+    bool in_one;  /* the link moves what lies between columns, too */
+    size_t pitch; /* of columns where the link finds them, in bytes */
+    tb_cached_operand *cached;
+    tb_strip *strip;      /* NULL: nothing is remembered of it */
+    int64_t first_column; /* of the operand's */
+} part;
+
+static part make_part(tb_cached_operand *cached, bool is_pinned, const tb_matrix *matrix, float *target,
+                      int64_t target_ld, bool is_part)
 {
-    if (slot->busy && !tb_device.event_passed(slot->done) && !tb_returns_on_device(run))
+    const int64_t ld = is_pinned ? matrix->ld : is_part ? tb_pitched(matrix->rows) : target_ld;
+    part part = {.matrix = matrix,
+                 .target = target,
+                 .target_ld = target_ld,
+                 .is_pinned = is_pinned,
+                 .in_one = !is_part && ld == target_ld && (!is_pinned || ld == matrix->rows),
+                 .pitch = (size_t)ld * sizeof(float),
+                 .cached = cached};
+    if (!cached)
+        return part;
+    const int64_t offset = matrix->data - cached->matrix.data;
+    part.first_column = offset / cached->matrix.ld;
+    part.strip =
+        tb_find_strip(cached, offset % cached->matrix.ld, matrix->rows, part.first_column, matrix->columns);
+    return part;
+}
+
+/* The next slot, when nothing reads it any more. */
+static tb_status take_slot(tb_stream_run *run, bool is_pinned, tb_slot **slot)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    tb_slot *next = *slot = &pipeline->in[run->next_in];
+    run->next_in = (run->next_in + 1) % TB_SLOTS;
+    TB_TRY(is_pinned ? tb_need_event(pipeline, &next->done) : tb_need_slot(pipeline, next));
+    if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
         TB_TRY(tb_return_ready(run));
-    if (slot->busy)
-        TB_TRY(tb_device.event_wait(slot->done));
-    slot->busy = false;
+    if (next->busy)
+        TB_TRY(tb_device.event_wait(next->done));
+    next->busy = false;
     return TB_OK;
 }
 
-/* Where a part of the operand begins. */
-static tb_strip *find_strip(tb_cached_operand *operand, const tb_matrix *part, int64_t *column)
+/* With so many columns; those that are known are looked at instead. */
+static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *slot, int64_t column,
+                          size_t columns)
 {
-    const int64_t offset = part->data - operand->matrix.data, ld = operand->matrix.ld;
-    *column = offset / ld;
-    return tb_find_strip(operand, offset % ld, part->rows, *column, part->columns);
+    const tb_matrix *matrix = part->matrix;
+    const size_t row_bytes = (size_t)matrix->rows * sizeof(float);
+    const float *source = matrix->data + column * matrix->ld;
+    const tb_host_copy copy = {
+        .target = part->is_pinned ? NULL : slot->pinned.memory,
+        .target_pitch = part->pitch,
+        .source = (const char *)source,
+        .source_pitch = (size_t)matrix->ld * sizeof(float),
+        .row_bytes = row_bytes,
+        .rows = columns,
+        .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .prints = part->strip ? tb_prints_of_column(part->strip, part->first_column + column) : NULL,
+    };
+    slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
+                             .target = part->target + column * part->target_ld,
+                             .target_pitch = (size_t)part->target_ld * sizeof(float),
+                             .source = part->is_pinned ? (const void *)source : slot->pinned.memory,
+                             .source_pitch = part->pitch,
+                             .row_bytes = part->in_one ? (columns - 1) * part->pitch + row_bytes : row_bytes,
+                             .rows = part->in_one ? 1 : columns};
+    const bool known = part->strip && tb_know(part->strip, part->first_column + column, (int64_t)columns);
+    slot->compared = known ? part->cached : NULL;
+    (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
-/* Ordinary memory, through the slots: they take the columns as far apart as they will be on the device, so that
- * the link moves one piece, or, where others' elements lie between them there, one behind the other. While one slot is filled
- * the one before is sent; the last of them stays to be sent. What is known of a cached operand is looked at instead.
- * For pinned memory slots only stand for what is looked at, and the link reads it where it is. */
-static tb_status load_through_slots(tb_stream_run *run, tb_cached_operand *cached, bool is_pinned,
-                                    const tb_matrix *matrix, float *target, int64_t target_ld, bool is_part)
+/* While one slot is filled the one before is sent; the last of them stays to be sent. */
+static tb_status load_through_slots(tb_stream_run *run, const part *part)
 {
-    tb_pipeline *pipeline = run->pipeline;
-    const int64_t ld = is_pinned ? matrix->ld : is_part ? tb_pitched(matrix->rows) : target_ld;
-    const size_t pitch = (size_t)ld * sizeof(float), row_bytes = (size_t)matrix->rows * sizeof(float);
-    const bool in_one = !is_part && ld == target_ld && (!is_pinned || ld == matrix->rows);
-    const int64_t most = tb_larger((int64_t)(pipeline->slot_bytes / (is_pinned ? row_bytes : pitch)), 1);
-    int64_t first_column = 0;
-    tb_strip *strip = cached ? find_strip(cached, matrix, &first_column) : NULL;
-    for (int64_t column = 0; column < matrix->columns; column += most) {
-        const size_t columns = (size_t)tb_smaller(most, matrix->columns - column);
-        tb_slot *slot = &pipeline->in[run->next_in];
-        run->next_in = (run->next_in + 1) % TB_SLOTS;
-        TB_TRY(is_pinned ? tb_need_event(pipeline, &slot->done) : tb_need_slot(pipeline, slot));
-        TB_TRY(wait_for_slot(run, slot));
-        const float *source = matrix->data + column * matrix->ld;
-        const tb_host_copy copy = {
-            .target = is_pinned ? NULL : slot->pinned.memory,
-            .target_pitch = pitch,
-            .source = (const char *)source,
-            .source_pitch = (size_t)matrix->ld * sizeof(float),
-            .row_bytes = row_bytes,
-            .rows = columns,
-            .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
-            .prints = strip ? tb_prints_of_column(strip, first_column + column) : NULL,
-        };
-        slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
-                                 .target = target + column * target_ld,
-                                 .target_pitch = (size_t)target_ld * sizeof(float),
-                                 .source = is_pinned ? (const void *)source : slot->pinned.memory,
-                                 .source_pitch = pitch,
-                                 .row_bytes = in_one ? (columns - 1) * pitch + row_bytes : row_bytes,
-                                 .rows = in_one ? 1 : columns};
-        const bool known = strip && tb_know(strip, first_column + column, (int64_t)columns);
-        slot->compared = known ? cached : NULL;
-        (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
+    const size_t row_bytes = (size_t)part->matrix->rows * sizeof(float);
+    const size_t in_slot = run->pipeline->slot_bytes / (part->is_pinned ? row_bytes : part->pitch);
+    const int64_t all = part->matrix->columns, most = tb_larger((int64_t)in_slot, 1);
+    for (int64_t column = 0; column < all; column += most) {
+        tb_slot *slot;
+        TB_TRY(take_slot(run, part->is_pinned, &slot));
+        begin_filling(run, part, slot, column, (size_t)tb_smaller(most, all - column));
         tb_status status = tb_send_filled(run);
         run->filling = slot;
         TB_TRY(status);
@@ -119,14 +148,15 @@ tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *ma
 {
     if (matrix->rows == 0 || matrix->columns == 0)
         return TB_OK;
-    tb_cached_operand *cached = cached_at(run, place);
+    const bool is_pinned = place->memory == TB_MEMORY_PINNED;
     switch (place->memory) {
     case TB_MEMORY_HOST:
-        return load_through_slots(run, cached, false, matrix, target, target_ld, is_part);
-    case TB_MEMORY_PINNED:
-        if (cached)
-            return load_through_slots(run, cached, true, matrix, target, target_ld, is_part);
-        return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
+    case TB_MEMORY_PINNED: {
+        const part part = make_part(cached_at(run, place), is_pinned, matrix, target, target_ld, is_part);
+        if (is_pinned && !part.strip)
+            return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
+        return load_through_slots(run, &part);
+    }
     case TB_MEMORY_MANAGED:
     case TB_MEMORY_DEVICE:
         break;
