@@ -1,6 +1,6 @@
 /* Operands in host memory that come again: their copies stay on the device, and what has not changed since is not loaded
  * again. Whether it has is found out at every call, by fingerprints of all that the program's memory holds, which the host's
- * threads take several times as fast as the link moves it. So nothing depends on who wrote where: a copy is used
+ * threads take about twice as fast as the link moves it. So nothing depends on who wrote where: a copy is used
  * for what was seen, by this very call, to be in the program's memory.
  *
  * An operand is remembered when it comes first, with fingerprints of a few samples. When it comes again and these are as they
@@ -35,8 +35,8 @@ typedef struct tb_strip {
 /* What distinguishes copies of one matrix: A and B have copies of their own. */
 typedef struct tb_copy_layout {
     bool is_a;
-    int64_t ld,
-        band_m; /* columns are ld floats apart; rows of a band, 0 where bands have no places of their own */
+    int64_t ld;     /* columns are so many floats apart */
+    int64_t band_m; /* rows of a band; 0 where bands have no places of their own */
 } tb_copy_layout;
 
 typedef struct tb_cached_operand {
@@ -54,8 +54,8 @@ typedef struct tb_cached_operand {
 
 typedef struct tb_operand_cache {
     tb_cached_operand operands[TB_OPERANDS_CACHED];
-    unsigned long calls,
-        answered; /* so many operands were looked for; and until the latest product that succeeded */
+    unsigned long calls;    /* so many operands were looked for */
+    unsigned long answered; /* until the latest product that succeeded */
 } tb_operand_cache;
 
 /* The operand, if it has come before, in a product that succeeded, and seems to be as it was; else NULL, and it is

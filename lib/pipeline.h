@@ -25,11 +25,10 @@ typedef struct tb_slot {
     tb_buffer pinned;
     tb_event *done; /* the link has read or written it */
     bool busy;
-    tb_copy_job job; /* of the host's threads, that fills or empties it */
-    tb_copy upload;  /* on the way in: what the link will do when it is full */
-    tb_cached_operand
-        *compared;   /* on the way in: of which the job looks whether that is necessary; NULL: it is */
-    int64_t columns; /* on the way out: of C, that it holds */
+    tb_copy_job job;             /* of the host's threads, that fills or empties it */
+    tb_copy upload;              /* on the way in: what the link will do when it is full */
+    tb_cached_operand *compared; /* on the way in: the job looks whether its copy differs; NULL: it copies */
+    int64_t columns;             /* on the way out: of C, that it holds */
 } tb_slot;
 
 /* How a product was cut, and what that depends on: the problem but for its addresses, and what it is chosen for. */
