@@ -19,6 +19,11 @@
 #              link_both kernel tileblas copy-run-copy nvblas-tuned"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind of host
 #              memory of REGRET_MEMORY (default all kinds), one for the device's
+#   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for instance
+#              "--sizes 4096 --calls 30", and likewise of the next two
+#   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
+#   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in NumPy, 60 s;
+#              FRESH_OPTIONS
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -92,6 +97,21 @@ for part in "${parts[@]}"; do
     regret)
         # shellcheck disable=SC2086 # names
         "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} | tee "$out/regret.txt" || status=1
+        ;;
+    programs)
+        # shellcheck disable=SC2086 # options
+        python3 bench/programs.py "$build/bench/program" "$build/libtileblas-preload.so" --json "$out/programs.json" \
+            ${PROGRAMS_OPTIONS:-} | tee "$out/programs.txt" || status=1
+        ;;
+    callers)
+        # shellcheck disable=SC2086 # options
+        python3 bench/callers.py "$build/bench/callers" "$build/libtileblas-preload.so" --json "$out/callers.json" \
+            ${CALLERS_OPTIONS:-} | tee "$out/callers.txt" || status=1
+        ;;
+    fresh)
+        # shellcheck disable=SC2086 # options
+        python3 bench/fresh.py "$build/bench/fresh" "$build/libtileblas-preload.so" --json "$out/fresh.json" \
+            --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} | tee "$out/fresh.txt" || status=1
         ;;
     *)
         echo "gpu.sh: there is no part '$part'" >&2
