@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Many threads that call at once, with the library and without: what a KMeans of scikit-learn does.
 
-    bench/callers.py build/bench/callers build/libtileblas-preload.so [--json FILE] [--shapes 256x256x512] [--threads 2,16]
+    bench/callers.py build/bench/callers build/libtileblas-preload.so [--shapes 256x256x512] [--threads 2,16]
 
-Each thread multiplies matrices of its own, again and again (bench/callers.c), with OpenBLAS limited to one thread by a call,
-as threadpoolctl does it ("call"), by OPENBLAS_NUM_THREADS=1 ("environment") or not at all ("none"). Timed is the time from
-the first product to the last one's end. processes.py says what the sides are. Medians in ms; a ratio is that of a side to
-plain, of the medians and of the minima. A ratio of more than 1.03 is slower; with a question mark, if only one of both is.
+Each thread multiplies matrices of its own, again and again (bench/callers.c), with OpenBLAS limited to one thread by a
+call, as threadpoolctl does it ("call"), by OPENBLAS_NUM_THREADS=1 ("environment") or not at all ("none"). Timed is the
+whole, from the first product's start to the last one's end. processes.py says what the sides are. Times are medians in
+ms. Ratios are those of a side to plain, of the medians and, as "least", of the minima. A side is slower where they are
+more than 1.03; with a question mark, where only one of them is.
 """
 import argparse
 import os

@@ -74,7 +74,8 @@ def rows_of(key, cases, sides):
     return rows
 
 
-HEADS = ["", "n", "side", "runs", "reused", "new C", "new AB", "all new", "C costs", "all/none", "all/AB", "on device", "verdict"]
+HEADS = ["", "n", "side", "runs", "reused", "new C", "new AB", "all new", "C costs", "all/none", "all/AB", "on device",
+         "verdict"]
 
 
 def as_json(key, cases):

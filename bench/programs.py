@@ -10,7 +10,8 @@ until it is reaped, and its products. processes.py says what the sides are. A li
   gain     plain's products took 2 s or more, and less than 85% was gained of what "up" gained
 
 A judgement holds if the medians and the minima say so; with a question mark, if one of them does. Times are medians in
-ms, of the process, and of its products as "in plain" and so on; "least" is the difference of the minima; CPU times are in s.
+ms, of the process, and of its products as "in plain" and so on. "least" is the difference of the minima. CPU times are
+in s. "on device" counts products of the side preloaded, in a run by itself.
 
 Where no process keeps the driver loaded (nvidia-smi -pm 1 or its daemon), each process that uses the device has to wait
 until it is loaded again.
@@ -22,10 +23,15 @@ import processes
 SLOWER_SHARE, SLOWER_SECONDS = 0.05, 0.010
 LONG_SECONDS, GAIN_SHARE = 2, 0.85
 ROUNDS_LEAST = 2
+CPU_SIDES = ("plain", "preloaded")
 
 
 def wall(run):
     return run.wall
+
+
+def cpu(run):
+    return run.cpu
 
 
 def products(run):
@@ -84,7 +90,7 @@ def row_of(cell, arguments):
     row += [milliseconds(cell.median(side, products)) for side in arguments.sides if side != "never"]
     share = gain(cell, cell.median)
     row += [f"{100 * share:.0f}%" if share is not None else ""]
-    row += [f"{cell.median(side, lambda run: run.cpu):.2f}" for side in arguments.sides if side in ("plain", "preloaded")]
+    row += [f"{cell.median(side, cpu):.2f}" for side in arguments.sides if side in CPU_SIDES]
     return row + [judge(cell)]
 
 
@@ -93,7 +99,7 @@ def heads_of(arguments):
     if "preloaded" in arguments.sides:
         heads += ["more", "%", "least", "on device"]
     heads += ["in " + side for side in arguments.sides if side != "never"] + ["gain"]
-    return heads + ["CPU " + side for side in arguments.sides if side in ("plain", "preloaded")] + ["verdict"]
+    return heads + ["CPU " + side for side in arguments.sides if side in CPU_SIDES] + ["verdict"]
 
 
 def as_json(cell):
@@ -104,7 +110,8 @@ def as_json(cell):
             sides[side][name] = [run.values[index] for run in runs]
     n, calls = cell.setting
     share = gain(cell, cell.median)
-    return {"n": n, "calls": calls, "sides": sides, "device_calls": cell.device_calls[0], "gain": share, "verdict": judge(cell)}
+    return {"n": n, "calls": calls, "sides": sides, "device_calls": cell.device_calls[0], "gain": share,
+            "verdict": judge(cell)}
 
 
 def main():

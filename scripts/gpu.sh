@@ -20,7 +20,7 @@
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind of host
 #              memory of REGRET_MEMORY (default all kinds), one for the device's
 #   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for instance
-#              "--sizes 4096 --calls 30", and likewise of the next two
+#              "--sizes 4096 --calls 30"
 #   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
 #   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in NumPy, 60 s;
 #              FRESH_OPTIONS
