@@ -51,6 +51,9 @@ typedef struct tb_machine {
     int chip_count;       /* 0 unless the machine is ready */
     double backlog;       /* seconds of work that wait for the device with the least of it */
     int devices_wanted;   /* that share a product if it can be cut; 0: as many as make it faster */
+    /* While no device is up: seconds that the host has taken for calls that one would have won. */
+    double host_spent;
+    bool starts_at_once; /* for the first such call, whatever the host has taken */
     /* What calls like this one took so far, divided by what had been forecast; 1 where nothing is known. */
     double host_ratio, streamed_ratio;
 } tb_machine;
@@ -105,7 +108,7 @@ typedef enum tb_start {
     TB_START_NOT,
     TB_START_FOR_LATER, /* calls like this one would gain: start it beside the program */
     TB_START_MORE,      /* calls like this one would gain from the other devices too: open them beside it */
-    TB_START_NOW,       /* this call cannot be served without it: start it, wait, and decide again */
+    TB_START_NOW,       /* this call cannot be served without it, or sooner with it: start it, wait, and decide again */
 } tb_start;
 
 /* Devices that can share one product. */

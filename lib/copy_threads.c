@@ -2,10 +2,12 @@
 
 #include "lib/clock.h"
 #include "lib/cores.h"
+#include "lib/integers.h"
+#include "lib/leaving.h"
+#include "lib/lock.h"
 #include "lib/options.h"
 #include "lib/threads.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -36,19 +38,28 @@
 /* How long the thread that ends a job waits awake for helpers that are at their last piece. */
 #define LAST_PIECE_SECONDS 100e-6
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t helper_left = PTHREAD_COND_INITIALIZER;
+static tb_lock lock;
 static struct helper {
     sem_t waking; /* without the lock, for which all that are woken would queue */
     bool asleep;
 } helpers[HELPERS_MAXIMUM];       /* the first ones work first */
 static tb_copy_job *jobs;         /* with pieces left to take, the oldest first */
-static atomic_int jobs_listed;    /* the length of that list, for helpers that look without the lock */
-static atomic_int callers;        /* for helpers to be at hand: a link each */
+static _Atomic(uint32_t) jobs_listed;    /* the length of that list, for helpers that look without the lock */
+static _Atomic(uint32_t) callers;        /* for helpers to be at hand: a link each */
 static int links_wanted;          /* by them, at most since the last time there were none */
-static atomic_int helpers_wanted; /* for so many links */
+static _Atomic(uint32_t) helpers_wanted; /* for so many links */
 static int helpers_started, helpers_settled;
 static int callers_core; /* of the thread that started them */
+
+/* The list that somebody left in the middle is believed no more: who began a job ends it, with or without help. */
+static void take_lock(void)
+{
+    tb_take_lock(&lock);
+    if (tb_is_damaged(&lock)) {
+        jobs = NULL;
+        atomic_store(&jobs_listed, 0);
+    }
+}
 
 #if defined(__SSE2__)
 /* Whole lines are written without being read before, so that fewer threads fill the link. */
@@ -164,7 +175,7 @@ static void leave_list(tb_copy_job *done)
         }
 }
 
-static int look_at(atomic_int *value)
+static uint32_t look_at(_Atomic(uint32_t) *value)
 {
     return atomic_load_explicit(value, memory_order_relaxed);
 }
@@ -177,6 +188,8 @@ static int helpers_for(int links)
         cpu_set_t allowed;
         const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
         threads = tb_threads_for_links(cores, links);
+        /* The other calls' threads have cores of their own, which nobody gains by taking from them. */
+        threads = (int)tb_smaller(threads, tb_larger(cores + 1 - (int64_t)tb_calls_under_way(), 1));
     }
     return threads < THREADS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
@@ -190,7 +203,7 @@ int tb_copy_threads(int links)
 /* Under the lock. */
 static void wake(int most)
 {
-    const int wanted = atomic_load(&helpers_wanted);
+    const int wanted = (int)look_at(&helpers_wanted);
     for (int i = 0; i < helpers_started && i < wanted && most > 0; i++)
         if (helpers[i].asleep) {
             helpers[i].asleep = false;
@@ -232,7 +245,7 @@ static void pause_briefly(void)
 }
 
 /* Until the value is no longer that. */
-static void look_for_a_while(atomic_int *value, int that)
+static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 {
     for (int look = 0; look < LOOKS && look_at(value) == that; look++)
         pause_briefly();
@@ -241,7 +254,7 @@ static void look_for_a_while(atomic_int *value, int that)
 }
 
 /* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
-static void linger(int number)
+static void linger(uint32_t number)
 {
     const double start = tb_seconds();
     while (look_at(&jobs_listed) == 0 && number < look_at(&helpers_wanted) &&
@@ -252,47 +265,47 @@ static void linger(int number)
 /* The lock is held on entry and on return. */
 static void help_with(tb_copy_job *job)
 {
-    job->helpers++;
+    atomic_fetch_add(&job->helpers, 1);
     wake_two(job);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     copy_pieces(job);
-    pthread_mutex_lock(&lock);
+    take_lock();
     leave_list(job);
-    if (--job->helpers == 0)
-        pthread_cond_broadcast(&helper_left);
+    if (atomic_fetch_sub(&job->helpers, 1) == 1)
+        tb_wake_all(&job->helpers);
 }
 
 /* The lock is held on entry and on return. */
 static void sleep_until_woken(struct helper *helper)
 {
     helper->asleep = true;
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     while (sem_wait(&helper->waking) != 0)
         continue;
-    pthread_mutex_lock(&lock);
+    take_lock();
 }
 
 /* The helper's number. */
-static int settle(void)
+static uint32_t settle(void)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
     const int number = helpers_settled++, started = helpers_started, core = callers_core;
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     tb_stay_on_own_cores(core, number, started);
-    return number;
+    return (uint32_t)number;
 }
 
 static void *help(void *unused)
 {
-    const int number = settle();
+    const uint32_t number = settle();
     for (;;) {
         linger(number);
-        pthread_mutex_lock(&lock);
+        take_lock();
         if (jobs && number < look_at(&helpers_wanted))
             help_with(jobs);
         else
             sleep_until_woken(&helpers[number]);
-        pthread_mutex_unlock(&lock);
+        tb_free_lock(&lock);
     }
     return unused;
 }
@@ -301,14 +314,14 @@ static void *help(void *unused)
 static void start_helpers(void)
 {
     const int wanted = helpers_for(links_wanted);
-    atomic_store(&helpers_wanted, wanted);
+    atomic_store(&helpers_wanted, (uint32_t)wanted);
     if (helpers_started == 0) {
         const int core = sched_getcpu();
         callers_core = core < 0 ? 0 : core;
     }
     for (; helpers_started < wanted; helpers_started++) {
         sem_init(&helpers[helpers_started].waking, 0, 0);
-        if (!tb_start_thread(NULL, help, NULL))
+        if (!tb_start_thread(help, NULL))
             return;
     }
 }
@@ -332,11 +345,11 @@ static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
         atomic_init(&job->next_row, copy->rows);
         return;
     }
-    pthread_mutex_lock(&lock);
+    take_lock();
     start_helpers();
     enter_list(job);
     wake_two(job);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
 }
 
 void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy)
@@ -355,33 +368,44 @@ bool tb_compare_end(tb_copy_job *job)
     return !atomic_load_explicit(&job->differs, memory_order_relaxed);
 }
 
+/* Nobody takes it up any more; those who are at their last piece are waited for. */
+static void wait_for_helpers(tb_copy_job *job)
+{
+    take_lock();
+    leave_list(job);
+    tb_free_lock(&lock);
+    const double start = tb_seconds();
+    for (uint32_t left; (left = look_at(&job->helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
+        look_for_a_while(&job->helpers, left);
+    for (uint32_t left; (left = atomic_load_explicit(&job->helpers, memory_order_acquire)) > 0;)
+        tb_wait_while(&job->helpers, left, -1);
+    /* The last to leave may still be about to wake who waits for it. */
+    take_lock();
+    tb_free_lock(&lock);
+}
+
 void tb_copy_end(tb_copy_job *job)
 {
     copy_pieces(job);
-    pthread_mutex_lock(&lock);
-    leave_list(job);
-    pthread_mutex_unlock(&lock);
-    const double start = tb_seconds();
-    for (int left; (left = look_at(&job->helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
-        look_for_a_while(&job->helpers, left);
-    pthread_mutex_lock(&lock);
-    while (job->helpers > 0)
-        pthread_cond_wait(&helper_left, &lock);
-    pthread_mutex_unlock(&lock);
+    wait_for_helpers(job);
+}
+
+void tb_copy_leave(tb_copy_job *job)
+{
+    atomic_store(&job->next_row, job->copy.rows);
+    wait_for_helpers(job);
 }
 
 void tb_copy_call_helpers(size_t bytes, int links)
 {
     const size_t pieces = bytes / PIECE_BYTES;
-    pthread_mutex_lock(&lock);
-    const int others = atomic_fetch_add(&callers, 1);
+    take_lock();
+    const uint32_t others = atomic_fetch_add(&callers, 1);
     if (others == 0 || links_wanted < links)
         links_wanted = links;
-    if (links_wanted < others + 1)
-        links_wanted = others + 1;
     start_helpers();
     wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
 }
 
 void tb_copy_dismiss_helpers(void)

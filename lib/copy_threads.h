@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
  * are and not read again soon, or that a device reads next. */
@@ -29,7 +30,7 @@ struct tb_copy_job {
     bool compares;
     atomic_bool differs;    /* in one of its pieces, the others may not have been looked at */
     atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
-    atomic_int helpers;     /* at work on it; changed under the lock */
+    _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
 };
 
 /* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread being had, and
@@ -38,6 +39,9 @@ struct tb_copy_job {
 void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy);
 void tb_copy_end(tb_copy_job *job);
 
+/* The same for a job that is given up, perhaps not begun: what has not been copied by now is not. */
+void tb_copy_leave(tb_copy_job *job);
+
 /* The same, but nothing is copied: end returns whether the source is as the prints say. */
 void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
 bool tb_compare_end(tb_copy_job *job);
@@ -45,7 +49,7 @@ bool tb_compare_end(tb_copy_job *job);
 /* Threads that copy together for so many links, one that calls among them. */
 int tb_copy_threads(int links);
 
-/* Jobs of so many bytes in all will follow for one of so many links that are filled at once: helpers are woken, and look for
+/* Jobs of so many bytes in all will follow, and so many links are filled at once: helpers are woken, and look for
  * work instead of sleeping until they are dismissed, or there has been none for two milliseconds. */
 void tb_copy_call_helpers(size_t bytes, int links);
 void tb_copy_dismiss_helpers(void);

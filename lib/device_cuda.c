@@ -17,15 +17,40 @@ tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
 /* The one whose context owns pinned memory, which every device reaches. */
 static atomic_int first_open = -1;
 
-/* Evaluates a step that answers a status with the context current. */
-#define IN_CONTEXT(wanted, step)                                                                             \
+/* Work of others that is being captured into a graph forbids allocating and asking to all threads but those that say that they
+ * know what they do: nothing here is for a stream of theirs. The thread's own mode comes back afterwards. */
+static void exchange_capture_mode(CUstreamCaptureMode *mode)
+{
+    tb_cu()->cuThreadExchangeStreamCaptureMode_(mode);
+}
+
+/* Evaluates a step that answers a status, whatever others are capturing. */
+#define WHILE_OTHERS_CAPTURE(step)                                                                           \
     do {                                                                                                     \
-        TB_TRY(TB_CU(cuCtxPushCurrent, wanted));                                                             \
-        tb_status in_context_status = (step);                                                                \
-        CUcontext popped;                                                                                    \
-        tb_cu()->cuCtxPopCurrent_(&popped);                                                                  \
-        TB_TRY(in_context_status);                                                                           \
+        TB_TRY(tb_enter_device());                                                                           \
+        CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;                                   \
+        exchange_capture_mode(&capture_mode);                                                                \
+        tb_status capture_status = (step);                                                                   \
+        exchange_capture_mode(&capture_mode);                                                                \
+        tb_leave_device();                                                                                   \
+        TB_TRY(capture_status);                                                                              \
     } while (0)
+
+static tb_status push_context(CUcontext context)
+{
+    return TB_CU(cuCtxPushCurrent, context);
+}
+
+static tb_status pop_context(tb_status status)
+{
+    CUcontext popped;
+    tb_cu()->cuCtxPopCurrent_(&popped);
+    return status;
+}
+
+/* And with the context current. */
+#define IN_CONTEXT(wanted, step)                                                                             \
+    WHILE_OTHERS_CAPTURE(push_context(wanted) == TB_OK ? pop_context(step) : TB_DEVICE_LOST)
 
 static CUdeviceptr address(const void *memory)
 {
@@ -77,7 +102,7 @@ static tb_status count_clusters(CUcontext primary, int device)
 static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
-    TB_TRY(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
+    WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
     count_clusters(primary, device); /* where that fails, they stay unknown */
     devices[device].primary = primary;
     int none = -1;
@@ -124,7 +149,11 @@ static void cuda_locate(const void *pointer, tb_place *place)
     *place = (tb_place){.memory = TB_MEMORY_HOST};
     /* An address that is not the driver's own is answered with zeros; a driver that nobody has initialized
      * has handed out nothing. */
-    if (tb_cu()->cuPointerGetAttributes_(4, attributes, answers, address(pointer)) != CUDA_SUCCESS)
+    if (tb_enter_device() != TB_OK)
+        return;
+    const CUresult answer = tb_cu()->cuPointerGetAttributes_(4, attributes, answers, address(pointer));
+    tb_leave_device();
+    if (answer != CUDA_SUCCESS)
         return;
     if (managed)
         place->memory = TB_MEMORY_MANAGED;
@@ -162,14 +191,16 @@ static tb_status cuda_allocate_pitched(int device, size_t row_bytes, size_t rows
     return TB_OK;
 }
 
+static tb_status release(int device, void *memory)
+{
+    IN_CONTEXT(devices[device].primary, TB_CU(cuMemFree, address(memory)));
+    return TB_OK;
+}
+
 /* Releasing can only fail after the device was lost, and then there is nothing left to release. */
 static void cuda_release(int device, void *memory)
 {
-    CUcontext popped;
-    if (tb_cu()->cuCtxPushCurrent_(devices[device].primary) != CUDA_SUCCESS)
-        return;
-    tb_cu()->cuMemFree_(address(memory));
-    tb_cu()->cuCtxPopCurrent_(&popped);
+    release(device, memory);
 }
 
 static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
@@ -178,9 +209,27 @@ static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
     return TB_OK;
 }
 
+static tb_status release_pinned(void *memory)
+{
+    WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
+    return TB_OK;
+}
+
 static void cuda_release_pinned(void *memory)
 {
-    tb_cu()->cuMemFreeHost_(memory);
+    release_pinned(memory);
+}
+
+static tb_status destroy_native_stream(CUstream native)
+{
+    WHILE_OTHERS_CAPTURE(TB_CU(cuStreamDestroy, native));
+    return TB_OK;
+}
+
+static tb_status destroy_native_event(CUevent native)
+{
+    WHILE_OTHERS_CAPTURE(TB_CU(cuEventDestroy, native));
+    return TB_OK;
 }
 
 static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
@@ -199,7 +248,7 @@ static tb_status cuda_create_stream(int device, tb_stream **stream)
     IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
     tb_status status = new_stream(device, devices[device].primary, stream);
     if (status != TB_OK) {
-        tb_cu()->cuStreamDestroy_(native);
+        destroy_native_stream(native);
         return status;
     }
     (*stream)->native = native;
@@ -217,7 +266,7 @@ static tb_status cuda_adopt_stream(const tb_place *place, void *native, tb_strea
 static void cuda_destroy_stream(tb_stream *stream)
 {
     if (stream->owned)
-        tb_cu()->cuStreamDestroy_(stream->native);
+        destroy_native_stream(stream->native);
     free(stream);
 }
 
@@ -233,7 +282,7 @@ static tb_status cuda_create_event(int device, tb_event **event)
     IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
     *event = malloc(sizeof **event);
     if (!*event) {
-        tb_cu()->cuEventDestroy_(native);
+        destroy_native_event(native);
         return TB_OUT_OF_MEMORY;
     }
     **event = (tb_event){devices[device].primary, native};
@@ -242,7 +291,7 @@ static tb_status cuda_create_event(int device, tb_event **event)
 
 static void cuda_destroy_event(tb_event *event)
 {
-    tb_cu()->cuEventDestroy_(event->native);
+    destroy_native_event(event->native);
     free(event);
 }
 

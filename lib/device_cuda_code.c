@@ -2,13 +2,12 @@
  * device runs at a time.
  */
 #include "lib/device_cuda.h"
-
-#include <pthread.h>
+#include "lib/lock.h"
 
 #define devices tb_cuda_devices
 
 /* Serializes loading, so that a module is loaded once. */
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static tb_lock load_lock;
 
 static tb_status load_module(tb_module *module)
 {
@@ -55,9 +54,9 @@ static tb_status find_entry(tb_entry *entry, int device)
 {
     if (is_prepared(entry, device))
         return TB_OK;
-    pthread_mutex_lock(&load_lock);
+    tb_take_lock(&load_lock);
     tb_status status = is_prepared(entry, device) ? TB_OK : prepare_entry(entry, device);
-    pthread_mutex_unlock(&load_lock);
+    tb_free_lock(&load_lock);
     return status;
 }
 

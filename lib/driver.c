@@ -15,6 +15,9 @@ _Atomic(const tb_driver *) tb_driver_found;
 /* cuda.h renames functions to their current version by macros: the expanded name is the exported one. */
 #define EXPORTED_NAME(name) #name
 
+/* A driver that lacks functions, being older than CUDA 12, is not asked for them again. */
+static atomic_bool too_old;
+
 /* Without a lock, because a forked child could find it taken: threads that race here find the same addresses,
  * and one of their tables stays. */
 static bool resolve(void *library)
@@ -32,13 +35,22 @@ static bool resolve(void *library)
     if (complete && atomic_compare_exchange_strong(&tb_driver_found, &nothing, found))
         return true;
     free(found);
-    return complete; /* incomplete: a driver older than CUDA 12 */
+    if (!complete)
+        atomic_store_explicit(&too_old, true, memory_order_relaxed);
+    return complete;
+}
+
+static bool is_too_old(void)
+{
+    return atomic_load_explicit(&too_old, memory_order_relaxed);
 }
 
 bool tb_load_driver(void)
 {
     if (tb_cu())
         return true;
+    if (is_too_old())
+        return false;
     tb_enter_linker();
     void *library = dlopen(DRIVER_NAME, RTLD_LAZY);
     bool found = library && resolve(library);
@@ -73,7 +85,7 @@ bool tb_driver_in_process(void)
 {
     if (tb_cu())
         return true;
-    if (!tb_linker_answers())
+    if (is_too_old() || !tb_linker_answers())
         return false;
     tb_enter_linker();
     bool found = find_loaded_driver();
@@ -107,6 +119,16 @@ static tb_status classify(CUresult result)
     case CUDA_ERROR_NOT_PERMITTED:
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+    /* What a stream answers that is being captured into a graph, or would have to wait for one that is. */
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_MERGE:
+    case CUDA_ERROR_STREAM_CAPTURE_UNMATCHED:
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
+    case CUDA_ERROR_CAPTURED_EVENT:
         return TB_UNSUPPORTED;
     default:
         return TB_DEVICE_LOST;
@@ -115,6 +137,7 @@ static tb_status classify(CUresult result)
 
 tb_status tb_translate(CUresult result, const char *call)
 {
+    tb_leave_device();
     tb_status status = classify(result);
     if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE)) {
         const char *name = NULL;

@@ -4,6 +4,7 @@
 #ifndef TB_DRIVER_H
 #define TB_DRIVER_H
 
+#include "lib/device_entry.h"
 #include "lib/status.h"
 
 #include <cuda.h>
@@ -48,7 +49,8 @@
     X(cuStreamCreate)                                                                                        \
     X(cuStreamDestroy)                                                                                       \
     X(cuStreamSynchronize)                                                                                   \
-    X(cuStreamWaitEvent)
+    X(cuStreamWaitEvent)                                                                                     \
+    X(cuThreadExchangeStreamCaptureMode)
 
 typedef struct tb_driver {
 #define TB_MEMBER(name) __typeof__(name) *name##_;
@@ -71,10 +73,11 @@ bool tb_load_driver(void);
  * nanoseconds once it has been seen, and some twenty before. */
 bool tb_driver_in_process(void);
 
-/* The project's status for a result of the driver; says which call it was when VERBOSE is on. */
+/* Out of the driver: the project's status for its result; says which call it was when VERBOSE is on. */
 tb_status tb_translate(CUresult result, const char *call);
 
 /* Calls a function of the driver: TB_CU(cuInit, 0). */
-#define TB_CU(function, ...) tb_translate(tb_cu()->function##_(__VA_ARGS__), #function)
+#define TB_CU(function, ...)                                                                                 \
+    (tb_enter_device() == TB_OK ? tb_translate(tb_cu()->function##_(__VA_ARGS__), #function) : TB_DEVICE_LOST)
 
 #endif

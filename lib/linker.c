@@ -11,6 +11,7 @@
 static atomic_int inside;  /* calls into the linker under way */
 static atomic_int forking; /* forks under way */
 static atomic_bool distrusted;
+static _Thread_local int entered __attribute__((tls_model("initial-exec"))); /* of those, the thread's own */
 
 static long long nanoseconds(void)
 {
@@ -57,6 +58,7 @@ __attribute__((constructor)) static void watch_forks(void)
 
 void tb_enter_linker(void)
 {
+    entered++;
     do {
         atomic_fetch_add(&inside, 1);
         if (atomic_load(&forking) == 0)
@@ -69,6 +71,13 @@ void tb_enter_linker(void)
 void tb_leave_linker(void)
 {
     atomic_fetch_sub(&inside, 1);
+    entered--;
+}
+
+void tb_leave_linker_for_good(void)
+{
+    while (entered > 0)
+        tb_leave_linker();
 }
 
 void tb_distrust_linker(void)

@@ -11,6 +11,9 @@
 void tb_enter_linker(void);
 void tb_leave_linker(void);
 
+/* For a thread that left its calls by a jump, however deep it was inside. */
+void tb_leave_linker_for_good(void);
+
 /* Called in a forked child whose parent was, or may have been, inside the linker. */
 void tb_distrust_linker(void);
 

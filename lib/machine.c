@@ -1,8 +1,11 @@
 #include "lib/machine.h"
 
 #include "lib/calibrate.h"
+#include "lib/clock.h"
+#include "lib/device_entry.h"
 #include "lib/linker.h"
 #include "lib/local_rank.h"
+#include "lib/lock.h"
 #include "lib/log.h"
 #include "lib/options.h"
 #include "lib/profile.h"
@@ -18,32 +21,38 @@
 /* Choices of the option START, in their order. */
 enum { START_BACKGROUND, START_WAIT, START_NEVER };
 
-static _Atomic(tb_readiness) readiness = TB_UNTRIED;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t settled = PTHREAD_COND_INITIALIZER;
+/* A tb_readiness; who waits for it to be settled sleeps on it. */
+static _Atomic(uint32_t) readiness = TB_UNTRIED;
 
 /* Written before readiness becomes TB_READY, constant from then on. */
 static tb_device_description *descriptions; /* by ordinal */
 static int device_count;
 
 /* What is known of the devices: a new copy of the whole table whenever that changes, so that readers need no lock.
- * There are as many changes as devices. */
+ * There are as many changes as devices, and one more where the first could not be had. */
 static tb_chip *tables;
 static int tables_published;
 static _Atomic(const tb_chip *) chips;
 
 /* Held while a device is opened. */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool opening_more;
+static tb_lock opening;
+static _Atomic(uint32_t) opening_more;
+
+/* Seconds that the host took, up to now, for calls that a device would have won, had it been up. */
+static _Atomic(double) host_spent;
+
+/* Programs move their threads between sets of cores, seldom: how long the calling thread's set is believed. */
+#define CORES_SECONDS 0.2
 
 static int host_cores(void)
 {
-    static atomic_int cached;
-    int cores = atomic_load_explicit(&cached, memory_order_relaxed);
-    if (cores == 0) {
+    static _Thread_local int cores;
+    static _Thread_local double asked;
+    const double now = tb_seconds();
+    if (cores == 0 || now - asked > CORES_SECONDS) {
         cpu_set_t allowed;
         cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        atomic_store_explicit(&cached, cores, memory_order_relaxed);
+        asked = now;
     }
     return cores;
 }
@@ -58,9 +67,11 @@ static int devices_wanted(void)
 tb_machine tb_machine_facts(void)
 {
     tb_machine machine = {
-        .readiness = atomic_load_explicit(&readiness, memory_order_acquire),
+        .readiness = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
+        .host_spent = atomic_load_explicit(&host_spent, memory_order_relaxed),
+        .starts_at_once = tb_option_value(TB_OPTION_START) == START_WAIT,
     };
     if (machine.readiness == TB_READY) {
         machine.chips = atomic_load_explicit(&chips, memory_order_acquire);
@@ -106,12 +117,12 @@ static void open_unopened(int index)
 /* False when it cannot be had. */
 static bool open_chip(int index)
 {
-    pthread_mutex_lock(&opening);
+    tb_take_lock(&opening);
     const tb_chip *latest = tables + (size_t)(tables_published - 1) * (size_t)device_count;
     if (!latest[index].open && !latest[index].failed)
         open_unopened(index);
     bool open = atomic_load(&chips)[index].open;
-    pthread_mutex_unlock(&opening);
+    tb_free_lock(&opening);
     return open;
 }
 
@@ -120,7 +131,7 @@ static tb_status describe_all(void)
     const size_t count = (size_t)device_count;
     const int home = tb_local_rank() >= 0 ? tb_local_rank() % device_count : 0;
     descriptions = calloc(count, sizeof *descriptions);
-    tables = calloc((count + 1) * count, sizeof *tables);
+    tables = calloc((count + 2) * count, sizeof *tables);
     if (!descriptions || !tables)
         return TB_OUT_OF_MEMORY;
     for (int index = 0; index < device_count; index++) {
@@ -132,6 +143,31 @@ static tb_status describe_all(void)
     return TB_OK;
 }
 
+/* The device at a place of the table changes places with the first, to which single products go. */
+static void put_first(int index)
+{
+    const size_t count = (size_t)device_count;
+    tb_chip *table = tables + (size_t)tables_published * count;
+    memcpy(table, table - count, count * sizeof *table);
+    const tb_chip first = table[0];
+    table[0] = table[index];
+    table[index] = first;
+    atomic_store_explicit(&chips, table, memory_order_release);
+    tables_published++;
+}
+
+/* The first that can be had: one may be in use by a program that shares it with nobody. */
+static tb_status open_any(void)
+{
+    for (int index = 0; index < device_count; index++)
+        if (open_chip(index)) {
+            if (index > 0)
+                put_first(index);
+            return TB_OK;
+        }
+    return TB_NO_DEVICE;
+}
+
 static tb_status bring_up(void)
 {
     int count = 0;
@@ -140,20 +176,17 @@ static tb_status bring_up(void)
         return TB_NO_DEVICE;
     device_count = count;
     TB_TRY(describe_all());
-    if (!open_chip(0))
-        return TB_NO_DEVICE;
-    tb_load_profile(descriptions[tables[0].device].name);
+    TB_TRY(open_any());
+    tb_load_profile(descriptions[atomic_load(&chips)[0].device].name);
     return TB_OK;
 }
 
 static void settle(tb_readiness to)
 {
-    pthread_mutex_lock(&lock);
     /* A device lost meanwhile stays lost. */
-    if (atomic_load(&readiness) == TB_STARTING)
-        atomic_store_explicit(&readiness, to, memory_order_release);
-    pthread_cond_broadcast(&settled);
-    pthread_mutex_unlock(&lock);
+    uint32_t starting = TB_STARTING;
+    atomic_compare_exchange_strong(&readiness, &starting, to);
+    tb_wake_all(&readiness);
 }
 
 static void *start_device(void *unused)
@@ -161,6 +194,8 @@ static void *start_device(void *unused)
     tb_status status = bring_up();
     if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
         tb_log("no device: %s", tb_status_text(status));
+    /* Again, so that it runs before the handlers that the driver has registered meanwhile. */
+    tb_shut_device_at_exit();
     settle(status == TB_OK ? TB_READY : TB_ABSENT);
     return unused;
 }
@@ -169,10 +204,8 @@ static void *open_others(void *unused)
 {
     for (int index = 1; index < device_count; index++)
         open_chip(index);
-    pthread_mutex_lock(&lock);
-    atomic_store(&opening_more, false);
-    pthread_cond_broadcast(&settled);
-    pthread_mutex_unlock(&lock);
+    atomic_store(&opening_more, 0);
+    tb_wake_all(&opening_more);
     return unused;
 }
 
@@ -194,16 +227,21 @@ static void pin_library(void)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static void start_once(void)
+/* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
+ * linker's lock, a helper could not load the driver. */
+static void start_once(bool here)
 {
-    tb_readiness untried = TB_UNTRIED;
+    uint32_t untried = TB_UNTRIED;
     if (!atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING))
         return;
     tb_enter_linker();
     pin_library();
     tb_leave_linker();
     pthread_atfork(NULL, NULL, forget_device_in_child);
-    if (!tb_start_thread(NULL, start_device, NULL))
+    tb_shut_device_at_exit();
+    if (here)
+        start_device(NULL);
+    else if (!tb_start_thread(start_device, NULL))
         settle(TB_ABSENT);
 }
 
@@ -212,17 +250,21 @@ static void start_others_once(void)
     static atomic_flag asked = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&asked))
         return;
-    atomic_store(&opening_more, true);
-    if (!tb_start_thread(NULL, open_others, NULL))
-        atomic_store(&opening_more, false);
+    atomic_store(&opening_more, 1);
+    if (!tb_start_thread(open_others, NULL))
+        atomic_store(&opening_more, 0);
 }
+
+/* A helper that was started before may be waiting for the dynamic linker's lock, which this thread may have. */
+#define WAIT_MOST 10.0
 
 static void wait_until_settled(void)
 {
-    pthread_mutex_lock(&lock);
-    while (atomic_load(&readiness) == TB_STARTING || atomic_load(&opening_more))
-        pthread_cond_wait(&settled, &lock);
-    pthread_mutex_unlock(&lock);
+    const double start = tb_seconds();
+    while (atomic_load(&readiness) == TB_STARTING && tb_seconds() - start < WAIT_MOST)
+        tb_wait_while(&readiness, TB_STARTING, WAIT_MOST);
+    while (atomic_load(&opening_more) && tb_seconds() - start < WAIT_MOST)
+        tb_wait_while(&opening_more, 1, WAIT_MOST);
 }
 
 /* The device where a call's operands lie. */
@@ -239,20 +281,30 @@ bool tb_machine_start(const tb_plan *plan)
     long mode = tb_option_value(TB_OPTION_START);
     if (plan->start == TB_START_NOT || mode == START_NEVER)
         return false;
-    start_once();
+    const bool waits = plan->start == TB_START_NOW || mode == START_WAIT;
+    start_once(waits);
     if (plan->start == TB_START_MORE)
         start_others_once();
-    if (plan->start != TB_START_NOW && mode != START_WAIT)
+    if (!waits)
         return false;
     wait_until_settled();
-    if (plan->start == TB_START_NOW)
+    if (plan->needs_device)
         open_now(plan->place.device);
     return true;
 }
 
+void tb_machine_note_host(double seconds)
+{
+    double before = atomic_load_explicit(&host_spent, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&host_spent, &before, before + seconds))
+        continue;
+}
+
 void tb_machine_lose(const char *during)
 {
-    if (atomic_exchange(&readiness, TB_LOST) == TB_READY)
+    const bool was_ready = atomic_exchange(&readiness, TB_LOST) == TB_READY;
+    tb_wake_all(&readiness);
+    if (was_ready && !atomic_load(&tb_device_shut))
         tb_log("the device was lost while %s; the CPU does the rest, this time and from now on", during);
 }
 

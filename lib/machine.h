@@ -14,9 +14,12 @@
 /* The state and, once ready, what the devices are. Never blocks. */
 tb_machine tb_machine_facts(void);
 
-/* Sees to a plan's wish: starts the device, or the other devices, on a helper thread if nobody has, and waits when
- * the call needs it now or the option START says wait. True when it waited: the facts may have changed. */
+/* Sees to a plan's wish: starts the device, or the other devices, if nobody has: on a helper thread, or, where the call
+ * has to wait, because it needs the device now or the option START says so, on the calling one. True when it waited: the facts may have changed. */
 bool tb_machine_start(const tb_plan *plan);
+
+/* The host took so many seconds for a call that a device would have won, had it been up. */
+void tb_machine_note_host(double seconds);
 
 /* After a sticky error: the devices are left alone for the rest of the process. Warns once; during says what
  * was being done, as in "copying A". */

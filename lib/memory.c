@@ -2,11 +2,11 @@
 
 #include "lib/clock.h"
 #include "lib/device.h"
+#include "lib/lock.h"
 #include "lib/machine.h"
 #include "lib/options.h"
 #include "lib/threads.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -30,9 +30,17 @@ static kept_buffer kept[KEPT_MAXIMUM];
 static size_t kept_count;
 static uint64_t names_given;
 static _Atomic unsigned long changes; /* allocated or freed so often */
-static bool janitor_at_work, exiting;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t exit_came = PTHREAD_COND_INITIALIZER;
+static bool janitor_at_work;
+static _Atomic(uint32_t) exits; /* the janitor sleeps until it changes */
+static tb_lock lock;
+
+/* What was kept when somebody left in the middle is believed no more. */
+static void take_lock(void)
+{
+    tb_take_lock(&lock);
+    if (tb_is_damaged(&lock))
+        kept_count = 0;
+}
 
 static void release(tb_buffer *buffer)
 {
@@ -69,49 +77,41 @@ static size_t find_oldest(void)
     return oldest;
 }
 
-static void wait_until(double when)
-{
-    struct timespec due = {.tv_sec = (time_t)when};
-    due.tv_nsec = (long)((when - (double)due.tv_sec) * 1e9);
-    pthread_cond_clockwait(&exit_came, &lock, CLOCK_MONOTONIC, &due);
-}
-
 /* Lives while anything is kept, asleep. */
 static void *give_back_unused(void *unused)
 {
-    pthread_mutex_lock(&lock);
-    while (kept_count > 0 && !exiting) {
+    take_lock();
+    while (kept_count > 0 && atomic_load(&exits) == 0) {
         size_t oldest = find_oldest();
-        double due = kept[oldest].since + keep_seconds();
-        if (due > tb_seconds()) {
-            wait_until(due);
+        const double left = kept[oldest].since + keep_seconds() - tb_seconds();
+        if (left > 0) {
+            tb_free_lock(&lock);
+            tb_wait_while(&exits, 0, left);
+            take_lock();
             continue;
         }
         tb_buffer buffer = remove_kept(oldest);
-        pthread_mutex_unlock(&lock);
+        tb_free_lock(&lock);
         release(&buffer);
-        pthread_mutex_lock(&lock);
+        take_lock();
     }
     janitor_at_work = false;
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     return unused;
 }
 
 /* Under the lock. Where no thread can be had, buffers stay. */
 static void see_that_it_is_given_back(void)
 {
-    if (!janitor_at_work && !exiting)
-        janitor_at_work = tb_start_thread(NULL, give_back_unused, NULL);
+    if (!janitor_at_work && atomic_load(&exits) == 0)
+        janitor_at_work = tb_start_thread(give_back_unused, NULL);
 }
 
 /* At exit nothing of the device is called. */
 __attribute__((destructor)) static void leave_all_of_it(void)
 {
-    if (pthread_mutex_trylock(&lock) != 0)
-        return;
-    exiting = true;
-    pthread_cond_broadcast(&exit_came);
-    pthread_mutex_unlock(&lock);
+    atomic_store(&exits, 1);
+    tb_wake_all(&exits);
 }
 
 /* ---- Taking and giving ------------------------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ __attribute__((destructor)) static void leave_all_of_it(void)
 static tb_buffer take_kept(int device, size_t bytes, bool named_too)
 {
     tb_buffer found = {0};
-    pthread_mutex_lock(&lock);
+    take_lock();
     size_t best = kept_count;
     for (size_t i = 0; i < kept_count; i++)
         if (kept[i].buffer.device == device && kept[i].buffer.bytes >= bytes &&
@@ -129,7 +129,7 @@ static tb_buffer take_kept(int device, size_t bytes, bool named_too)
             best = i;
     if (best < kept_count)
         found = remove_kept(best);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     return found;
 }
 
@@ -149,11 +149,11 @@ static bool release_kept(int device)
 size_t tb_kept_bytes(int device)
 {
     size_t bytes = 0;
-    pthread_mutex_lock(&lock);
+    take_lock();
     for (size_t i = 0; i < kept_count; i++)
         if (kept[i].buffer.device == device)
             bytes += kept[i].buffer.bytes;
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     return bytes;
 }
 
@@ -235,7 +235,7 @@ static uint64_t give(tb_buffer *buffer, bool has_name)
     if (!buffer->memory)
         return 0;
     const tb_device_description *device = has_name ? tb_machine_device(buffer->device) : NULL;
-    pthread_mutex_lock(&lock);
+    take_lock();
     const uint64_t name = device ? ++names_given : 0;
     bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
     if (room) {
@@ -244,7 +244,7 @@ static uint64_t give(tb_buffer *buffer, bool has_name)
     }
     if (device)
         limit_named(buffer->device, NAMED_SHARE * (double)device->memory_bytes);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     if (room)
         *buffer = (tb_buffer){0};
     else
@@ -265,10 +265,10 @@ uint64_t tb_give_buffer_named(tb_buffer *buffer)
 bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer)
 {
     *buffer = (tb_buffer){0};
-    pthread_mutex_lock(&lock);
+    take_lock();
     for (size_t i = 0; i < kept_count && name != 0 && !buffer->memory; i++)
         if (kept[i].name == name)
             *buffer = remove_kept(i);
-    pthread_mutex_unlock(&lock);
+    tb_free_lock(&lock);
     return buffer->memory != NULL;
 }

@@ -1,9 +1,10 @@
 #include "lib/pipeline.h"
 
+#include "lib/leaving.h"
+#include "lib/lock.h"
 #include "lib/machine.h"
 #include "lib/options.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define DEVICES_MAXIMUM 64
@@ -13,16 +14,18 @@
 #define PINNED_MIB        (2L * TB_SLOTS * 8)
 #define PINNED_MIB_IN_ALL 256L
 
-/* Who comes first is served first. */
+/* Medium products leave most of the device idle, and the link: so many are at work side by side. */
+#define LANES 4
+
+/* Who comes first is served first: by the first lane, which has the large products to itself, or by any that is free. */
 static struct queue {
-    pthread_mutex_t lock;
-    pthread_cond_t turn;
-    unsigned long next_ticket, serving;
+    tb_lock lock;
+    _Atomic(uint32_t) changes; /* who waits sleeps on it */
+    tb_turn *first;            /* of those who wait */
     double backlog;
-    tb_pipeline *pipeline; /* the one that is kept, with nobody or with who is served */
-} queues[DEVICES_MAXIMUM] = {
-    [0 ... DEVICES_MAXIMUM - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER},
-};
+    bool taken[LANES];
+    tb_pipeline *lanes[LANES]; /* those that are kept, with nobody or with who is served */
+} queues[DEVICES_MAXIMUM];
 
 size_t tb_slot_bytes(void)
 {
@@ -59,21 +62,37 @@ static void close_stream(tb_stream *stream)
         tb_device.destroy_stream(stream);
 }
 
-/* Of one that was opened in part: nothing but streams. */
+static void close_events(tb_event *const *events, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (events[i])
+            tb_device.destroy_event(events[i]);
+}
+
+/* Nothing uses it, and its slots are empty. What it remembers of operands is left as it is, as it may be half changed. */
 static void close_pipeline(tb_pipeline *pipeline)
 {
     close_stream(pipeline->load);
     close_stream(pipeline->compute);
     close_stream(pipeline->unload);
+    for (int i = 0; i < TB_SLOTS; i++) {
+        close_events(&pipeline->in[i].done, 1);
+        close_events(&pipeline->out[i].done, 1);
+    }
+    close_events(&pipeline->ordered, 1);
+    close_events(&pipeline->loaded, 1);
+    close_events(pipeline->consumed, TB_RING_MAXIMUM);
+    close_events(pipeline->finished, TB_PANELS_IN_FLIGHT);
     free(pipeline);
 }
 
-static tb_status make_pipeline(int device, tb_pipeline **pipeline)
+static tb_status make_pipeline(int device, int lane, tb_pipeline **pipeline)
 {
     *pipeline = calloc(1, sizeof **pipeline);
     if (!*pipeline)
         return TB_OUT_OF_MEMORY;
     (*pipeline)->device = device;
+    (*pipeline)->lane = lane;
     tb_status status = open_pipeline(*pipeline);
     if (status != TB_OK) {
         close_pipeline(*pipeline);
@@ -82,44 +101,117 @@ static tb_status make_pipeline(int device, tb_pipeline **pipeline)
     return status;
 }
 
-static void leave(struct queue *queue, double seconds)
+/* Frees the lock, and wakes who waits. */
+static void announce(struct queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
-    queue->serving++;
-    queue->backlog -= seconds;
-    pthread_cond_broadcast(&queue->turn);
-    pthread_mutex_unlock(&queue->lock);
+    atomic_fetch_add(&queue->changes, 1);
+    tb_free_lock(&queue->lock);
+    tb_wake_all(&queue->changes);
 }
 
-tb_status tb_take_pipeline(int device, double seconds, tb_pipeline **pipeline)
+/* Under the lock. */
+static void enter(struct queue *queue, tb_turn *turn)
 {
-    struct queue *queue = &queues[device];
-    pthread_mutex_lock(&queue->lock);
-    unsigned long ticket = queue->next_ticket++;
-    queue->backlog += seconds;
-    while (queue->serving != ticket)
-        pthread_cond_wait(&queue->turn, &queue->lock);
-    pthread_mutex_unlock(&queue->lock);
+    tb_turn **link = &queue->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = turn;
+    queue->backlog += turn->seconds;
+}
 
-    tb_status status = TB_OK;
-    if (!queue->pipeline)
-        status = make_pipeline(device, &queue->pipeline);
-    *pipeline = queue->pipeline;
+/* Under the lock. */
+static void stop_waiting(struct queue *queue, const tb_turn *turn)
+{
+    for (tb_turn **link = &queue->first; *link; link = &(*link)->next)
+        if (*link == turn) {
+            *link = turn->next;
+            return;
+        }
+}
+
+/* Under the lock. -1: none is free. */
+static int free_lane(const struct queue *queue, bool medium)
+{
+    for (int lane = 0; lane < (medium ? LANES : 1); lane++)
+        if (!queue->taken[lane])
+            return lane;
+    return -1;
+}
+
+/* Until the turn has a lane; TB_DEVICE_LOST where nobody will come to one any more. */
+static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
+{
+    tb_take_lock(&queue->lock);
+    enter(queue, turn);
+    while (!tb_is_damaged(&queue->lock) &&
+           (queue->first != turn || (turn->lane = free_lane(queue, turn->medium)) < 0)) {
+        const uint32_t seen = atomic_load(&queue->changes);
+        tb_free_lock(&queue->lock);
+        tb_wait_while(&queue->changes, seen, -1);
+        tb_take_lock(&queue->lock);
+    }
+    if (tb_is_damaged(&queue->lock)) {
+        announce(queue);
+        return TB_DEVICE_LOST;
+    }
+    stop_waiting(queue, turn);
+    queue->taken[turn->lane] = true;
+    announce(queue);
+    return TB_OK;
+}
+
+void tb_end_turn(tb_turn *turn)
+{
+    struct queue *queue = &queues[turn->device];
+    tb_take_lock(&queue->lock);
+    stop_waiting(queue, turn);
+    if (turn->lane >= 0)
+        queue->taken[turn->lane] = false;
+    queue->backlog -= turn->seconds;
+    announce(queue);
+}
+
+tb_status tb_take_turn(tb_turn *turn)
+{
+    struct queue *queue = &queues[turn->device];
+    turn->lane = -1;
+    tb_status status = wait_for_lane(queue, turn);
+    if (status == TB_OK && !tb_machine_device(turn->device)) /* lost while the thread was waiting */
+        status = TB_DEVICE_LOST;
+    if (status == TB_OK && !queue->lanes[turn->lane])
+        status = make_pipeline(turn->device, turn->lane, &queue->lanes[turn->lane]);
     if (status != TB_OK)
-        leave(queue, seconds);
+        tb_end_turn(turn);
+    else
+        turn->pipeline = queue->lanes[turn->lane];
     return status;
 }
 
-void tb_give_pipeline(tb_pipeline *pipeline, double seconds)
+void tb_leave_turn(void *left)
 {
-    leave(&queues[pipeline->device], seconds);
+    tb_turn *turn = left;
+    tb_left_in_the_middle();
+    if (turn->lane >= 0 && turn->pipeline) {
+        queues[turn->device].lanes[turn->lane] = NULL;
+        if (tb_machine_device(turn->device))
+            close_pipeline(turn->pipeline);
+    }
+    tb_end_turn(turn);
+}
+
+int tb_devices_at_work(void)
+{
+    int devices = 0;
+    for (int device = 0; device < tb_machine_facts().chip_count && device < DEVICES_MAXIMUM; device++)
+        devices += tb_pipeline_backlog(device) > 0;
+    return devices;
 }
 
 double tb_pipeline_backlog(int device)
 {
     struct queue *queue = &queues[device];
-    pthread_mutex_lock(&queue->lock);
+    tb_take_lock(&queue->lock);
     double backlog = queue->backlog;
-    pthread_mutex_unlock(&queue->lock);
+    tb_free_lock(&queue->lock);
     return backlog;
 }

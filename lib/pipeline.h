@@ -1,4 +1,4 @@
-/* One device's means of streaming: three streams, so that loading, computing and returning overlap, rings of
+/* A device's means of streaming one product: three streams, so that loading, computing and returning overlap, rings of
  * pinned buffers between the program's memory and the link, and the events that order all that. Kept between
  * calls; one product uses it at a time.
  *
@@ -41,7 +41,7 @@ typedef struct tb_known_tiling {
 #define TB_TILINGS_KEPT 8
 
 typedef struct tb_pipeline {
-    int device;
+    int device, lane;
     tb_stream *load, *compute, *unload;
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
     size_t slot_bytes;
@@ -54,11 +54,25 @@ typedef struct tb_pipeline {
     tb_operand_cache operands;
 } tb_pipeline;
 
-/* The device's pipeline, for this thread alone until it is given back; waits for its turn, first come first
- * served. seconds is the forecast of the work. When it fails, *pipeline is NULL and there is nothing to give
- * back. */
-tb_status tb_take_pipeline(int device, double seconds, tb_pipeline **pipeline);
-void tb_give_pipeline(tb_pipeline *pipeline, double seconds);
+/* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of its own. */
+typedef struct tb_turn {
+    int device;
+    bool medium;
+    double seconds;        /* of work, as forecast */
+    tb_pipeline *pipeline; /* for this thread alone, until the turn ends */
+    int lane;              /* the pipeline's; -1: the turn has not come */
+    struct tb_turn *next;  /* of those who wait */
+} tb_turn;
+
+/* Waits, first come first served, and fills in the pipeline. When it fails there is nothing to end. */
+tb_status tb_take_turn(tb_turn *turn);
+void tb_end_turn(tb_turn *turn);
+
+/* For a thread that leaves its call (lib/leaving.h), waiting or served: the pipeline is as it left it, and is used no more. */
+void tb_leave_turn(void *turn);
+
+/* Devices that somebody has a turn at, or waits for. */
+int tb_devices_at_work(void);
 
 /* Of one pinned buffer, as the options say. */
 size_t tb_slot_bytes(void);

@@ -10,6 +10,8 @@
 #include "lib/copy_threads.h"
 #include "lib/counters.h"
 #include "lib/device.h"
+#include "lib/leaving.h"
+#include "lib/lock.h"
 #include "lib/machine.h"
 #include "lib/memory.h"
 #include "lib/operand.h"
@@ -232,8 +234,8 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
 
 /* One device's part of a call, and how it went. */
 typedef struct work {
-    pthread_t thread;
     bool has_thread;
+    _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
     tb_problem problem;
     const tb_plan *plan;
     const tb_kernel *kernel;
@@ -244,18 +246,42 @@ typedef struct work {
     double link_bytes; /* that went over the link */
 } work;
 
+/* Of up to so many bytes a product leaves most of the device idle (1024 x 1024 x 1024 has 12 MiB). */
+#define MEDIUM_BYTES ((double)(16 << 20))
+
+static bool is_medium(const work *work)
+{
+    const tb_problem *p = &work->problem;
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    return work->plan->part_count == 1 && sizeof(float) * (m * k + k * n + m * n) <= MEDIUM_BYTES;
+}
+
+static void take_turn(work *work)
+{
+    tb_turn turn = {.device = work->device, .medium = is_medium(work), .seconds = work->plan->device_seconds};
+    tb_leaving leaving;
+    tb_when_left(&leaving, tb_leave_turn, &turn);
+    work->status = tb_take_turn(&turn);
+    if (work->status == TB_OK) {
+        const double start = tb_seconds();
+        work->status = stream(turn.pipeline, &work->problem, work->plan, work->kernel, &work->done);
+        work->seconds = tb_seconds() - start;
+        tb_end_turn(&turn);
+    }
+    tb_not_left(&leaving);
+}
+
 static void *do_part(void *argument)
 {
     work *work = argument;
-    tb_pipeline *pipeline;
-    work->status = tb_take_pipeline(work->device, work->plan->device_seconds, &pipeline);
-    if (work->status != TB_OK)
-        return NULL;
-    double start = tb_seconds();
-    work->status = stream(pipeline, &work->problem, work->plan, work->kernel, &work->done);
-    work->seconds = tb_seconds() - start;
-    tb_give_pipeline(pipeline, work->plan->device_seconds);
+    take_turn(work);
     work->link_bytes = tb_take_link_bytes();
+    /* From here on it is whose it was before. */
+    if (work->has_thread) {
+        _Atomic(uint32_t) *left = work->left;
+        if (atomic_fetch_sub(left, 1) == 1)
+            tb_wake_all(left);
+    }
     return NULL;
 }
 
@@ -287,17 +313,34 @@ static work make_work(const tb_problem *problem, const tb_plan *plan, const tb_p
                   .device = least_busy(plan, part->device)};
 }
 
+static void wait_for_parts(void *left)
+{
+    _Atomic(uint32_t) *parts = left;
+    for (uint32_t now; (now = atomic_load(parts)) > 0;)
+        tb_wait_while(parts, now, -1);
+}
+
 /* All parts at once, as far as threads can be had. */
 static void do_parts(work *works, int count)
 {
-    for (int i = 1; i < count; i++)
-        works[i].has_thread = tb_start_thread(&works[i].thread, do_part, &works[i]);
+    _Atomic(uint32_t) left = 0;
+    tb_leaving leaving;
+    tb_when_left(&leaving, wait_for_parts, &left);
+    for (int i = 1; i < count; i++) {
+        works[i].left = &left;
+        works[i].has_thread = true;
+        atomic_fetch_add(&left, 1);
+        if (!tb_start_thread(do_part, &works[i])) {
+            works[i].has_thread = false;
+            atomic_fetch_sub(&left, 1);
+        }
+    }
     do_part(&works[0]);
     for (int i = 1; i < count; i++)
-        if (works[i].has_thread)
-            pthread_join(works[i].thread, NULL);
-        else
+        if (!works[i].has_thread)
             do_part(&works[i]);
+    wait_for_parts(&left);
+    tb_not_left(&leaving);
 }
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "lib/clock.h"
 #include "lib/facts.h"
 #include "lib/learning.h"
+#include "lib/leaving.h"
 #include "lib/log.h"
 #include "lib/machine.h"
 #include "lib/options.h"
@@ -36,6 +37,8 @@ static void say_refusal(const tb_plan *plan, const tb_facts *facts)
 
 static void learn(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
+    if (plan->reason == TB_REASON_DEVICE_STARTING)
+        tb_machine_note_host(seconds);
     if (plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(problem, facts, seconds);
     else if (plan->route == TB_ROUTE_STREAMED)
@@ -53,11 +56,8 @@ static bool lies_in_host_memory(const tb_facts *facts)
     return is_in_host_memory(&facts->a) && is_in_host_memory(&facts->b) && is_in_host_memory(&facts->c);
 }
 
-void tb_sgemm(const tb_problem *given, const tb_host *host)
+static void settle(const tb_problem *given, const tb_host *host)
 {
-    if (given->m == 0 || given->n == 0)
-        return;
-
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. */
     tb_problem problem = *given;
     if (problem.alpha == 0)
@@ -94,4 +94,14 @@ void tb_sgemm(const tb_problem *given, const tb_host *host)
     if (problem.k > 0)
         learn(&problem, &facts, &plan, seconds > 0 ? seconds : whole);
     tb_record_call(&problem, &facts, &plan, whole);
+}
+
+void tb_sgemm(const tb_problem *problem, const tb_host *host)
+{
+    tb_call call;
+    if (problem->m == 0 || problem->n == 0)
+        return;
+    tb_begin_call(&call);
+    settle(problem, host);
+    tb_end_call(&call);
 }

@@ -6,9 +6,12 @@
 
 #include "lib/copy_threads.h"
 #include "lib/integers.h"
+#include "lib/leaving.h"
+#include "lib/lock.h"
 #include "lib/operand.h"
 #include "lib/stream.h"
 #include "lib/stream_run.h"
+#include "lib/threads.h"
 
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
@@ -296,44 +299,126 @@ static size_t slot_bytes_out(const tb_stream_run *run)
     return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : m * n * sizeof(float);
 }
 
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
-                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+static void call_helpers(tb_stream_run *run)
 {
-    tb_stream_run run = {
-        .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
-    run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
-    if (tiling->whole)
-        tb_lay_out_whole(&run);
-    run.bytes_in = slot_bytes_in(&run);
-    const size_t bytes = run.bytes_in + slot_bytes_out(&run);
-    if (bytes > 0)
-        tb_copy_call_helpers(bytes, plan->part_count);
-    tb_status status = stream_all(&run);
-    if (run.filling)
-        tb_copy_end(&run.filling->job);
-    while (run.emptying > 0)
-        tb_finish_emptying(&run);
-    if (bytes > 0)
+    const size_t bytes = run->bytes_in + slot_bytes_out(run);
+    const int devices = tb_devices_at_work(), parts = run->plan->part_count;
+    if (bytes == 0)
+        return;
+    run->has_helpers = true;
+    tb_copy_call_helpers(bytes, parts > devices ? parts : devices);
+}
+
+static void dismiss_helpers(tb_stream_run *run)
+{
+    if (run->has_helpers)
         tb_copy_dismiss_helpers();
-    /* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
-     * buffers, slots and operands. */
-    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
-    for (int i = 0; i < 3 && status != TB_OK; i++)
-        tb_device.synchronize(streams[i]);
+    run->has_helpers = false;
+}
+
+static void give_buffers(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    tb_buffer *buffers[] = {&run->a, &run->b, &run->c, &run->workspace};
+    for (int i = 0; i < 4; i++)
+        tb_give_buffer(buffers[i]);
     for (int i = 0; i < TB_SLOTS; i++) {
         pipeline->in[i].busy = false;
         tb_give_buffer(&pipeline->in[i].pinned);
         tb_give_buffer(&pipeline->out[i].pinned);
     }
+}
+
+static void synchronize_streams(const tb_pipeline *pipeline)
+{
+    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
+    for (int i = 0; i < 3; i++)
+        tb_device.synchronize(streams[i]);
+}
+
+/* ---- When the caller leaves ------------------------------------------------------------------------------- */
+
+/* How long a caller that leaves waits for the device to stop writing C. */
+#define LEAVING_SECONDS 1.0
+
+static tb_pipeline *_Atomic left_pipeline;
+static _Atomic(uint32_t) left_at_work;
+
+static void *wait_for_left(void *unused)
+{
+    synchronize_streams(atomic_load(&left_pipeline));
+    atomic_store(&left_at_work, 0);
+    tb_wake_all(&left_at_work);
+    return unused;
+}
+
+/* The thread is in the middle of an operation itself, so that another waits, and perhaps for ever: whatever the driver holds
+ * stays with the thread. Happens once, as the devices are lost from then on. */
+static void let_another_wait(tb_stream_run *run)
+{
+    tb_pipeline *nobodys = NULL;
+    if (!atomic_compare_exchange_strong(&left_pipeline, &nobodys, run->pipeline))
+        return;
+    atomic_store(&left_at_work, 1);
+    if (tb_start_thread(wait_for_left, NULL))
+        tb_wait_while(&left_at_work, 1, LEAVING_SECONDS);
+}
+
+/* C is written no more, by whomever, and nothing stays taken. */
+static void leave(void *left)
+{
+    tb_stream_run *run = left;
+    const bool in_the_middle = tb_left_in_the_middle();
+    for (int i = 0; i < TB_SLOTS; i++) {
+        tb_copy_leave(&run->pipeline->in[i].job);
+        tb_copy_leave(&run->pipeline->out[i].job);
+    }
+    dismiss_helpers(run);
+    if (!in_the_middle) {
+        synchronize_streams(run->pipeline);
+        give_buffers(run);
+    } else if (tb_skips_slots(run) || tb_returns_on_device(run)) {
+        let_another_wait(run);
+    }
+}
+
+/* ---- The product ------------------------------------------------------------------------------------------ */
+
+/* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
+ * buffers, slots and operands. */
+static void come_to_rest(tb_stream_run *run, tb_status status)
+{
+    if (run->filling)
+        tb_copy_end(&run->filling->job);
+    while (run->emptying > 0)
+        tb_finish_emptying(run);
+    dismiss_helpers(run);
+    if (status != TB_OK)
+        synchronize_streams(run->pipeline);
+}
+
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+{
+    tb_stream_run run = {
+        .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+    tb_leaving leaving;
+    tb_when_left(&leaving, leave, &run);
+    run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
+    if (tiling->whole)
+        tb_lay_out_whole(&run);
+    run.bytes_in = slot_bytes_in(&run);
+    call_helpers(&run);
+    tb_status status = stream_all(&run);
+    come_to_rest(&run, status);
     if (status == TB_OK)
         tb_note_answered(&pipeline->operands);
     if (run.cached_a)
         tb_give_operand(run.cached_a, &run.a, status == TB_OK);
     if (run.cached_b)
         tb_give_operand(run.cached_b, &run.b, status == TB_OK);
-    tb_buffer *buffers[] = {&run.a, &run.b, &run.c, &run.workspace};
-    for (int i = 0; i < 4; i++)
-        tb_give_buffer(buffers[i]);
+    give_buffers(&run);
+    tb_not_left(&leaving);
     const tb_band next = tb_band_at(&run, run.returned);
     *done = run.returned < run.all ? (tb_progress){next.row, next.rows, next.column}
                                    : (tb_progress){.rows = problem->m};

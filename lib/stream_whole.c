@@ -109,7 +109,7 @@ tb_status tb_stream_whole(tb_stream_run *run)
 static bool may_be_cached(const tb_stream_run *run, const tb_place *place, const tb_matrix *matrix)
 {
     const double bytes = sizeof(float) * (double)matrix->rows * (double)matrix->columns;
-    return tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
+    return run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
            !tb_is_on_device(place) && matrix->rows >= CACHED_ROWS &&
            2 * bytes >= (double)run->pipeline->slot_bytes && tb_fingerprints_ready();
 }

@@ -2,11 +2,11 @@
 #ifndef TB_THREADS_H
 #define TB_THREADS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
-/* Starts a thread with all signals blocked: the program's signals are for the program's threads. With thread NULL
- * nobody will join it. False when no thread could be had. */
-bool tb_start_thread(pthread_t *thread, void *(*work)(void *), void *argument);
+/* Starts a thread that nobody will join. The program's signals are for the program's threads: all are blocked in it but those
+ * that its own instructions raise, by which write barriers and garbage collectors live. It begins with the default
+ * floating-point environment, whatever the caller's is. False when no thread could be had. */
+bool tb_start_thread(void *(*work)(void *), void *argument);
 
 #endif

@@ -182,7 +182,7 @@ static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const 
     return launch(stream, kernel, problem, scratch);
 }
 
-const tb_device_operations tb_device = {
+const tb_device_operations sim_operations_inside = {
     .name = "simulated",
     .in_process = in_process,
     .open = open_driver,

@@ -12,6 +12,9 @@
 /* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
 _Noreturn void sim_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The operations themselves; the runtime's tb_device has a door in front of each (sim_door.c). */
+extern const tb_device_operations sim_operations_inside;
+
 /* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
 
 typedef struct sim_settings {

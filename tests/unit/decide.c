@@ -11,7 +11,10 @@ static const row rows[] = {
     /* Host memory: whatever is faster, and the device is started only for calls that would gain. */
     {8, 8, 8, H, H, H, TB_UNTRIED, AUTO, "", "host: too small", TB_START_NOT},
     {8, 8, 8, H, H, H, TB_READY, AUTO, "", "host: too small", TB_START_NOT},
-    {4096, 4096, 4096, H, H, H, TB_UNTRIED, AUTO, "", "host: the device is not up yet", TB_START_FOR_LATER},
+    {4096, 4096, 4096, H, H, H, TB_UNTRIED, AUTO, "", "host: the device is not up yet", TB_START_NOT},
+    {16384, 16384, 16384, H, H, H, TB_UNTRIED, AUTO, "", "host: the device is not up yet", TB_START_NOW},
+    {16384, 16384, 16384, H, H, H, TB_STARTING, AUTO, "", "host: the device is not up yet", TB_START_NOW},
+    {16384, 16384, 16384, H, H, H, TB_ABSENT, AUTO, "", "host: no usable device", TB_START_NOT},
     {4096, 4096, 4096, H, H, H, TB_STARTING, AUTO, "", "host: the device is not up yet", TB_START_FOR_LATER},
     {4096, 4096, 4096, H, H, H, TB_ABSENT, AUTO, "", "host: no usable device", TB_START_NOT},
     {4096, 4096, 4096, H, H, H, TB_LOST, AUTO, "", "host: the device is lost", TB_START_NOT},
@@ -71,6 +74,21 @@ static void every_row_is_decided_as_it_says(void)
               text, rows[i].plan);
         CHECK(plan.start == rows[i].start, "row %zu, \"%s\": start is %d", i, text, plan.start);
     }
+}
+
+/* Starting the device costs more than a short program's products take. */
+static void the_device_is_started_for_programs_that_multiply_for_long(void)
+{
+    const row row = {2048, 2048, 2048, H, H, H, TB_UNTRIED, AUTO, "", "", TB_START_NOT};
+    tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    double spent = 0;
+    while (tb_decide(&problem, &facts).start == TB_START_NOT && spent < 100)
+        spent = facts.machine.host_spent += 0.01;
+    CHECK(spent > 0.3 && spent < 1, "started after %g s of products", spent);
+    facts.machine.host_spent = 0;
+    facts.machine.starts_at_once = true;
+    CHECK(tb_decide(&problem, &facts).start == TB_START_FOR_LATER, "not started though it was asked for");
 }
 
 static void a_host_that_cannot_reach_an_operand_is_told(void)
@@ -158,6 +176,7 @@ static void a_plan_is_printed_within_its_space(void)
 int main(void)
 {
     every_row_is_decided_as_it_says();
+    the_device_is_started_for_programs_that_multiply_for_long();
     a_host_that_cannot_reach_an_operand_is_told();
     forecasts_grow_with_the_problem();
     a_call_leaves_the_host_for_a_saving();

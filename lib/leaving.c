@@ -1,0 +1,57 @@
+#include "lib/leaving.h"
+
+#include "lib/device_entry.h"
+#include "lib/linker.h"
+#include "lib/lock.h"
+#include "lib/machine.h"
+
+/* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
+extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
+                                  void *argument) __attribute__((weak));
+extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute) __attribute__((weak));
+
+void tb_when_left(tb_leaving *leaving, void (*routine)(void *), void *argument)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_push(&leaving->buffer, routine, argument);
+}
+
+void tb_not_left(tb_leaving *leaving)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_pop(&leaving->buffer, 0);
+}
+
+bool tb_left_in_the_middle(void)
+{
+    if (tb_device_depth == 0 && !tb_has_locks())
+        return false;
+    tb_machine_lose("a product; its caller left it");
+    tb_give_up_locks();
+    return true;
+}
+
+_Atomic(uint32_t) tb_calls_count;
+
+static void end_left_call(void *call)
+{
+    atomic_fetch_sub(&tb_calls_count, 1);
+    tb_left_in_the_middle();
+    tb_device_depth = 0;
+    tb_leave_linker_for_good();
+    pthread_setcancelstate(((tb_call *)call)->cancel_state, NULL);
+}
+
+void tb_begin_call(tb_call *call)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
+    atomic_fetch_add(&tb_calls_count, 1);
+    tb_when_left(&call->leaving, end_left_call, call);
+}
+
+void tb_end_call(tb_call *call)
+{
+    atomic_fetch_sub(&tb_calls_count, 1);
+    tb_not_left(&call->leaving);
+    pthread_setcancelstate(call->cancel_state, NULL);
+}

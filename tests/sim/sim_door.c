@@ -1,0 +1,114 @@
+/* The door in front of the simulated device's operations, as real ones have it (lib/device_entry.h). */
+#include "lib/device_entry.h"
+#include "tests/sim/sim.h"
+
+/* An operation that answers a status; TB_DEVICE_LOST when the door is shut. */
+#define THROUGH_DOOR(operation, parameters, arguments)                                                       \
+    static tb_status operation parameters                                                                    \
+    {                                                                                                        \
+        TB_TRY(tb_enter_device());                                                                           \
+        const tb_status status = sim_operations_inside.operation arguments;                                  \
+        tb_leave_device();                                                                                   \
+        return status;                                                                                       \
+    }
+
+THROUGH_DOOR(open, (int *device_count), (device_count))
+THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
+THROUGH_DOOR(open_device, (int device), (device))
+THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
+THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
+THROUGH_DOOR(allocate_pitched, (int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch),
+             (device, row_bytes, rows, memory, pitch))
+THROUGH_DOOR(allocate_pinned, (size_t bytes, void **memory), (bytes, memory))
+THROUGH_DOOR(create_stream, (int device, tb_stream **stream), (device, stream))
+THROUGH_DOOR(adopt_stream, (const tb_place *place, void *native, tb_stream **stream), (place, native, stream))
+THROUGH_DOOR(synchronize, (tb_stream * stream), (stream))
+THROUGH_DOOR(create_event, (int device, tb_event **event), (device, event))
+THROUGH_DOOR(record, (tb_event * event, tb_stream *stream), (event, stream))
+THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event))
+THROUGH_DOOR(event_wait, (tb_event * event), (event))
+THROUGH_DOOR(copy, (tb_stream * stream, const tb_copy *copy), (stream, copy))
+THROUGH_DOOR(launch,
+             (tb_stream * stream, const tb_kernel *kernel, const tb_problem *problem, void *workspace),
+             (stream, kernel, problem, workspace))
+THROUGH_DOOR(launch_again,
+             (tb_stream * stream, const tb_kernel *kernel, const tb_problem *problem, void *workspace),
+             (stream, kernel, problem, workspace))
+
+/* One that answers nothing. */
+#define QUIETLY_THROUGH_DOOR(operation, parameters, arguments)                                               \
+    static void operation parameters                                                                         \
+    {                                                                                                        \
+        if (tb_enter_device() != TB_OK)                                                                      \
+            return;                                                                                          \
+        sim_operations_inside.operation arguments;                                                           \
+        tb_leave_device();                                                                                   \
+    }
+
+QUIETLY_THROUGH_DOOR(release, (int device, void *memory), (device, memory))
+QUIETLY_THROUGH_DOOR(release_pinned, (void *memory), (memory))
+QUIETLY_THROUGH_DOOR(destroy_stream, (tb_stream * stream), (stream))
+QUIETLY_THROUGH_DOOR(destroy_event, (tb_event * event), (event))
+
+static void locate(const void *address, tb_place *place)
+{
+    *place = (tb_place){.memory = TB_MEMORY_HOST};
+    if (tb_enter_device() != TB_OK)
+        return;
+    sim_operations_inside.locate(address, place);
+    tb_leave_device();
+}
+
+static bool event_passed(tb_event *event)
+{
+    if (tb_enter_device() != TB_OK)
+        return true;
+    const bool passed = sim_operations_inside.event_passed(event);
+    tb_leave_device();
+    return passed;
+}
+
+static bool in_process(void)
+{
+    return sim_operations_inside.in_process();
+}
+
+static const tb_clusters *clusters(int device)
+{
+    return sim_operations_inside.clusters(device);
+}
+
+static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
+{
+    return sim_operations_inside.workspace(stream, kernel, problem);
+}
+
+const tb_device_operations tb_device = {
+    .name = "simulated",
+    .in_process = in_process,
+    .open = open,
+    .describe = describe,
+    .open_device = open_device,
+    .clusters = clusters,
+    .locate = locate,
+    .memory = memory,
+    .allocate = allocate,
+    .allocate_pitched = allocate_pitched,
+    .release = release,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .create_stream = create_stream,
+    .adopt_stream = adopt_stream,
+    .destroy_stream = destroy_stream,
+    .synchronize = synchronize,
+    .create_event = create_event,
+    .destroy_event = destroy_event,
+    .record = record,
+    .stream_wait = stream_wait,
+    .event_wait = event_wait,
+    .event_passed = event_passed,
+    .copy = copy,
+    .launch = launch,
+    .launch_again = launch_again,
+    .workspace = workspace,
+};
