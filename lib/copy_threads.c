@@ -24,6 +24,9 @@
 /* Below this, waking somebody takes longer than copying. */
 #define ALONE_BYTES ((size_t)512 << 10)
 
+/* Of pages at a time: a large page's worth, as two threads would wait for each other in the same one. */
+#define TOUCHED_BYTES ((size_t)2 << 20)
+
 #define THREADS_MAXIMUM 32
 #define HELPERS_MAXIMUM (THREADS_MAXIMUM - 1)
 
@@ -42,11 +45,12 @@ static tb_lock lock;
 static struct helper {
     sem_t waking; /* without the lock, for which all that are woken would queue */
     bool asleep;
-} helpers[HELPERS_MAXIMUM];       /* the first ones work first */
-static tb_copy_job *jobs;         /* with pieces left to take, the oldest first */
-static _Atomic(uint32_t) jobs_listed;    /* the length of that list, for helpers that look without the lock */
-static _Atomic(uint32_t) callers;        /* for helpers to be at hand: a link each */
-static int links_wanted;          /* by them, at most since the last time there were none */
+} helpers[HELPERS_MAXIMUM];           /* the first ones work first */
+static tb_copy_job *jobs;             /* with pieces left to take, the oldest first */
+static tb_touch_job *touch_jobs;      /* the same, for helpers that find no other */
+static _Atomic(uint32_t) work_listed; /* the length of both lists, for helpers that look without the lock */
+static _Atomic(uint32_t) callers;     /* for helpers to be at hand: a link each */
+static int links_wanted;              /* by them, at most since the last time there were none */
 static _Atomic(uint32_t) helpers_wanted; /* for so many links */
 static int helpers_started, helpers_settled;
 static int callers_core; /* of the thread that started them */
@@ -57,7 +61,8 @@ static void take_lock(void)
     tb_take_lock(&lock);
     if (tb_is_damaged(&lock)) {
         jobs = NULL;
-        atomic_store(&jobs_listed, 0);
+        touch_jobs = NULL;
+        atomic_store(&work_listed, 0);
     }
 }
 
@@ -170,7 +175,7 @@ static void leave_list(tb_copy_job *done)
     for (tb_copy_job **link = &jobs; *link; link = &(*link)->next)
         if (*link == done) {
             *link = done->next;
-            atomic_fetch_sub(&jobs_listed, 1);
+            atomic_fetch_sub(&work_listed, 1);
             return;
         }
 }
@@ -257,9 +262,9 @@ static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 static void linger(uint32_t number)
 {
     const double start = tb_seconds();
-    while (look_at(&jobs_listed) == 0 && number < look_at(&helpers_wanted) &&
+    while (look_at(&work_listed) == 0 && number < look_at(&helpers_wanted) &&
            tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
-        look_for_a_while(&jobs_listed, 0);
+        look_for_a_while(&work_listed, 0);
 }
 
 /* The lock is held on entry and on return. */
@@ -271,6 +276,33 @@ static void help_with(tb_copy_job *job)
     copy_pieces(job);
     take_lock();
     leave_list(job);
+    if (atomic_fetch_sub(&job->helpers, 1) == 1)
+        tb_wake_all(&job->helpers);
+}
+
+static void leave_touch_list(tb_touch_job *done)
+{
+    for (tb_touch_job **link = &touch_jobs; *link; link = &(*link)->next)
+        if (*link == done) {
+            *link = done->next;
+            atomic_fetch_sub(&work_listed, 1);
+            return;
+        }
+}
+
+/* One piece, as there may be something to copy then. The lock is held on entry and on return. */
+static void touch_with(tb_touch_job *job)
+{
+    const size_t rows = job->pages.rows, most = job->rows_a_piece;
+    const size_t first = atomic_fetch_add(&job->next_row, most);
+    if (first + most >= rows)
+        leave_touch_list(job);
+    if (first >= rows)
+        return;
+    atomic_fetch_add(&job->helpers, 1);
+    tb_free_lock(&lock);
+    tb_touch_pages(&job->pages, first, rows - first < most ? rows - first : most);
+    take_lock();
     if (atomic_fetch_sub(&job->helpers, 1) == 1)
         tb_wake_all(&job->helpers);
 }
@@ -303,6 +335,8 @@ static void *help(void *unused)
         take_lock();
         if (jobs && number < look_at(&helpers_wanted))
             help_with(jobs);
+        else if (touch_jobs && number < look_at(&helpers_wanted))
+            touch_with(touch_jobs);
         else
             sleep_until_woken(&helpers[number]);
         tb_free_lock(&lock);
@@ -332,7 +366,7 @@ static void enter_list(tb_copy_job *job)
     while (*link)
         link = &(*link)->next;
     *link = job;
-    atomic_fetch_add(&jobs_listed, 1);
+    atomic_fetch_add(&work_listed, 1);
 }
 
 static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
@@ -368,26 +402,50 @@ bool tb_compare_end(tb_copy_job *job)
     return !atomic_load_explicit(&job->differs, memory_order_relaxed);
 }
 
-/* Nobody takes it up any more; those who are at their last piece are waited for. */
+/* Those who are at their last piece of a job that is in no list. */
+static void wait_for_last(_Atomic(uint32_t) *helpers)
+{
+    const double start = tb_seconds();
+    for (uint32_t left; (left = look_at(helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
+        look_for_a_while(helpers, left);
+    for (uint32_t left; (left = atomic_load_explicit(helpers, memory_order_acquire)) > 0;)
+        tb_wait_while(helpers, left, -1);
+    /* The last to leave may still be about to wake who waits for it. */
+    take_lock();
+    tb_free_lock(&lock);
+}
+
 static void wait_for_helpers(tb_copy_job *job)
 {
     take_lock();
     leave_list(job);
     tb_free_lock(&lock);
-    const double start = tb_seconds();
-    for (uint32_t left; (left = look_at(&job->helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
-        look_for_a_while(&job->helpers, left);
-    for (uint32_t left; (left = atomic_load_explicit(&job->helpers, memory_order_acquire)) > 0;)
-        tb_wait_while(&job->helpers, left, -1);
-    /* The last to leave may still be about to wake who waits for it. */
-    take_lock();
-    tb_free_lock(&lock);
+    wait_for_last(&job->helpers);
 }
 
 void tb_copy_end(tb_copy_job *job)
 {
     copy_pieces(job);
     wait_for_helpers(job);
+}
+
+void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
+{
+    *job = (tb_touch_job){.pages = *pages,
+                          .rows_a_piece = pages->pitch < TOUCHED_BYTES ? TOUCHED_BYTES / pages->pitch : 1};
+    take_lock();
+    job->next = touch_jobs;
+    touch_jobs = job;
+    atomic_fetch_add(&work_listed, 1);
+    tb_free_lock(&lock);
+}
+
+void tb_touch_leave(tb_touch_job *job)
+{
+    take_lock();
+    leave_touch_list(job);
+    tb_free_lock(&lock);
+    wait_for_last(&job->helpers);
 }
 
 void tb_copy_leave(tb_copy_job *job)

@@ -5,6 +5,7 @@
 #define TB_COPY_THREADS_H
 
 #include "lib/fingerprint.h"
+#include "lib/pages.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,6 +46,20 @@ void tb_copy_leave(tb_copy_job *job);
 /* The same, but nothing is copied: end returns whether the source is as the prints say. */
 void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
 bool tb_compare_end(tb_copy_job *job);
+
+/* Pages to be touched by helpers that have nothing to copy (lib/pages.h); it must stay where it is from begin to leave, after
+ * which nobody touches them any more. */
+typedef struct tb_touch_job tb_touch_job;
+struct tb_touch_job {
+    tb_touch_job *next;
+    tb_pages pages;
+    size_t rows_a_piece;
+    atomic_size_t next_row;
+    _Atomic(uint32_t) helpers;
+};
+
+void tb_touch_begin(tb_touch_job *job, const tb_pages *pages);
+void tb_touch_leave(tb_touch_job *job);
 
 /* Threads that copy together for so many links, one that calls among them. */
 int tb_copy_threads(int links);

@@ -44,6 +44,7 @@ typedef struct tb_pipeline {
     int device, lane;
     tb_stream *load, *compute, *unload;
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
+    tb_touch_job touching; /* pages of C */
     size_t slot_bytes;
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
     tb_event *loaded;                    /* the slab that is computed next is there */

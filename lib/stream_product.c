@@ -309,8 +309,25 @@ static void call_helpers(tb_stream_run *run)
     tb_copy_call_helpers(bytes, parts > devices ? parts : devices);
 }
 
+/* A C that has just been allocated has no pages yet. They come while operands are on their way. */
+static void see_to_pages(tb_stream_run *run)
+{
+    const tb_problem *problem = run->problem;
+    const tb_pages pages = {.memory = (char *)problem->c,
+                            .pitch = (size_t)problem->ldc * sizeof(float),
+                            .row_bytes = (size_t)problem->m * sizeof(float),
+                            .rows = (size_t)problem->n};
+    if (run->plan->c.memory != TB_MEMORY_HOST || !tb_pages_are_missing(&pages))
+        return;
+    run->touches = true;
+    tb_touch_begin(&run->pipeline->touching, &pages);
+}
+
 static void dismiss_helpers(tb_stream_run *run)
 {
+    if (run->touches)
+        tb_touch_leave(&run->pipeline->touching);
+    run->touches = false;
     if (run->has_helpers)
         tb_copy_dismiss_helpers();
     run->has_helpers = false;
@@ -409,6 +426,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
         tb_lay_out_whole(&run);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);
+    see_to_pages(&run);
     tb_status status = stream_all(&run);
     come_to_rest(&run, status);
     if (status == TB_OK)

@@ -22,6 +22,7 @@ typedef struct tb_stream_run {
     int64_t computed, sent, handed, returned; /* of them; handed ones are being copied into C */
     size_t bytes_in;                          /* through slots */
     bool has_helpers;                         /* called, to copy them */
+    bool touches;                             /* pages of C, by helpers that have nothing to copy */
     int next_in;                              /* slot to fill */
     tb_slot *filling;                         /* by the host's threads; NULL: none */
     int first_out, out_count, emptying;       /* slots on their way; the first of them are being emptied */
