@@ -8,6 +8,7 @@
 #include "lib/lock.h"
 #include "lib/log.h"
 #include "lib/options.h"
+#include "lib/prepare.h"
 #include "lib/profile.h"
 #include "lib/threads.h"
 
@@ -189,7 +190,7 @@ static void settle(tb_readiness to)
     tb_wake_all(&readiness);
 }
 
-static void *start_device(void *unused)
+static void start_device(void)
 {
     tb_status status = bring_up();
     if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
@@ -197,6 +198,14 @@ static void *start_device(void *unused)
     /* Again, so that it runs before the handlers that the driver has registered meanwhile. */
     tb_shut_device_at_exit();
     settle(status == TB_OK ? TB_READY : TB_ABSENT);
+}
+
+static void *start_beside_program(void *unused)
+{
+    start_device();
+    const tb_machine machine = tb_machine_facts();
+    if (machine.chip_count > 0)
+        tb_prepare_device(&machine, &machine.chips[0]);
     return unused;
 }
 
@@ -240,8 +249,8 @@ static void start_once(bool here)
     pthread_atfork(NULL, NULL, forget_device_in_child);
     tb_shut_device_at_exit();
     if (here)
-        start_device(NULL);
-    else if (!tb_start_thread(start_device, NULL))
+        start_device();
+    else if (!tb_start_thread(start_beside_program, NULL))
         settle(TB_ABSENT);
 }
 
