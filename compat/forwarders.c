@@ -1,0 +1,136 @@
+/* Who hands calls to us, and who would hand them back; see forwarders.h. */
+#include "compat/forwarders.h"
+
+#include "compat/arguments.h"
+#include "dispatch/plan.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+bool tb_is_bound_to_tileblas(const tb_loaded_object *object, const char *name)
+{
+    tb_loaded_object owner;
+    void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
+    void *address = process ? dlsym(process, name) : NULL;
+    if (!address && own)
+        address = dlsym(own, name);
+    return address && tb_find_object(address, &owner) && owner.is_tileblas;
+}
+
+bool tb_has_handed_over(const tb_loaded_object *object, const char *name, const void *call_site)
+{
+    tb_loaded_object caller;
+    return tb_find_object(call_site, &caller) && caller.position == object->position &&
+           !tb_is_bound_to_tileblas(&caller, name);
+}
+
+/* ---- Probes ------------------------------------------------------------------------------------------------ */
+
+#define MARK "TileBLAS probe 1"
+
+/* The matrix C of a probe, and what tells it from a program's. Every TileBLAS of a process knows those of the
+ * others. */
+typedef struct probe {
+    float c;
+    char mark[sizeof MARK];
+    int is_cblas;
+    int has_come_back;
+} probe;
+
+bool tb_notice_probe(tb_spelling spelling, const float *c)
+{
+    probe *noticed = (probe *)c;
+    if (memcmp(noticed->mark, MARK, sizeof MARK) != 0)
+        return false;
+    if (noticed->is_cblas == tb_spelling_rows[spelling].is_cblas)
+        noticed->has_come_back = true;
+    return true;
+}
+
+/* The k of the larger of two probes. */
+enum { LARGEST_PROBE = (int)TB_SMALL_VOLUME };
+
+static _Thread_local bool probing __attribute__((tls_model("initial-exec")));
+
+bool tb_is_probing(void)
+{
+    return probing;
+}
+
+/* C := 0 A B + beta C, C being one number and k as given. No argument is irregular, nothing trivial enough for a
+ * forwarder to answer by itself, nothing read but the zeros here, if anything, and it is never called small. Integers
+ * may be of either width. */
+static bool probe_comes_back(tb_spelling spelling, const void *address, const int64_t k)
+{
+    static float zeros[LARGEST_PROBE];
+    static const int64_t one = 1;
+    static const float alpha = 0, beta = TB_PROBE_BETA;
+    probe probe = {.mark = MARK, .is_cblas = tb_spelling_rows[spelling].is_cblas};
+    float *c = (float *)&probe;
+    union {
+        const void *address;
+        tb_cblas_sgemm *cblas;
+        tb_fortran_sgemm *fortran;
+    } candidate = {address};
+    probing = true;
+    if (probe.is_cblas)
+        candidate.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE, TB_NO_TRANSPOSE, one, one, k, alpha, zeros, one,
+                        zeros, k, beta, c, one);
+    else
+        candidate.fortran("N", "N", &one, &one, &k, &alpha, zeros, &one, zeros, &k, &beta, c, &one, 1, 1);
+    probing = false;
+    return probe.has_come_back;
+}
+
+/* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a glance, where
+ * nothing would end a circle. */
+static bool comes_back(tb_spelling spelling, const void *address)
+{
+    return probe_comes_back(spelling, address, 1) || probe_comes_back(spelling, address, LARGEST_PROBE);
+}
+
+/* Answers that were given. Threads that ask at the same time find the same; without room it is asked again. */
+enum { FREE, CLAIMED, GOES_ON, COMES_BACK };
+static struct {
+    atomic_int answer;
+    const void *address;
+} answers[64];
+enum { ANSWER_COUNT = sizeof answers / sizeof *answers };
+
+bool tb_leads_back(tb_spelling spelling, const void *address)
+{
+    for (size_t i = 0; i < ANSWER_COUNT; i++) {
+        int answer = atomic_load_explicit(&answers[i].answer, memory_order_acquire);
+        if (answer == FREE)
+            break;
+        if (answer != CLAIMED && answers[i].address == address)
+            return answer == COMES_BACK;
+    }
+    if (probing)
+        return false;
+    const bool leads_back = comes_back(spelling, address);
+    for (size_t i = 0; i < ANSWER_COUNT; i++) {
+        int answer = FREE;
+        if (atomic_compare_exchange_strong(&answers[i].answer, &answer, CLAIMED)) {
+            answers[i].address = address;
+            atomic_store_explicit(&answers[i].answer, leads_back ? COMES_BACK : GOES_ON,
+                                  memory_order_release);
+            break;
+        }
+    }
+    return leads_back;
+}
+
+bool tb_object_leads_back(const tb_loaded_object *object)
+{
+    tb_loaded_object owner;
+    void *library = tb_open_object(object);
+    for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
+        void *address = dlsym(library, tb_spelling_rows[spelling].symbol);
+        if (address && tb_find_object(address, &owner) && owner.position == object->position &&
+            tb_leads_back(spelling, address))
+            return true;
+    }
+    return false;
+}
