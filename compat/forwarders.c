@@ -18,11 +18,14 @@ bool tb_is_bound_to_tileblas(const tb_loaded_object *object, const char *name)
     return address && tb_find_object(address, &owner) && owner.is_tileblas;
 }
 
-bool tb_has_handed_over(const tb_loaded_object *object, const char *name, const void *call_site)
+bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder)
 {
-    tb_loaded_object caller;
-    return tb_find_object(call_site, &caller) && caller.position == object->position &&
-           !tb_is_bound_to_tileblas(&caller, name);
+    tb_loaded_object owner;
+    if (!tb_find_object(call_site, forwarder))
+        return false;
+    void *library = tb_open_object(forwarder), *address = library ? dlsym(library, name) : NULL;
+    return address && tb_find_object(address, &owner) && owner.position == forwarder->position &&
+           !tb_is_bound_to_tileblas(forwarder, name);
 }
 
 /* ---- Probes ------------------------------------------------------------------------------------------------ */
@@ -35,7 +38,8 @@ typedef struct probe {
     float c;
     char mark[sizeof MARK];
     int is_cblas;
-    int has_come_back;
+    int has_come_back; /* in the calling convention that it was made in */
+    int was_passed_on; /* in the other one */
 } probe;
 
 bool tb_notice_probe(tb_spelling spelling, const float *c)
@@ -45,6 +49,8 @@ bool tb_notice_probe(tb_spelling spelling, const float *c)
         return false;
     if (noticed->is_cblas == tb_spelling_rows[spelling].is_cblas)
         noticed->has_come_back = true;
+    else
+        noticed->was_passed_on = true;
     return true;
 }
 
@@ -58,15 +64,15 @@ bool tb_is_probing(void)
     return probing;
 }
 
-/* C := 0 A B + beta C, C being one number and k as given. No argument is irregular, nothing trivial enough for a
+/* C := 0 A B + beta C, C being 1 and k as given. No argument is irregular, nothing trivial enough for a
  * forwarder to answer by itself, nothing read but the zeros here, if anything, and it is never called small. Integers
  * may be of either width. */
-static bool probe_comes_back(tb_spelling spelling, const void *address, const int64_t k)
+static bool computes_probe(tb_spelling spelling, const void *address, const int64_t k)
 {
     static float zeros[LARGEST_PROBE];
     static const int64_t one = 1;
     static const float alpha = 0, beta = TB_PROBE_BETA;
-    probe probe = {.mark = MARK, .is_cblas = tb_spelling_rows[spelling].is_cblas};
+    probe probe = {.c = 1, .mark = MARK, .is_cblas = tb_spelling_rows[spelling].is_cblas};
     float *c = (float *)&probe;
     union {
         const void *address;
@@ -80,57 +86,56 @@ static bool probe_comes_back(tb_spelling spelling, const void *address, const in
     else
         candidate.fortran("N", "N", &one, &one, &k, &alpha, zeros, &one, zeros, &k, &beta, c, &one, 1, 1);
     probing = false;
-    return probe.has_come_back;
+    return !probe.has_come_back && (probe.was_passed_on || probe.c == beta);
 }
 
 /* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a glance, where
  * nothing would end a circle. */
-static bool comes_back(tb_spelling spelling, const void *address)
+static bool computes_by_itself(tb_spelling spelling, const void *address)
 {
-    return probe_comes_back(spelling, address, 1) || probe_comes_back(spelling, address, LARGEST_PROBE);
+    return computes_probe(spelling, address, 1) && computes_probe(spelling, address, LARGEST_PROBE);
 }
 
 /* Answers that were given. Threads that ask at the same time find the same; without room it is asked again. */
-enum { FREE, CLAIMED, GOES_ON, COMES_BACK };
+enum { FREE, CLAIMED, COMPUTES, USELESS };
 static struct {
     atomic_int answer;
     const void *address;
 } answers[64];
 enum { ANSWER_COUNT = sizeof answers / sizeof *answers };
 
-bool tb_leads_back(tb_spelling spelling, const void *address)
+bool tb_computes(tb_spelling spelling, const void *address)
 {
     for (size_t i = 0; i < ANSWER_COUNT; i++) {
         int answer = atomic_load_explicit(&answers[i].answer, memory_order_acquire);
         if (answer == FREE)
             break;
         if (answer != CLAIMED && answers[i].address == address)
-            return answer == COMES_BACK;
+            return answer == COMPUTES;
     }
     if (probing)
-        return false;
-    const bool leads_back = comes_back(spelling, address);
+        return true;
+    const bool computes = computes_by_itself(spelling, address);
     for (size_t i = 0; i < ANSWER_COUNT; i++) {
         int answer = FREE;
         if (atomic_compare_exchange_strong(&answers[i].answer, &answer, CLAIMED)) {
             answers[i].address = address;
-            atomic_store_explicit(&answers[i].answer, leads_back ? COMES_BACK : GOES_ON,
-                                  memory_order_release);
+            atomic_store_explicit(&answers[i].answer, computes ? COMPUTES : USELESS, memory_order_release);
             break;
         }
     }
-    return leads_back;
+    return computes;
 }
 
-bool tb_object_leads_back(const tb_loaded_object *object)
+bool tb_object_computes(const tb_loaded_object *object)
 {
     tb_loaded_object owner;
     void *library = tb_open_object(object);
     for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
         void *address = dlsym(library, tb_spelling_rows[spelling].symbol);
         if (address && tb_find_object(address, &owner) && owner.position == object->position &&
-            tb_leads_back(spelling, address))
-            return true;
+            !tb_computes(spelling, address))
+            return false;
     }
-    return false;
+    return true;
 }

@@ -21,19 +21,21 @@
  * counts, or else what the object itself brings. */
 bool tb_is_bound_to_tileblas(const tb_loaded_object *object, const char *name);
 
-/* Whether a call of a name, returning to the call site, was handed over by the object. */
-bool tb_has_handed_over(const tb_loaded_object *object, const char *name, const void *call_site);
+/* Whether a call of a name that returns to the call site was handed over by a forwarder, and by which: an object whose
+ * references to the name are bound to a definition of its own or another one's that is no TileBLAS, and which has one. */
+bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder);
 
 /* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of
  * whom nothing is known yet, it is then presumed that calls do not come back; what follows from that is not to be kept.
  */
 bool tb_is_probing(void);
 
-/* Whether calls of an SGEMM of that spelling come back to a TileBLAS. Asked once for each address. */
-bool tb_leads_back(tb_spelling spelling, const void *address);
+/* Whether an SGEMM of that spelling computes by itself: calls do not come back to a TileBLAS, nor is nothing done, as by
+ * a forwarder that has no library for the name. Asked once for each address. */
+bool tb_computes(tb_spelling spelling, const void *address);
 
-/* Whether calls of any SGEMM that the object itself defines do. */
-bool tb_object_leads_back(const tb_loaded_object *object);
+/* Whether every SGEMM that the object itself defines does. */
+bool tb_object_computes(const tb_loaded_object *object);
 
 /* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9F

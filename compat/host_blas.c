@@ -78,16 +78,18 @@ static const tb_host_blas *find_origin(const void *call_site)
                : NULL;
 }
 
-/* Whether a candidate in the object would hand the call back to us. */
-static bool hands_back(const question *question, tb_spelling spelling, const tb_loaded_object *object,
+/* Whether a candidate in the object would hand the call back to us, or do nothing. */
+static bool is_useless(const question *question, tb_spelling spelling, const tb_loaded_object *object,
                        const void *address)
 {
-    tb_loaded_object origin;
+    tb_loaded_object origin, forwarder;
     if (question->came_from && tb_find_object(question->came_from->target.address, &origin) &&
         origin.position == object->position)
         return true;
-    return tb_has_handed_over(object, tb_spelling_rows[spelling].symbol, question->call_site) ||
-           tb_leads_back(spelling, address);
+    if (tb_find_forwarder(question->call_site, tb_spelling_rows[spelling].symbol, &forwarder) &&
+        forwarder.position == object->position)
+        return true;
+    return !tb_computes(spelling, address);
 }
 
 /* The width that a caller is taken to have when neither its name nor a host of its own tells. */
@@ -108,7 +110,7 @@ static bool take(const question *question, void *library, tb_spelling spelling, 
     if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
         return false;
     /* Before anything else of it is called. */
-    if (hands_back(question, spelling, &object, address))
+    if (is_useless(question, spelling, &object, address))
         return false;
     int bits = row->integer_bits ? row->integer_bits : tb_probe_integer_bits(library);
     if (bits == 0)

@@ -27,7 +27,22 @@
 typedef struct question {
     const char *symbol;
     const void *call_site;
+    /* A forwarder that handed the call over, and the object that the process finds the name in; -1: there is none. */
+    int forwarder, front;
 } question;
+
+static question make_question(const char *symbol, const void *call_site)
+{
+    question question = {symbol, call_site, -1, -1};
+    tb_loaded_object object;
+    if (!tb_find_forwarder(call_site, symbol, &object))
+        return question;
+    question.forwarder = object.position;
+    void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *address = process ? dlsym(process, symbol) : NULL;
+    if (address && tb_find_object(address, &object))
+        question.front = object.position;
+    return question;
+}
 
 /* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
  * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
@@ -37,11 +52,19 @@ static bool has_promised_width(const tb_loaded_object *object)
     return bits == 0 || bits == TB_PLAIN_BITS;
 }
 
-/* An object that hands calls to us, as far as its SGEMM or this call shows, would hand this one back. */
+/* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is enough: it may be
+ * on its way up, as libblastrampoline is when it tries out its library, and its other names not be ready to be called,
+ * which a BLAS that is asked may do. Of others it is their SGEMM that shows it. */
+static bool leads_back(const question *question, const tb_loaded_object *object)
+{
+    if (question->forwarder >= 0)
+        return object->position == question->forwarder || object->position == question->front;
+    return !tb_object_computes(object);
+}
+
 static bool may_answer(const question *question, const tb_loaded_object *object)
 {
-    return !object->is_tileblas && !tb_has_handed_over(object, question->symbol, question->call_site) &&
-           !tb_object_leads_back(object) && has_promised_width(object);
+    return !object->is_tileblas && !leads_back(question, object) && has_promised_width(object);
 }
 
 /* The definition that a library, or what it depends on, has at or behind a position in load order; NULL when
@@ -223,10 +246,10 @@ static void *keep(uint32_t index, const char *symbol, void *answer)
 void *tb_resolve_forwarded(uint32_t index, const void *call_site)
 {
     const int error = errno; /* the first call leaves it as later ones do */
-    const question question = {tb_forward_names + tb_forward_offsets[index], call_site};
     if (tb_notice_width_question())
         return (void *)tb_forward_missing;
     tb_enter_linker();
+    const question question = make_question(tb_forward_names + tb_forward_offsets[index], call_site);
     void *answer = find_answer(&question, index >= TB_FORWARD_BLAS_COUNT);
     if (!answer && is_computation(question.symbol) && !tb_is_probing())
         end_as_the_linker_does(&question);
