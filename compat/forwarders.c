@@ -8,24 +8,29 @@
 #include <stdatomic.h>
 #include <string.h>
 
-bool tb_is_bound_to_tileblas(const tb_loaded_object *object, const char *name)
+/* The object that references of another one to a name are bound to: the whole process sees its definition, or else that
+ * one brings it. */
+static bool find_binding(const tb_loaded_object *object, const char *name, tb_loaded_object *bound_to)
 {
-    tb_loaded_object owner;
     void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
     void *address = process ? dlsym(process, name) : NULL;
     if (!address && own)
         address = dlsym(own, name);
-    return address && tb_find_object(address, &owner) && owner.is_tileblas;
+    return address && tb_find_object(address, bound_to);
+}
+
+bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
+{
+    tb_loaded_object caller, bound_to;
+    return tb_find_object(call_site, &caller) && find_binding(&caller, name, &bound_to) &&
+           bound_to.is_tileblas;
 }
 
 bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder)
 {
-    tb_loaded_object owner;
-    if (!tb_find_object(call_site, forwarder))
-        return false;
-    void *library = tb_open_object(forwarder), *address = library ? dlsym(library, name) : NULL;
-    return address && tb_find_object(address, &owner) && owner.position == forwarder->position &&
-           !tb_is_bound_to_tileblas(forwarder, name);
+    tb_loaded_object bound_to;
+    return tb_find_object(call_site, forwarder) && !forwarder->is_tileblas &&
+           find_binding(forwarder, name, &bound_to) && bound_to.position == forwarder->position;
 }
 
 /* ---- Probes ------------------------------------------------------------------------------------------------ */

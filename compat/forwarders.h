@@ -17,12 +17,11 @@
 
 #include <stdbool.h>
 
-/* Whether references of an object to a name are bound to a TileBLAS: what the whole process sees under that name
- * counts, or else what the object itself brings. */
-bool tb_is_bound_to_tileblas(const tb_loaded_object *object, const char *name);
+/* Whether the linker has bound references to a name, where a call returns to, to a TileBLAS. */
+bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
 
 /* Whether a call of a name that returns to the call site was handed over by a forwarder, and by which: an object whose
- * references to the name are bound to a definition of its own or another one's that is no TileBLAS, and which has one. */
+ * references to the name are bound to its own definition. */
 bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder);
 
 /* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of

@@ -200,7 +200,6 @@ static bool search_well_known(question question, tb_host_blas *host)
 static bool is_nested(const question *question)
 {
     Dl_info function;
-    tb_loaded_object caller;
     const tb_spelling_row *row = &tb_spelling_rows[question->spelling];
     /* A return address may be the first byte behind its function. */
     if (!dladdr((const char *)question->call_site - 1, &function) || !function.dli_sname)
@@ -208,8 +207,7 @@ static bool is_nested(const question *question)
     for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++)
         if (tb_spelling_rows[spelling].is_cblas != row->is_cblas &&
             strcmp(function.dli_sname, tb_spelling_rows[spelling].symbol) == 0)
-            return tb_find_object(question->call_site, &caller) &&
-                   tb_is_bound_to_tileblas(&caller, row->symbol);
+            return tb_is_bound_to_tileblas(question->call_site, row->symbol);
     return false;
 }
 

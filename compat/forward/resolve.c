@@ -27,22 +27,9 @@
 typedef struct question {
     const char *symbol;
     const void *call_site;
-    /* A forwarder that handed the call over, and the object that the process finds the name in; -1: there is none. */
-    int forwarder, front;
+    bool is_handed_over; /* by the forwarder */
+    tb_loaded_object forwarder;
 } question;
-
-static question make_question(const char *symbol, const void *call_site)
-{
-    question question = {symbol, call_site, -1, -1};
-    tb_loaded_object object;
-    if (!tb_find_forwarder(call_site, symbol, &object))
-        return question;
-    question.forwarder = object.position;
-    void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *address = process ? dlsym(process, symbol) : NULL;
-    if (address && tb_find_object(address, &object))
-        question.front = object.position;
-    return question;
-}
 
 /* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
  * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
@@ -57,8 +44,8 @@ static bool has_promised_width(const tb_loaded_object *object)
  * which a BLAS that is asked may do. Of others it is their SGEMM that shows it. */
 static bool leads_back(const question *question, const tb_loaded_object *object)
 {
-    if (question->forwarder >= 0)
-        return object->position == question->forwarder || object->position == question->front;
+    if (question->is_handed_over)
+        return object->position == question->forwarder.position;
     return !tb_object_computes(object);
 }
 
@@ -249,7 +236,8 @@ void *tb_resolve_forwarded(uint32_t index, const void *call_site)
     if (tb_notice_width_question())
         return (void *)tb_forward_missing;
     tb_enter_linker();
-    const question question = make_question(tb_forward_names + tb_forward_offsets[index], call_site);
+    question question = {.symbol = tb_forward_names + tb_forward_offsets[index], .call_site = call_site};
+    question.is_handed_over = tb_find_forwarder(call_site, question.symbol, &question.forwarder);
     void *answer = find_answer(&question, index >= TB_FORWARD_BLAS_COUNT);
     if (!answer && is_computation(question.symbol) && !tb_is_probing())
         end_as_the_linker_does(&question);
