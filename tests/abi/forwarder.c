@@ -1,7 +1,8 @@
 /* A forwarder: a library that exports the names of BLAS and hands each call, through pointers, to the library that an
  * environment variable names. It does so by calls, as wrappers do, or by jumps, as libblastrampoline's trampolines do,
  * after which a call returns straight to the program: that is for the compiler's option -foptimize-sibling-calls.
- * Built several times, by macros:
+ * Where FORWARDER_TRIES is set it makes a call before its own names lead anywhere, as libblastrampoline does to find out how
+ * wide integers are. Built several times, by macros:
  *
  *   FORWARDER_BACKEND   the variable's name
  *   FORWARDER_SMALL     where it is defined, the variable that names a library for products of up to this many
@@ -39,7 +40,17 @@ static backend large;
 static backend small;
 #endif
 
-static void open_backend(const char *variable, backend *backend)
+static void try_out(const backend *backend)
+{
+    const int n = 2, increment = 1;
+    const float x[] = {1, 2};
+    if (backend->isamax(&n, x, &increment) != 2) {
+        fprintf(stderr, "forwarder: isamax_ answers wrongly\n");
+        _Exit(2);
+    }
+}
+
+static void open_backend(const char *variable, backend *opened)
 {
     const char *path = getenv(variable);
     void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
@@ -47,10 +58,14 @@ static void open_backend(const char *variable, backend *backend)
         fprintf(stderr, "forwarder: %s: %s\n", variable, path ? dlerror() : "not set");
         _Exit(2);
     }
-    *(void **)&backend->cblas_sgemm = dlsym(library, "cblas_sgemm");
-    *(void **)&backend->sgemm = dlsym(library, "sgemm_");
-    *(void **)&backend->dgemm = dlsym(library, "dgemm_");
-    *(void **)&backend->isamax = dlsym(library, "isamax_");
+    backend found;
+    *(void **)&found.cblas_sgemm = dlsym(library, "cblas_sgemm");
+    *(void **)&found.sgemm = dlsym(library, "sgemm_");
+    *(void **)&found.dgemm = dlsym(library, "dgemm_");
+    *(void **)&found.isamax = dlsym(library, "isamax_");
+    if (getenv("FORWARDER_TRIES"))
+        try_out(&found);
+    *opened = found;
 }
 
 __attribute__((constructor)) static void open_backends(void)
