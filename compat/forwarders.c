@@ -8,29 +8,29 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The object that references of another one to a name are bound to: the whole process sees its definition, or else that
- * one brings it. */
-static bool find_binding(const tb_loaded_object *object, const char *name, tb_loaded_object *bound_to)
+/* The definition that references of an object to a name are bound to: that which the whole process sees, or else the one that
+ * the object brings. */
+static void *find_binding(const tb_loaded_object *object, const char *name)
 {
     void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
     void *address = process ? dlsym(process, name) : NULL;
-    if (!address && own)
-        address = dlsym(own, name);
-    return address && tb_find_object(address, bound_to);
+    return address || !own ? address : dlsym(own, name);
 }
 
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
 {
-    tb_loaded_object caller, bound_to;
-    return tb_find_object(call_site, &caller) && find_binding(&caller, name, &bound_to) &&
-           bound_to.is_tileblas;
+    tb_loaded_object object;
+    void *address = tb_find_object(call_site, &object) ? find_binding(&object, name) : NULL;
+    return address && tb_find_object(address, &object) && object.is_tileblas;
 }
 
-bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder)
+int tb_find_forwarder(const void *call_site, const char *name)
 {
-    tb_loaded_object bound_to;
-    return tb_find_object(call_site, forwarder) && !forwarder->is_tileblas &&
-           find_binding(forwarder, name, &bound_to) && bound_to.position == forwarder->position;
+    tb_loaded_object caller;
+    if (!tb_find_object(call_site, &caller) || caller.is_tileblas)
+        return -1;
+    void *address = find_binding(&caller, name);
+    return address && tb_find_position(address) == caller.position ? caller.position : -1;
 }
 
 /* ---- Probes ------------------------------------------------------------------------------------------------ */
@@ -134,12 +134,10 @@ bool tb_computes(tb_spelling spelling, const void *address)
 
 bool tb_object_computes(const tb_loaded_object *object)
 {
-    tb_loaded_object owner;
     void *library = tb_open_object(object);
     for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
         void *address = dlsym(library, tb_spelling_rows[spelling].symbol);
-        if (address && tb_find_object(address, &owner) && owner.position == object->position &&
-            !tb_computes(spelling, address))
+        if (address && tb_find_position(address) == object->position && !tb_computes(spelling, address))
             return false;
     }
     return true;

@@ -20,9 +20,9 @@
 /* Whether the linker has bound references to a name, where a call returns to, to a TileBLAS. */
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
 
-/* Whether a call of a name that returns to the call site was handed over by a forwarder, and by which: an object whose
- * references to the name are bound to its own definition. */
-bool tb_find_forwarder(const void *call_site, const char *name, tb_loaded_object *forwarder);
+/* The position of the forwarder that has handed over a call of a name which returns to the call site: an object whose
+ * references to the name are bound to its own definition. -1 where that is not known of any. */
+int tb_find_forwarder(const void *call_site, const char *name);
 
 /* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of
  * whom nothing is known yet, it is then presumed that calls do not come back; what follows from that is not to be kept.

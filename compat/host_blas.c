@@ -71,23 +71,17 @@ typedef struct question {
 
 static const tb_host_blas *find_origin(const void *call_site)
 {
-    tb_loaded_object caller, own;
-    return called_host && tb_find_object(call_site, &caller) && tb_find_object(tb_call_sites, &own) &&
-                   caller.position == own.position
-               ? called_host
-               : NULL;
+    const bool calls_itself = called_host && tb_find_position(call_site) == tb_find_position(tb_call_sites);
+    return calls_itself ? called_host : NULL;
 }
 
 /* Whether a candidate in the object would hand the call back to us, or do nothing. */
 static bool is_useless(const question *question, tb_spelling spelling, const tb_loaded_object *object,
                        const void *address)
 {
-    tb_loaded_object origin, forwarder;
-    if (question->came_from && tb_find_object(question->came_from->target.address, &origin) &&
-        origin.position == object->position)
+    if (question->came_from && tb_find_position(question->came_from->target.address) == object->position)
         return true;
-    if (tb_find_forwarder(question->call_site, tb_spelling_rows[spelling].symbol, &forwarder) &&
-        forwarder.position == object->position)
+    if (tb_find_forwarder(question->call_site, tb_spelling_rows[spelling].symbol) == object->position)
         return true;
     return !tb_computes(spelling, address);
 }

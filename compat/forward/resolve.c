@@ -27,8 +27,7 @@
 typedef struct question {
     const char *symbol;
     const void *call_site;
-    bool is_handed_over; /* by the forwarder */
-    tb_loaded_object forwarder;
+    int forwarder; /* the position of one that handed the call over, or -1 */
 } question;
 
 /* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
@@ -44,8 +43,8 @@ static bool has_promised_width(const tb_loaded_object *object)
  * which a BLAS that is asked may do. Of others it is their SGEMM that shows it. */
 static bool leads_back(const question *question, const tb_loaded_object *object)
 {
-    if (question->is_handed_over)
-        return object->position == question->forwarder.position;
+    if (question->forwarder >= 0)
+        return object->position == question->forwarder;
     return !tb_object_computes(object);
 }
 
@@ -236,8 +235,8 @@ void *tb_resolve_forwarded(uint32_t index, const void *call_site)
     if (tb_notice_width_question())
         return (void *)tb_forward_missing;
     tb_enter_linker();
-    question question = {.symbol = tb_forward_names + tb_forward_offsets[index], .call_site = call_site};
-    question.is_handed_over = tb_find_forwarder(call_site, question.symbol, &question.forwarder);
+    const char *symbol = tb_forward_names + tb_forward_offsets[index];
+    const question question = {symbol, call_site, tb_find_forwarder(call_site, symbol)};
     void *answer = find_answer(&question, index >= TB_FORWARD_BLAS_COUNT);
     if (!answer && is_computation(question.symbol) && !tb_is_probing())
         end_as_the_linker_does(&question);

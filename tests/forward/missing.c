@@ -84,7 +84,9 @@ static int run_child(void (*make_call)(void), char *printed)
         close(ends[0]);
         close(ends[1]);
         atexit(tell_exit);
+#if !defined __SANITIZE_THREAD__ /* its _exit flushes */
         printf("never flushed\n");
+#endif
         make_call();
         _exit(0);
     }
