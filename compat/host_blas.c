@@ -8,6 +8,7 @@
 #include "compat/host_blas.h"
 
 #include "compat/arguments.h"
+#include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
 #include "lib/linker.h"
@@ -18,17 +19,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-typedef enum convention { CBLAS, FORTRAN } convention;
-
-typedef struct spelling_row {
-    const char *symbol;
-    convention convention;
-    int integer_bits; /* 0: that of the host */
-} spelling_row;
-
-static const spelling_row rows[TB_SPELLING_COUNT] = {
-#define TB_CBLAS_NAME(symbol, bits)   {#symbol, CBLAS, bits},
-#define TB_FORTRAN_NAME(symbol, bits) {#symbol, FORTRAN, bits},
+const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT] = {
+#define TB_CBLAS_NAME(symbol, bits)   {#symbol, true, bits},
+#define TB_FORTRAN_NAME(symbol, bits) {#symbol, false, bits},
 #include "compat/sgemm_names.def"
 #undef TB_CBLAS_NAME
 #undef TB_FORTRAN_NAME
@@ -36,22 +29,29 @@ static const spelling_row rows[TB_SPELLING_COUNT] = {
 
 /* ---- Calling ---------------------------------------------------------------------------------------- */
 
+/* The host that this thread is in a call of. Some forwarders hand on large calls only, so that a probe does not show
+ * where those go: they come back from out of these two functions. */
+static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
+
 static void call_cblas(const tb_host *host, const tb_problem *problem)
 {
-    ((const tb_host_blas *)host)
-        ->target.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + problem->transpose_a,
-                       TB_NO_TRANSPOSE + problem->transpose_b, problem->m, problem->n, problem->k,
-                       problem->alpha, problem->a, problem->lda, problem->b, problem->ldb, problem->beta,
-                       problem->c, problem->ldc);
+    called_host = (const tb_host_blas *)host;
+    called_host->target.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + problem->transpose_a,
+                              TB_NO_TRANSPOSE + problem->transpose_b, problem->m, problem->n, problem->k,
+                              problem->alpha, problem->a, problem->lda, problem->b, problem->ldb,
+                              problem->beta, problem->c, problem->ldc);
+    called_host = NULL;
 }
 
 /* A 32-bit host reads the lower half of each integer, which on both of our little-endian ABIs comes first. */
 static void call_fortran(const tb_host *host, const tb_problem *problem)
 {
-    ((const tb_host_blas *)host)
-        ->target.fortran(problem->transpose_a ? "T" : "N", problem->transpose_b ? "T" : "N", &problem->m,
-                         &problem->n, &problem->k, &problem->alpha, problem->a, &problem->lda, problem->b,
-                         &problem->ldb, &problem->beta, problem->c, &problem->ldc, 1, 1);
+    called_host = (const tb_host_blas *)host;
+    called_host->target.fortran(problem->transpose_a ? "T" : "N", problem->transpose_b ? "T" : "N",
+                                &problem->m, &problem->n, &problem->k, &problem->alpha, problem->a,
+                                &problem->lda, problem->b, &problem->ldb, &problem->beta, problem->c,
+                                &problem->ldc, 1, 1);
+    called_host = NULL;
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------- */
@@ -61,24 +61,29 @@ static void *find_symbol(void *library, const char *symbol)
     return library ? dlsym(library, symbol) : NULL; /* dlsym takes NULL for the whole process */
 }
 
-/* Takes the spelling's definition that the library, or what it depends on, has at or behind a position in
- * load order. It must not be TileBLAS's, nor of another integer width than demanded; 0 demands none. */
-static bool take(void *library, tb_spelling spelling, int position, int demanded_bits, tb_host_blas *host)
+/* A call that a host is looked for. */
+typedef struct question {
+    tb_spelling spelling;
+    const void *call_site;
+    int bits;                      /* of its integers; 0 while nothing tells */
+    const tb_host_blas *came_from; /* a host that we called and that jumped back to us, or NULL */
+} question;
+
+static const tb_host_blas *find_origin(const void *call_site)
 {
-    const spelling_row *row = &rows[spelling];
-    tb_loaded_object object;
-    void *address = find_symbol(library, row->symbol);
-    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
-        return false;
-    int bits = row->integer_bits ? row->integer_bits : tb_probe_integer_bits(library);
-    if (bits == 0)
-        bits = 32;
-    if (demanded_bits && bits != demanded_bits)
-        return false;
-    host->base.sgemm = row->convention == CBLAS ? call_cblas : call_fortran;
-    host->target.address = address;
-    host->integer_bits = bits;
-    return true;
+    const bool calls_itself = called_host && tb_find_position(call_site) == tb_find_position(tb_call_sites);
+    return calls_itself ? called_host : NULL;
+}
+
+/* Whether a candidate in the object would hand the call back to us, or do nothing. */
+static bool is_useless(const question *question, tb_spelling spelling, const tb_loaded_object *object,
+                       const void *address)
+{
+    if (question->came_from && tb_find_position(question->came_from->target.address) == object->position)
+        return true;
+    if (tb_find_forwarder(question->call_site, tb_spelling_rows[spelling].symbol) == object->position)
+        return true;
+    return !tb_computes(spelling, address);
 }
 
 /* The width that a caller is taken to have when neither its name nor a host of its own tells. */
@@ -87,82 +92,134 @@ static int presumed_bits(int known_bits)
     return known_bits ? known_bits : 32;
 }
 
+/* Takes the definition of a spelling that the library, or what it depends on, has at or behind a position in load
+ * order. It must not be TileBLAS's, nor come back to one, nor be of another integer width than demanded; 0 demands
+ * none. */
+static bool take(const question *question, void *library, tb_spelling spelling, int position,
+                 int demanded_bits, tb_host_blas *host)
+{
+    const tb_spelling_row *row = &tb_spelling_rows[spelling];
+    tb_loaded_object object;
+    void *address = find_symbol(library, row->symbol);
+    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position)
+        return false;
+    /* Before anything else of it is called. */
+    if (is_useless(question, spelling, &object, address))
+        return false;
+    int bits = row->integer_bits ? row->integer_bits : tb_probe_integer_bits(library);
+    if (bits == 0)
+        bits = 32;
+    if (demanded_bits && bits != demanded_bits)
+        return false;
+    host->base.sgemm = row->is_cblas ? call_cblas : call_fortran;
+    host->target.address = address;
+    host->integer_bits = bits;
+    return true;
+}
+
 /* What the caller would have reached without TileBLAS. The linker's next definition is not visible from here
  * when the caller was opened RTLD_LOCAL and its BLAS is among its own dependencies; then the caller's object
  * is asked. */
-static bool search_process(tb_spelling spelling, const void *call_site, int *known_bits, tb_host_blas *host)
+static bool search_process(question *question, tb_host_blas *host)
 {
-    const char *symbol = rows[spelling].symbol;
+    const char *symbol = tb_spelling_rows[question->spelling].symbol;
     tb_loaded_object object;
-    int demanded_bits = *known_bits;
+    int demanded_bits = question->bits;
     void *address = dlsym(RTLD_NEXT, symbol);
-    if (!address && tb_find_object(call_site, &object)) {
+    if (!address && tb_find_object(question->call_site, &object)) {
         address = find_symbol(tb_open_object(&object), symbol);
-        demanded_bits = presumed_bits(*known_bits);
+        demanded_bits = presumed_bits(question->bits);
     }
     if (!address || !tb_find_object(address, &object))
         return false;
-    if (!object.is_tileblas && take(tb_open_object(&object), spelling, object.position, *known_bits, host))
+    if (!object.is_tileblas &&
+        take(question, tb_open_object(&object), question->spelling, object.position, question->bits, host))
         return true;
-    if (object.is_tileblas && object.plain_bits && !*known_bits)
-        *known_bits = demanded_bits = object.plain_bits;
+    if (object.is_tileblas && object.plain_bits && !question->bits)
+        question->bits = demanded_bits = object.plain_bits;
     if (!object.is_tileblas)
-        demanded_bits = presumed_bits(*known_bits);
+        demanded_bits = presumed_bits(question->bits);
 
-    /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS; or a BLAS of another width:
-     * go on behind it, where the linker would have gone. Objects that the caller does not see are among those
-     * that follow, so a host found for one caller's sake must have the width that this caller has. */
+    /* Preloaded twice, or preloaded and linked, or installed as the system's BLAS; or a BLAS of another width, or a
+     * forwarder in front of us: go on behind it, where the linker would have gone. Objects that the caller does
+     * not see are among those that follow, so a host found for one caller's sake must have the width that this
+     * caller has. */
     while (tb_find_object_at(object.position + 1, &object))
         if (!object.is_tileblas &&
-            take(tb_open_object(&object), spelling, object.position, demanded_bits, host))
+            take(question, tb_open_object(&object), question->spelling, object.position, demanded_bits, host))
             return true;
     return false;
 }
 
 /* A library that the program did not ask for: under the caller's own spelling, or else under another one of
  * the same calling convention and integer width. */
-static bool search_library(const char *name, tb_spelling spelling, int known_bits, tb_host_blas *host)
+static bool search_library(const char *name, const question *question, tb_host_blas *host)
 {
+    const tb_spelling spelling = question->spelling;
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
         return false;
-    if (take(library, spelling, 0, known_bits, host))
+    if (take(question, library, spelling, 0, question->bits, host))
         return true;
     for (tb_spelling other = 0; other < TB_SPELLING_COUNT; other++)
-        if (rows[other].convention == rows[spelling].convention &&
-            take(library, other, 0, presumed_bits(known_bits), host))
+        if (tb_spelling_rows[other].is_cblas == tb_spelling_rows[spelling].is_cblas &&
+            take(question, library, other, 0, presumed_bits(question->bits), host))
             return true;
     return false;
 }
 
-/* The option replaces the well-known libraries; with a width that only its library knows, that is believed.
- */
-static bool search_libraries(tb_spelling spelling, int known_bits, tb_host_blas *host)
+/* The library that the user has chosen comes first. The caller's own BLAS tells no more than how wide integers are;
+ * where there is none, and a plain name, the chosen library is believed. */
+static bool search_chosen(const char *chosen, const question *question, tb_host_blas *host)
 {
-    const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
-    int bits = presumed_bits(known_bits);
-    if (*chosen) {
-        if (search_library(chosen, spelling, known_bits, host))
-            return true;
-        tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", rows[spelling].symbol, chosen);
-        return false;
-    }
-    for (const char *const *name = bits == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32; *name; name++)
-        if (search_library(*name, spelling, bits, host))
+    if (search_library(chosen, question, host))
+        return true;
+    tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", tb_spelling_rows[question->spelling].symbol,
+                 chosen);
+    return false;
+}
+
+static bool search_well_known(question question, tb_host_blas *host)
+{
+    question.bits = presumed_bits(question.bits);
+    for (const char *const *name = question.bits == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32; *name;
+         name++)
+        if (search_library(*name, &question, host))
             return true;
     return false;
 }
 
-static bool lies_in_sgemm(const void *call_site)
+/* Whether a call was made, under a name that the linker has bound to us, by an SGEMM of the other calling
+ * convention: inside a BLAS. */
+static bool is_nested(const question *question)
 {
     Dl_info function;
+    const tb_spelling_row *row = &tb_spelling_rows[question->spelling];
     /* A return address may be the first byte behind its function. */
-    if (!dladdr((const char *)call_site - 1, &function) || !function.dli_sname)
+    if (!dladdr((const char *)question->call_site - 1, &function) || !function.dli_sname)
         return false;
     for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++)
-        if (strcmp(function.dli_sname, rows[spelling].symbol) == 0)
-            return true;
+        if (tb_spelling_rows[spelling].is_cblas != row->is_cblas &&
+            strcmp(function.dli_sname, tb_spelling_rows[spelling].symbol) == 0)
+            return tb_is_bound_to_tileblas(question->call_site, row->symbol);
     return false;
+}
+
+static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
+{
+    tb_host_blas found = {.spelling = spelling}, chosen_host = {.spelling = spelling};
+    const int own_bits = tb_spelling_rows[spelling].integer_bits;
+    question question = {spelling, call_site, own_bits ? own_bits : TB_PLAIN_BITS, find_origin(call_site)};
+    const bool has_own = search_process(&question, &found);
+    const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
+    if (has_own)
+        question.bits = found.integer_bits;
+    if (*chosen && search_chosen(chosen, &question, &chosen_host))
+        found = chosen_host;
+    else if (!has_own && (*chosen || !search_well_known(question, &found)))
+        found.integer_bits = presumed_bits(question.bits);
+    found.nested = found.target.address && (question.came_from || is_nested(&question));
+    return found;
 }
 
 /* ---- Remembering ------------------------------------------------------------------------------------ */
@@ -221,13 +278,8 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
     }
     const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
     if (!host) {
-        tb_host_blas found = {.spelling = spelling};
-        int known_bits = rows[spelling].integer_bits ? rows[spelling].integer_bits : TB_PLAIN_BITS;
         tb_enter_linker();
-        if (search_process(spelling, call_site, &known_bits, &found))
-            found.nested = lies_in_sgemm(call_site);
-        else if (!search_libraries(spelling, known_bits, &found))
-            found.integer_bits = presumed_bits(known_bits);
+        const tb_host_blas found = search_everywhere(spelling, call_site);
         tb_leave_linker();
         host = keep_host(&found);
     }
@@ -261,12 +313,12 @@ void tb_report_irregular(tb_spelling spelling, int number)
         void (*fortran)(const char *routine, const int64_t *number, size_t length);
     } handler;
 
-    bool cblas = rows[spelling].convention == CBLAS;
+    const bool cblas = tb_spelling_rows[spelling].is_cblas;
     handler.address = dlsym(RTLD_DEFAULT, cblas ? "cblas_xerbla" : "xerbla_");
     if (handler.address && cblas)
         handler.cblas(info, "cblas_sgemm", "");
     else if (handler.address)
         handler.fortran("SGEMM ", &info, 6);
     else if (tb_option_value(TB_OPTION_VERBOSE))
-        tb_log("%s: argument %d is irregular; C is left as it is", rows[spelling].symbol, number);
+        tb_log("%s: argument %d is irregular; C is left as it is", tb_spelling_rows[spelling].symbol, number);
 }

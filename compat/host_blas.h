@@ -43,6 +43,13 @@ typedef enum tb_spelling {
     TB_SPELLING_COUNT,
 } tb_spelling;
 
+typedef struct tb_spelling_row {
+    const char *symbol;
+    bool is_cblas;    /* its calling convention; else Fortran's */
+    int integer_bits; /* 0: that of the host */
+} tb_spelling_row;
+extern const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT];
+
 typedef struct tb_host_blas {
     tb_host base;
     union {

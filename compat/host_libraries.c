@@ -47,6 +47,21 @@ static void *find_host_symbol(void *library, const char *symbol)
     return address && tb_find_object(address, &object) && !object.is_tileblas ? address : NULL;
 }
 
+/* What became of the question that this thread is asking. */
+static _Thread_local enum {
+    NONE,
+    ASKED,
+    UNANSWERED
+} width_question __attribute__((tls_model("initial-exec")));
+
+bool tb_notice_width_question(void)
+{
+    if (width_question == NONE)
+        return false;
+    width_question = UNANSWERED;
+    return true;
+}
+
 int tb_probe_integer_bits(void *library)
 {
     /* The established probe: of this n, a 32-bit isamax sees 3 and answers a position, a 64-bit one sees a
@@ -58,11 +73,19 @@ int tb_probe_integer_bits(void *library)
         int32_t (*fortran)(const int64_t *n, const float *x, const int64_t *increment);
         int32_t (*cblas)(int64_t n, const float *x, int64_t increment);
     } isamax;
+    int32_t position = 0;
 
+    width_question = ASKED;
     if ((isamax.address = find_host_symbol(library, "isamax_")) ||
         (isamax.address = find_host_symbol(library, "isamax")))
-        return isamax.fortran(&n, x, &increment) ? 32 : 64;
-    if ((isamax.address = find_host_symbol(library, "cblas_isamax")))
-        return isamax.cblas(n, x, increment) ? 32 : 64;
-    return 0;
+        position = isamax.fortran(&n, x, &increment);
+    else if ((isamax.address = find_host_symbol(library, "cblas_isamax")))
+        position = isamax.cblas(n, x, increment);
+    else
+        width_question = UNANSWERED;
+    const bool answered = width_question == ASKED;
+    width_question = NONE;
+    if (!answered)
+        return 0;
+    return position ? 32 : 64;
 }

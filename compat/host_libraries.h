@@ -8,13 +8,19 @@
 #ifndef TB_HOST_LIBRARIES_H
 #define TB_HOST_LIBRARIES_H
 
+#include <stdbool.h>
+
 /* Names and paths for dlopen, the faster first, ended by NULL. A TileBLAS may be behind any of them. */
 extern const char *const tb_blas_libraries_32[];
 extern const char *const tb_blas_libraries_64[];
 extern const char *const tb_lapack_libraries[]; /* 32-bit integers */
 
 /* The width in bits of a library's integers under the plain names, by asking its isamax; 0 when it has none that
- * is not a TileBLAS's. */
+ * is not a TileBLAS's, or hands the question to us. */
 int tb_probe_integer_bits(void *library);
+
+/* For forward/resolve.c, when it is asked who answers to isamax: whether it is by tb_probe_integer_bits of this thread
+ * that it is, which then knows. */
+bool tb_notice_width_question(void);
 
 #endif

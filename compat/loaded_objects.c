@@ -73,6 +73,20 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
+static int visit_for_position(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct search *search = data;
+    search->position++;
+    return contains(info, search->address);
+}
+
+int tb_find_position(const void *address)
+{
+    struct search search = {.address = address, .position = -1};
+    return dl_iterate_phdr(visit_for_position, &search) ? search.position : -1;
+}
+
 bool tb_find_object(const void *address, tb_loaded_object *object)
 {
     return dl_iterate_phdr(visit, &(struct search){.address = address, .found = object}) != 0;

@@ -21,6 +21,9 @@ typedef struct tb_loaded_object {
 /* The object that an address lies in; false when it lies in none, as code compiled at run time does. */
 bool tb_find_object(const void *address, tb_loaded_object *object);
 
+/* Its position alone, or -1. A tb_loaded_object is large for the stacks that some threads have. */
+int tb_find_position(const void *address);
+
 /* The object at a position; false when there are fewer. */
 bool tb_find_object_at(int position, tb_loaded_object *object);
 

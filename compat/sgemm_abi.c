@@ -7,6 +7,7 @@
  * and calls nothing for them; all else it leaves, by a jump too, to one function per calling convention.
  */
 #include "compat/arguments.h"
+#include "compat/forwarders.h"
 #include "compat/host_blas.h"
 #include "lib/sgemm.h"
 
@@ -115,6 +116,8 @@ static _Thread_local struct {
 
 static __attribute__((noinline)) void look_closely_cblas(TB_CBLAS_SGEMM_PARAMETERS)
 {
+    if (tb_may_be_probe(alpha, beta) && tb_notice_probe(caller.spelling, c))
+        return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_cblas(host, TB_CBLAS_SGEMM_ARGUMENTS))
         host->target.cblas(TB_CBLAS_SGEMM_ARGUMENTS);
@@ -123,6 +126,8 @@ static __attribute__((noinline)) void look_closely_cblas(TB_CBLAS_SGEMM_PARAMETE
 /* Only the 13 visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(TB_FORTRAN_SGEMM_PARAMETERS)
 {
+    if (tb_may_be_probe(*alpha, *beta) && tb_notice_probe(caller.spelling, c))
+        return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_fortran(host, TB_FORTRAN_SGEMM_ARGUMENTS))
         host->target.fortran(TB_FORTRAN_SGEMM_ARGUMENTS, 1, 1);

@@ -1,5 +1,7 @@
 #include "lib/json.h"
 
+#include "lib/c_locale.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +88,9 @@ void tb_json_number(tb_json *json, const char *key, double value)
         append(json, "null", 4);
         return;
     }
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%.9g", value);
-    /* The program's locale may have another decimal point. */
-    for (size_t i = 0; i < length; i++)
-        if (!strchr("0123456789+-e", digits[i]))
-            digits[i] = '.';
-    append(json, digits, length);
+    locale_t previous = tb_enter_c_locale();
+    append(json, digits, (size_t)snprintf(digits, sizeof digits, "%.9g", value));
+    tb_leave_c_locale(previous);
 }
 
 void tb_json_boolean(tb_json *json, const char *key, bool value)

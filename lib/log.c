@@ -1,5 +1,7 @@
 #include "lib/log.h"
 
+#include "lib/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +11,9 @@ static void write_line(int file, const char *format, va_list arguments)
     static const char prefix[] = "tileblas: ";
     char line[1024];
     int used = snprintf(line, sizeof line, "%s", prefix);
+    locale_t previous = tb_enter_c_locale();
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
+    tb_leave_c_locale(previous);
     if (length < 0)
         return;
     used += length;

@@ -1,5 +1,6 @@
 #include "lib/profile.h"
 
+#include "lib/c_locale.h"
 #include "lib/learning.h"
 #include "lib/log.h"
 
@@ -132,7 +133,9 @@ void tb_load_profile(const char *device)
     FILE *file = tb_profile_path(path, sizeof path) ? fopen(path, "re") : NULL;
     if (!file)
         return;
+    locale_t previous = tb_enter_c_locale();
     reading reading = read_profile(file, device, ratios);
+    tb_leave_c_locale(previous);
     fclose(file);
     if (reading != READ) {
         tb_log("%s is ignored: %s", path, reading == FOREIGN ? "it is another machine's" : "it is damaged");
@@ -180,7 +183,9 @@ bool tb_save_profile(const char *path, const char *device)
     FILE *file = fopen(fresh, "we");
     if (!file)
         return false;
+    locale_t previous = tb_enter_c_locale();
     bool written = write_profile(file, device);
+    tb_leave_c_locale(previous);
     written = fclose(file) == 0 && written && rename(fresh, path) == 0;
     if (!written)
         unlink(fresh);

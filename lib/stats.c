@@ -1,6 +1,7 @@
 #include "lib/stats.h"
 
 #include "include/tileblas.h"
+#include "lib/c_locale.h"
 #include "lib/counters.h"
 #include "lib/log.h"
 #include "lib/options.h"
@@ -38,10 +39,18 @@ static const char *memory_text(const tb_place *place)
     return texts[place->memory];
 }
 
+static int print_plan(const tb_plan *plan, char *text, size_t size)
+{
+    locale_t previous = tb_enter_c_locale();
+    int length = tb_print_plan(plan, text, size);
+    tb_leave_c_locale(previous);
+    return length;
+}
+
 static void print_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     char decision[256];
-    tb_print_plan(plan, decision, sizeof decision);
+    print_plan(plan, decision, sizeof decision);
     tb_log("sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
            "%s, %.3f ms",
            problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
@@ -116,7 +125,7 @@ void tileblas_reset_statistics(void)
 size_t tileblas_last_plan(char *text, size_t size)
 {
     if (has_last_plan)
-        return (size_t)tb_print_plan(&last_plan, text, size);
+        return (size_t)print_plan(&last_plan, text, size);
     if (size > 0)
         text[0] = '\0';
     return 0;

@@ -1,6 +1,7 @@
 #include "lib/summary.h"
 
 #include "lib/bindings.h"
+#include "lib/c_locale.h"
 #include "lib/log.h"
 #include "lib/options.h"
 
@@ -24,12 +25,14 @@ static int open_to_append(const char *path)
 static void write_tally(int file, const char *indent, const char *name, const tb_tally *tally)
 {
     char link[64] = "", won[80] = "";
+    locale_t previous = tb_enter_c_locale();
     if (tally->link_bytes > 0)
         snprintf(link, sizeof link, ", %.1f MB over the link", 1e-6 * tally->link_bytes);
     if (tally->won_seconds != 0)
         snprintf(won, sizeof won, ", %.3f s %s against the forecast for the host",
                  tally->won_seconds > 0 ? tally->won_seconds : -tally->won_seconds,
                  tally->won_seconds > 0 ? "won" : "lost");
+    tb_leave_c_locale(previous);
     tb_log_to(file, "%s%s %llu calls, %.3f GFLOP, %.3f s%s%s", indent, name, tally->calls, 1e-9 * tally->flop,
               tally->seconds, link, won);
 }

@@ -32,6 +32,7 @@ want liblapack-test compgen -G '/usr/lib/*/lapack/xlintsts'
 want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core
 want libarmadillo-dev test -e /usr/include/armadillo
 want g++ have g++
+want locales test -e /usr/share/i18n/locales/de_DE
 if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
     say "installing: pytest hypothesis, with pip into build/pytest"
     "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||

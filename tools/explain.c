@@ -26,7 +26,8 @@ static const char help[] =
     "                                   where the three matrices lie; host is the default\n"
     "  --assume h200|none               another GPU than this machine's, or none\n"
     "  --cores N                        another number of host cores\n"
-    "  --json                           as JSON\n"
+    "  --all                            kernels too that are chosen only when forced\n"
+    "  --json                           as JSON, with all kernels\n"
     "  --help                           this\n"
     "\n"
     "TILEBLAS_ROUTE and TILEBLAS_KERNEL force their choice here as they do in a program.\n";
@@ -52,7 +53,7 @@ static const struct {
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
-enum { TRANSA = 1, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, JSON };
+enum { TRANSA = 1, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
 
 static const struct option options[] = {
     {"transa", required_argument, NULL, TRANSA},
@@ -65,6 +66,7 @@ static const struct option options[] = {
     {"pointers", required_argument, NULL, POINTERS},
     {"assume", required_argument, NULL, ASSUME},
     {"cores", required_argument, NULL, CORES},
+    {"all", no_argument, NULL, ALL},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -147,6 +149,9 @@ static bool read_option(int option, question *question)
         if (!read_size(optarg, 1, &cores) || cores > 1 << 20)
             return false;
         question->facts.machine.host_cores = (int)cores;
+        return true;
+    case ALL:
+        question->wants_all = true;
         return true;
     case JSON:
         question->as_json = true;

@@ -127,6 +127,33 @@ static const char *objection_to(const question *question, const kernel_row *row)
                                chip_of(question)->architecture);
 }
 
+static void print_kernel(const question *question, const kernel_row *row, bool chosen)
+{
+    const char *objection = objection_to(question, row);
+    if (row->serves)
+        printf("  %-34s %.6g ms%s%s%s\n", row->kernel->name, 1e3 * row->seconds, objection ? "  " : "",
+               objection ? objection : "", chosen ? "  <- chosen" : "");
+    else
+        printf("  %-34s cannot serve it\n", row->kernel->name);
+}
+
+/* Kernels that are chosen only when forced, and were not, are counted, unless all are wanted. */
+static void print_kernels(const question *question, const answer *answer, const kernel_row *rows)
+{
+    int left_out = 0;
+    printf("\nkernels      forecast, without what is copied over the link\n");
+    for (size_t i = 0; i < question->facts.kernel_count; i++) {
+        const bool chosen = rows[i].kernel == answer->plan.kernel;
+        if (question->wants_all || chosen ||
+            tb_kernel_is_free_on(rows[i].kernel, chip_of(question)->architecture))
+            print_kernel(question, &rows[i], chosen);
+        else
+            left_out++;
+    }
+    if (left_out > 0)
+        printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
+}
+
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
     const tb_problem *problem = &question->problem;
@@ -157,17 +184,8 @@ static void print_words(const question *question, const answer *answer, const ke
         else
             printf("  %-10s not possible: %s\n", tb_route_text(route), candidate->remark);
     }
-    if (rows) {
-        printf("\nkernels      forecast, without what is copied over the link\n");
-        for (size_t i = 0; i < question->facts.kernel_count; i++)
-            if (rows[i].serves)
-                printf("  %-34s %.6g ms%s%s%s\n", rows[i].kernel->name, 1e3 * rows[i].seconds,
-                       objection_to(question, &rows[i]) ? "  " : "",
-                       objection_to(question, &rows[i]) ? objection_to(question, &rows[i]) : "",
-                       rows[i].kernel == answer->plan.kernel ? "  <- chosen" : "");
-            else
-                printf("  %-34s cannot serve it\n", rows[i].kernel->name);
-    }
+    if (rows)
+        print_kernels(question, answer, rows);
     printf("\nchoice       %s\n", plan);
 }
 

@@ -11,6 +11,7 @@ typedef struct question {
     const char *assumed; /* name of the GPU that is supposed, "none", or NULL: this machine's */
     tb_facts facts;
     bool as_json;
+    bool wants_all; /* kernels too that are chosen only when forced; JSON has them anyway */
 } question;
 
 /* "host" and so on, by tb_memory. */

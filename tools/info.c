@@ -18,7 +18,8 @@ static const char help[] =
     "\n"
     "What is here: the libraries, GPUs and driver, the host BLAS, kernels, options in force.\n"
     "\n"
-    "  --json  as JSON\n"
+    "  --all   kernels too that are chosen only when forced\n"
+    "  --json  as JSON, with all kernels\n"
     "  --help  this\n";
 
 #define GIB ((double)(1 << 30))
@@ -61,6 +62,14 @@ static const char *why_no_device(tb_readiness readiness)
     return "the driver offers no GPU that the kernels run on";
 }
 
+/* Whether decisions may choose the kernel on this machine's GPU, or, where there is none, on the oldest that it runs on. */
+static bool is_free(const tb_kernel *kernel)
+{
+    const tb_machine machine = tb_machine_facts();
+    return tb_kernel_is_free_on(kernel, machine.chip_count > 0 ? machine.chips[0].architecture
+                                                               : kernel->architecture);
+}
+
 static const char *kernel_state(const tb_kernel *kernel)
 {
     bool built = kernel->entries && kernel->entries->module && kernel->entries->module->image;
@@ -70,8 +79,7 @@ static const char *kernel_state(const tb_kernel *kernel)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";
-    const int architecture = machine.chip_count > 0 ? machine.chips[0].architecture : kernel->architecture;
-    if (!tb_kernel_is_free_on(kernel, architecture))
+    if (!is_free(kernel))
         return "only when forced";
     if (kernel->accuracy == TB_ACCURACY_FAST)
         return "chosen by forecast in precision fast";
@@ -121,7 +129,26 @@ static void print_devices(const tb_machine *machine)
                tb_machine_device(0)->driver_version % 1000 / 10);
 }
 
-static int print_words(const tb_machine *machine, const host_blas *host)
+/* Kernels that nobody has forced and that are chosen only then are counted, unless all are wanted. */
+static void print_kernels(bool all)
+{
+    int left_out = 0;
+    printf("\nkernels      compute capability, tile of C and k, state\n");
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        if (!all && !is_free(kernel) && strcmp(kernel->name, tb_option_text(TB_OPTION_KERNEL)) != 0) {
+            left_out++;
+            continue;
+        }
+        printf("  %-34s %d.%d%s  %4dx%dx%d  %s\n", kernel->name, kernel->architecture / 10,
+               kernel->architecture % 10, kernel->architecture_end ? " " : "+", kernel->tile_m,
+               kernel->tile_n, kernel->tile_k, kernel_state(kernel));
+    }
+    if (left_out > 0)
+        printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
+}
+
+static int print_words(const tb_machine *machine, const host_blas *host, bool all)
 {
     char path[PATH_MAX];
     printf("TileBLAS     " TB_VERSION "\n");
@@ -137,13 +164,7 @@ static int print_words(const tb_machine *machine, const host_blas *host)
     else
         printf("host BLAS    none was found for programs that bring none\n");
 
-    printf("\nkernels      compute capability, tile of C and k, state\n");
-    for (size_t row = 0; row < tb_catalog_size; row++) {
-        const tb_kernel *kernel = &tb_catalog[row];
-        printf("  %-34s %d.%d%s  %4dx%dx%d  %s\n", kernel->name, kernel->architecture / 10,
-               kernel->architecture % 10, kernel->architecture_end ? " " : "+", kernel->tile_m,
-               kernel->tile_n, kernel->tile_k, kernel_state(kernel));
-    }
+    print_kernels(all);
     printf("\noptions      in force\n");
     for (tb_option_index option = 0; option < TB_OPTION_COUNT; option++) {
         const tb_option *row = &tb_option_rows[option];
@@ -223,12 +244,17 @@ static int print_json(const tb_machine *machine, const host_blas *host)
 
 int tool_info(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool as_json = false;
+    static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    bool as_json = false, all = false;
     int option;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (option) {
+        case 'a':
+            all = true;
+            break;
         case 'j':
             as_json = true;
             break;
@@ -242,5 +268,5 @@ int tool_info(int argc, char **argv)
     tb_machine_start(&(tb_plan){.start = TB_START_NOW});
     tb_machine machine = tb_machine_facts();
     host_blas host = find_host_blas();
-    return as_json ? print_json(&machine, &host) : print_words(&machine, &host);
+    return as_json ? print_json(&machine, &host) : print_words(&machine, &host, all);
 }

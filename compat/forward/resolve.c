@@ -1,10 +1,11 @@
-/* Who answers to a forwarded name: what the program would have reached without TileBLAS, or else the library of
- * TILEBLAS_HOST_BLAS or a well-known one. Asked once per name, on its first call; one process has one answer.
+/* Who answers to a forwarded name: the library of TILEBLAS_HOST_BLAS, or else what the program would have reached
+ * without TileBLAS, or else a well-known library. Asked once per name, on its first call; one process has one answer.
  *
  * No lock is held, and no thread waits for another: threads that ask at the same time find the same, and the
  * first to say so is believed.
  */
 #include "compat/forward/forward.h"
+#include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
 #include "lib/linker.h"
@@ -16,9 +17,18 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Finding ---------------------------------------------------------------------------------------- */
+
+/* A call that somebody must answer. */
+typedef struct question {
+    const char *symbol;
+    const void *call_site;
+    int forwarder; /* the position of one that handed the call over, or -1 */
+} question;
 
 /* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
  * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
@@ -28,58 +38,104 @@ static bool has_promised_width(const tb_loaded_object *object)
     return bits == 0 || bits == TB_PLAIN_BITS;
 }
 
+/* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is enough: it may be
+ * on its way up, as libblastrampoline is when it tries out its library, and its other names not be ready to be called,
+ * which a BLAS that is asked may do. Of others it is their SGEMM that shows it. */
+static bool leads_back(const question *question, const tb_loaded_object *object)
+{
+    if (question->forwarder >= 0)
+        return object->position == question->forwarder;
+    return !tb_object_computes(object);
+}
+
+static bool may_answer(const question *question, const tb_loaded_object *object)
+{
+    return !object->is_tileblas && !leads_back(question, object) && has_promised_width(object);
+}
+
 /* The definition that a library, or what it depends on, has at or behind a position in load order; NULL when
- * it has none, or the definition is a TileBLAS's, or one of another width. */
-static void *find_in(void *library, const char *symbol, int position)
+ * it has none, or the definition is a TileBLAS's, or one of another width, or leads back to us. */
+static void *find_in(void *library, const question *question, int position)
 {
     tb_loaded_object object;
-    void *address = library ? dlsym(library, symbol) : NULL;
-    if (!address || !tb_find_object(address, &object) || object.is_tileblas || object.position < position ||
-        !has_promised_width(&object))
+    void *address = library ? dlsym(library, question->symbol) : NULL;
+    if (!address || !tb_find_object(address, &object) || object.position < position ||
+        !may_answer(question, &object))
         return NULL;
     return address;
 }
 
-/* The linker's next definition; where that is another TileBLAS, or of another width, the next one behind it. */
-static void *find_in_process(const char *symbol)
+/* The linker's next definition; where that may not answer, the next one behind it. */
+static void *find_in_process(const question *question)
 {
     tb_loaded_object object;
-    void *address = dlsym(RTLD_NEXT, symbol);
+    void *address = dlsym(RTLD_NEXT, question->symbol);
     if (!address || !tb_find_object(address, &object))
         return NULL;
-    if (!object.is_tileblas && has_promised_width(&object))
+    if (may_answer(question, &object))
         return address;
     while (tb_find_object_at(object.position + 1, &object))
-        if ((address = find_in(tb_open_object(&object), symbol, object.position)))
+        if ((address = find_in(tb_open_object(&object), question, object.position)))
             return address;
     return NULL;
 }
 
-static void *find_in_library(const char *name, const char *symbol)
+static void *find_in_library(const char *name, const question *question)
 {
-    return find_in(dlopen(name, RTLD_LAZY | RTLD_LOCAL), symbol, 0);
+    return find_in(dlopen(name, RTLD_LAZY | RTLD_LOCAL), question, 0);
 }
 
-static void *find_in_libraries(const char *const *names, const char *symbol)
+static void *find_in_libraries(const char *const *names, const question *question)
 {
     void *address = NULL;
     for (; !address && *names; names++)
-        address = find_in_library(*names, symbol);
+        address = find_in_library(*names, question);
     return address;
 }
 
-/* The option replaces the well-known BLAS, but not every BLAS has a LAPACK in it. */
-static void *find_elsewhere(const char *symbol, bool is_lapack)
+/* Of the object that an address lies in; 0 when it does not tell. */
+static int integer_bits_of(const void *address)
+{
+    tb_loaded_object object;
+    return tb_find_object(address, &object) ? tb_probe_integer_bits(tb_open_object(&object)) : 0;
+}
+
+/* In the library of HOST_BLAS. It comes before what the process has, but not with integers of another width. */
+static void *find_chosen(const question *question, const void *own)
 {
     const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
-    void *address = *chosen ? find_in_library(chosen, symbol) : NULL;
-    if (address)
+    void *address = *chosen ? find_in_library(chosen, question) : NULL;
+    if (!address || !own)
         return address;
+    const int bits = integer_bits_of(address), own_bits = integer_bits_of(own);
+    return bits == 0 || own_bits == 0 || bits == own_bits ? address : NULL;
+}
+
+/* HOST_BLAS replaces the well-known BLAS, but not every BLAS has a LAPACK in it. */
+static void *find_well_known(const question *question, bool is_lapack)
+{
     if (is_lapack)
-        return find_in_libraries(tb_lapack_libraries, symbol);
-    if (*chosen)
+        return find_in_libraries(tb_lapack_libraries, question);
+    if (*tb_option_text(TB_OPTION_HOST_BLAS))
         return NULL;
-    return find_in_libraries(TB_PLAIN_BITS == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32, symbol);
+    return find_in_libraries(TB_PLAIN_BITS == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32, question);
+}
+
+/* A program's own error handler wins whatever is chosen. */
+static bool is_error_handler(const char *symbol)
+{
+    return strcmp(symbol, "xerbla_") == 0 || strcmp(symbol, "cblas_xerbla") == 0;
+}
+
+static void *find_answer(const question *question, bool is_lapack)
+{
+    void *own = find_in_process(question);
+    if (own && is_error_handler(question->symbol))
+        return own;
+    void *chosen = find_chosen(question, own);
+    if (chosen)
+        return chosen;
+    return own ? own : find_well_known(question, is_lapack);
 }
 
 /* ---- Standing in ------------------------------------------------------------------------------------- */
@@ -106,6 +162,14 @@ static void report_cblas(int number, const char *routine, const char *format, ..
     report(routine, strlen(routine), number);
 }
 
+/* Whether a name stands for a computation, whose caller cannot go on without it; not for what controls a library
+ * or reports an error, which can be left undone. */
+static bool is_computation(const char *symbol)
+{
+    return strncmp(symbol, "openblas_", 9) != 0 && strncmp(symbol, "goto_", 5) != 0 &&
+           !strstr(symbol, "xerbla");
+}
+
 /* Irregular arguments are reported even where no BLAS is there to do it: SGEMM's, and those that libraries
  * find which check arguments themselves. */
 static void *stand_in(const char *symbol)
@@ -115,6 +179,33 @@ static void *stand_in(const char *symbol)
     if (strcmp(symbol, "cblas_xerbla") == 0)
         return (void *)report_cblas;
     return (void *)tb_forward_missing;
+}
+
+/* The file of the object that an address lies in, as the dynamic linker names it; NULL when it lies in none. */
+static const char *file_of(const void *address, tb_loaded_object *object)
+{
+    if (!tb_find_object(address, object))
+        return NULL;
+    return *object->path ? object->path : program_invocation_name;
+}
+
+/* Had the program been linked with a library that lacks the name, the dynamic linker would end it just so: this
+ * line, status 127, no exit handler. An answer that nobody has computed would be worse. */
+static _Noreturn void end_as_the_linker_does(const question *question)
+{
+    static const char format[] = "%s: symbol lookup error: %s: undefined symbol: %s\n";
+    tb_loaded_object object;
+    char line[2 * PATH_MAX + 256];
+    const char *file = file_of(question->call_site, &object);
+    if (!file)
+        file = file_of(tb_forward_names, &object);
+    int length =
+        snprintf(line, sizeof line, format, program_invocation_name, file ? file : "", question->symbol);
+    if (length >= (int)sizeof line)
+        length = (int)sizeof line - 1;
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+    _exit(127);
 }
 
 /* ---- Answering --------------------------------------------------------------------------------------- */
@@ -128,22 +219,32 @@ static void tell(const char *symbol, const void *address)
         tb_log("%s: calls go to %s", symbol, host.dli_fname);
 }
 
-void *tb_resolve_forwarded(uint32_t index)
+/* What is in the name's slot from now on: the answer, or one that another thread has found before. */
+static void *keep(uint32_t index, const char *symbol, void *answer)
+{
+    void *kept = NULL;
+    if (!atomic_compare_exchange_strong(&tb_forward_slots[index], &kept, answer))
+        return kept;
+    tell(symbol, answer);
+    return answer;
+}
+
+void *tb_resolve_forwarded(uint32_t index, const void *call_site)
 {
     const int error = errno; /* the first call leaves it as later ones do */
-    const char *symbol = tb_forward_names + tb_forward_offsets[index];
+    if (tb_notice_width_question())
+        return (void *)tb_forward_missing;
     tb_enter_linker();
-    void *address = find_in_process(symbol);
-    if (!address)
-        address = find_elsewhere(symbol, index >= TB_FORWARD_BLAS_COUNT);
-    if (!address)
-        address = stand_in(symbol);
-    void *nobody = NULL;
-    if (atomic_compare_exchange_strong(&tb_forward_slots[index], &nobody, address))
-        tell(symbol, address);
-    else
-        address = nobody;
+    const char *symbol = tb_forward_names + tb_forward_offsets[index];
+    const question question = {symbol, call_site, tb_find_forwarder(call_site, symbol)};
+    void *answer = find_answer(&question, index >= TB_FORWARD_BLAS_COUNT);
+    if (!answer && is_computation(question.symbol) && !tb_is_probing())
+        end_as_the_linker_does(&question);
+    if (!answer)
+        answer = stand_in(question.symbol);
+    if (!tb_is_probing())
+        answer = keep(index, question.symbol, answer);
     tb_leave_linker();
     errno = error;
-    return address;
+    return answer;
 }

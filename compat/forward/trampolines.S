@@ -73,6 +73,7 @@ tb_forward_first:
     movups %xmm6, 160(%rsp)
     movups %xmm7, 176(%rsp)
     movl %r11d, %edi
+    movq 8(%rbp), %rsi /* where the caller goes on */
     call tb_resolve_forwarded
     movq %rax, %r11
     movq (%rsp), %rdi
@@ -160,6 +161,7 @@ tb_forward_first:
     stp q4, q5, [sp, #160]
     stp q6, q7, [sp, #192]
     mov w0, w17
+    mov x1, x30 /* where the caller goes on */
     bl tb_resolve_forwarded
     mov x16, x0
     ldp x0, x1, [sp, #16]

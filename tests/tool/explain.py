@@ -28,6 +28,22 @@ def a_large_product_goes_to_a_gpu():
              "faster on the device")
 
 
+def what_is_chosen_only_when_forced_is_shown_on_request():
+    question = ("explain", "4000", "4000", "4000", "--assume", "h200")
+    plain, whole = call("TOOL", *question).stdout, call("TOOL", *question, "--all").stdout
+    forced = [kernel["name"] for kernel in _explain(*question[1:])["kernels"]
+              if kernel.get("objection") == "only when forced"]
+    assert len(forced) > 10 and "ladder/naive" in forced
+    for name in forced:
+        contains(whole, f"  {name} ")
+        assert f"  {name} " not in plain, plain
+    contains(plain, "  sgemm_simt_128x128 ", f"and {len(forced)} more, chosen only when forced: --all shows them")
+    assert "--all" not in whole
+    by_force = call("TOOL", *question, environment={"TILEBLAS_KERNEL": "ladder/float4"}).stdout
+    contains(by_force, "  ladder/float4 ")
+    assert "  ladder/naive " not in by_force
+
+
 def a_small_one_stays():
     answer = _explain("100", "100", "100", "--assume", "h200")
     equal((answer["choice"]["route"], answer["choice"]["reason"]), ("host", "too small to gain"))

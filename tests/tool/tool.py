@@ -11,7 +11,7 @@ SIZE = 128  # of client.c's products
 
 PATHS = {name: os.environ[name] for name in (
     "TOOL", "TOOL_SIM", "PRELOAD", "PRELOAD_SIM", "LIBRARY_SIM", "BLAS", "CLIENT", "CLIENT_DOUBLE", "CLIENT_NONE",
-    "CLIENT_INSIDE", "CLIENT_STATIC", "CLIENT_LINKED", "EXTENSION", "CUBLAS", "SOURCE", "NM")}
+    "CLIENT_INSIDE", "CLIENT_STATIC", "CLIENT_LINKED", "EXTENSION", "SET_LOCALE", "CUBLAS", "SOURCE", "NM")}
 SANITIZED = os.environ["SANITIZED"]
 
 

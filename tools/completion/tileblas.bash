@@ -36,9 +36,9 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
             return
             ;;
-        info:*) words='--json --help' ;;
+        info:*) words='--all --json --help' ;;
         explain:*)
-            words='--transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --json --help'
+            words='--transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;

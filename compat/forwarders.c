@@ -1,0 +1,144 @@
+/* Who hands calls to us, and who would hand them back; see forwarders.h. */
+#include "compat/forwarders.h"
+
+#include "compat/arguments.h"
+#include "dispatch/plan.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* The definition that references of an object to a name are bound to: that which the whole process sees, or else the one that
+ * the object brings. */
+static void *find_binding(const tb_loaded_object *object, const char *name)
+{
+    void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
+    void *address = process ? dlsym(process, name) : NULL;
+    return address || !own ? address : dlsym(own, name);
+}
+
+bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
+{
+    tb_loaded_object object;
+    void *address = tb_find_object(call_site, &object) ? find_binding(&object, name) : NULL;
+    return address && tb_find_object(address, &object) && object.is_tileblas;
+}
+
+int tb_find_forwarder(const void *call_site, const char *name)
+{
+    tb_loaded_object caller;
+    if (!tb_find_object(call_site, &caller) || caller.is_tileblas)
+        return -1;
+    void *address = find_binding(&caller, name);
+    return address && tb_find_position(address) == caller.position ? caller.position : -1;
+}
+
+/* ---- Probes ------------------------------------------------------------------------------------------------ */
+
+#define MARK "TileBLAS probe 1"
+
+/* The matrix C of a probe, and what tells it from a program's. Every TileBLAS of a process knows those of the
+ * others. */
+typedef struct probe {
+    float c;
+    char mark[sizeof MARK];
+    int is_cblas;
+    int has_come_back; /* in the calling convention that it was made in */
+    int was_passed_on; /* in the other one */
+} probe;
+
+bool tb_notice_probe(tb_spelling spelling, const float *c)
+{
+    probe *noticed = (probe *)c;
+    if (memcmp(noticed->mark, MARK, sizeof MARK) != 0)
+        return false;
+    if (noticed->is_cblas == tb_spelling_rows[spelling].is_cblas)
+        noticed->has_come_back = true;
+    else
+        noticed->was_passed_on = true;
+    return true;
+}
+
+/* The k of the larger of two probes. */
+enum { LARGEST_PROBE = (int)TB_SMALL_VOLUME };
+
+static _Thread_local bool probing __attribute__((tls_model("initial-exec")));
+
+bool tb_is_probing(void)
+{
+    return probing;
+}
+
+/* C := 0 A B + beta C, C being 1 and k as given. No argument is irregular, nothing trivial enough for a
+ * forwarder to answer by itself, nothing read but the zeros here, if anything, and it is never called small. Integers
+ * may be of either width. */
+static bool computes_probe(tb_spelling spelling, const void *address, const int64_t k)
+{
+    static float zeros[LARGEST_PROBE];
+    static const int64_t one = 1;
+    static const float alpha = 0, beta = TB_PROBE_BETA;
+    probe probe = {.c = 1, .mark = MARK, .is_cblas = tb_spelling_rows[spelling].is_cblas};
+    float *c = (float *)&probe;
+    union {
+        const void *address;
+        tb_cblas_sgemm *cblas;
+        tb_fortran_sgemm *fortran;
+    } candidate = {address};
+    probing = true;
+    if (probe.is_cblas)
+        candidate.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE, TB_NO_TRANSPOSE, one, one, k, alpha, zeros, one,
+                        zeros, k, beta, c, one);
+    else
+        candidate.fortran("N", "N", &one, &one, &k, &alpha, zeros, &one, zeros, &k, &beta, c, &one, 1, 1);
+    probing = false;
+    return !probe.has_come_back && (probe.was_passed_on || probe.c == beta);
+}
+
+/* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a glance, where
+ * nothing would end a circle. */
+static bool computes_by_itself(tb_spelling spelling, const void *address)
+{
+    return computes_probe(spelling, address, 1) && computes_probe(spelling, address, LARGEST_PROBE);
+}
+
+/* Answers that were given. Threads that ask at the same time find the same; without room it is asked again. */
+enum { FREE, CLAIMED, COMPUTES, USELESS };
+static struct {
+    atomic_int answer;
+    const void *address;
+} answers[64];
+enum { ANSWER_COUNT = sizeof answers / sizeof *answers };
+
+bool tb_computes(tb_spelling spelling, const void *address)
+{
+    for (size_t i = 0; i < ANSWER_COUNT; i++) {
+        int answer = atomic_load_explicit(&answers[i].answer, memory_order_acquire);
+        if (answer == FREE)
+            break;
+        if (answer != CLAIMED && answers[i].address == address)
+            return answer == COMPUTES;
+    }
+    if (probing)
+        return true;
+    const bool computes = computes_by_itself(spelling, address);
+    for (size_t i = 0; i < ANSWER_COUNT; i++) {
+        int answer = FREE;
+        if (atomic_compare_exchange_strong(&answers[i].answer, &answer, CLAIMED)) {
+            answers[i].address = address;
+            atomic_store_explicit(&answers[i].answer, computes ? COMPUTES : USELESS, memory_order_release);
+            break;
+        }
+    }
+    return computes;
+}
+
+bool tb_object_computes(const tb_loaded_object *object)
+{
+    void *library = tb_open_object(object);
+    for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
+        void *address = dlsym(library, tb_spelling_rows[spelling].symbol);
+        if (address && tb_find_position(address) == object->position && !tb_computes(spelling, address))
+            return false;
+    }
+    return true;
+}

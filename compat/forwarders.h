@@ -1,0 +1,53 @@
+/* Forwarders: libraries that export the names of BLAS themselves and hand the calls to another library, which they
+ * have opened, through a pointer. FlexiBLAS is one, libblastrampoline, many a profiler. Where that other library is
+ * TileBLAS, what looks like the caller's own BLAS would hand every call back to us. Such a candidate leads back.
+ *
+ * Two things tell one. A call that comes out of an object which the dynamic linker has bound to its own definition
+ * came through a pointer of that object: the object has handed the call over. And a probe, a call of SGEMM by which
+ * nothing is computed but a number of ours, comes back to us through it; that shows also those that jump, of which a
+ * return address tells nothing, and chains of several.
+ *
+ * host_blas.c and forward/resolve.c ask about candidates; sgemm_abi.c notices probes.
+ */
+#ifndef TB_FORWARDERS_H
+#define TB_FORWARDERS_H
+
+#include "compat/host_blas.h"
+#include "compat/loaded_objects.h"
+
+#include <stdbool.h>
+
+/* Whether the linker has bound references to a name, where a call returns to, to a TileBLAS. */
+bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
+
+/* The position of the forwarder that has handed over a call of a name which returns to the call site: an object whose
+ * references to the name are bound to its own definition. -1 where that is not known of any. */
+int tb_find_forwarder(const void *call_site, const char *name);
+
+/* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of
+ * whom nothing is known yet, it is then presumed that calls do not come back; what follows from that is not to be kept.
+ */
+bool tb_is_probing(void);
+
+/* Whether an SGEMM of that spelling computes by itself: calls do not come back to a TileBLAS, nor is nothing done, as by
+ * a forwarder that has no library for the name. Asked once for each address. */
+bool tb_computes(tb_spelling spelling, const void *address);
+
+/* Whether every SGEMM that the object itself defines does. */
+bool tb_object_computes(const tb_loaded_object *object);
+
+/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. */
+#define TB_PROBE_BETA 0x1.6a7c3ep-9F
+
+/* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then
+ * on. A probe of the other convention is somebody's who calls sgemm_ from inside a cblas_sgemm of its own. Either is
+ * over with that: there is nothing to compute. */
+bool tb_notice_probe(tb_spelling spelling, const float *c);
+
+/* Whether it is worth asking. */
+static inline bool tb_may_be_probe(float alpha, float beta)
+{
+    return alpha == 0 && beta == TB_PROBE_BETA;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* Numbers with a decimal point. A program may have called setlocale, and then printf writes and scanf reads a comma, or
+ * whatever else the locale has; files, JSON and lines of ours are by the rules of the C locale all the same.
+ */
+#ifndef TB_C_LOCALE_H
+#define TB_C_LOCALE_H
+
+#include <locale.h>
+
+/* Puts this thread in the C locale, other threads being left where they are; what it returns leads back. Allocates
+ * nothing. */
+locale_t tb_enter_c_locale(void);
+void tb_leave_c_locale(locale_t previous);
+
+#endif
