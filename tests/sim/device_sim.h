@@ -23,7 +23,8 @@
  * Operations in a script: open memory allocate pinned stream event order wait copy launch, or any. Failures:
  * memory and unsupported are returned once, though not by waits, which can only report a loss; lost is
  * returned by this and all later operations of the device; fault, for copies and launches, is accepted and
- * then loses the device half-way through the work.
+ * then loses the device half-way through the work; half, for launches, does half of the work and is
+ * returned as memory, as where the second of a kernel's two passes cannot be launched.
  */
 #ifndef TB_DEVICE_SIM_H
 #define TB_DEVICE_SIM_H
