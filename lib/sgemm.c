@@ -58,10 +58,13 @@ void tb_sgemm(const tb_problem *given, const tb_host *host)
     if (given->m == 0 || given->n == 0)
         return;
 
-    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. */
+    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. An alpha that is NaN or
+     * infinite would reach C on some routes. */
     tb_problem problem = *given;
-    if (problem.alpha == 0)
+    if (problem.alpha == 0 || problem.k == 0) {
+        problem.alpha = 0;
         problem.k = 0;
+    }
     if (problem.k == 0 && problem.beta == 1)
         return;
 
