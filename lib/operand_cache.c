@@ -174,7 +174,7 @@ tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t r
         if (strip->first_row == first_row && strip->rows == rows)
             found = strip;
         else if (strip->first_row < first_row + rows && first_row < strip->first_row + strip->rows)
-            memset(strip->known + first_column, false, (size_t)columns);
+            tb_forget_columns(strip, first_column, columns);
     }
     return found ? found : add_strip(operand, first_row, rows);
 }
@@ -185,4 +185,9 @@ bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns)
     const bool all = !memchr(known, false, (size_t)columns);
     memset(known, true, (size_t)columns);
     return all;
+}
+
+void tb_forget_columns(tb_strip *strip, int64_t first_column, int64_t columns)
+{
+    memset(strip->known + first_column, false, (size_t)columns);
 }

@@ -83,6 +83,9 @@ tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t r
  * forgotten. */
 bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns);
 
+/* They are loaded in another way, and nothing is known of them. */
+void tb_forget_columns(tb_strip *strip, int64_t first_column, int64_t columns);
+
 /* Prints of a column. */
 static inline tb_fingerprint *tb_prints_of_column(const tb_strip *strip, int64_t column)
 {

@@ -70,6 +70,9 @@ typedef struct sim_usage {
 
 sim_usage sim_get_usage(void);
 
+/* Has the watcher called before each copy that a device carries out, by the thread that does; NULL: nobody. */
+void sim_watch_copies(void (*watcher)(const void *source, size_t bytes));
+
 /* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);
