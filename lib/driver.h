@@ -39,6 +39,7 @@
     X(cuMemFreeHost)                                                                                         \
     X(cuMemGetInfo)                                                                                          \
     X(cuMemHostAlloc)                                                                                        \
+    X(cuMemHostGetFlags)                                                                                     \
     X(cuMemcpy2DAsync)                                                                                       \
     X(cuMemcpyDtoDAsync)                                                                                     \
     X(cuMemcpyDtoHAsync)                                                                                     \

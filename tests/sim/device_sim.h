@@ -45,6 +45,9 @@ void sim_set(const char *name, const char *value);
 void *sim_allocate(tb_memory memory, int device, size_t bytes);
 void sim_release(void *memory);
 
+/* Pinned memory as from cudaHostAlloc, write-combined: a host that reads it, or writes it except by sim_copy, faults. */
+void *sim_allocate_write_combined(size_t bytes);
+
 /* Copies between any two places, done on return. */
 void sim_copy(void *target, const void *source, size_t bytes);
 
