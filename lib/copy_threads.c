@@ -132,15 +132,15 @@ static size_t print_bytes(const tb_host_copy *copy, size_t at)
     return left < TB_FINGERPRINT_BYTES ? left : TB_FINGERPRINT_BYTES;
 }
 
-static void print_row(const tb_host_copy *copy, size_t row)
+/* Prints are of what has been copied, and not of what lies there a moment before or after. */
+static void copy_and_print_row(const tb_host_copy *copy, size_t row)
 {
+    char *target = copy->target + row * copy->target_pitch;
     const char *source = copy->source + row * copy->source_pitch;
     tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
     for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES) {
-        const size_t bytes = print_bytes(copy, at);
-        *print++ = tb_fingerprint_of(source + at, bytes);
-        if (copy->target)
-            copy_bytes(copy, copy->target + row * copy->target_pitch + at, source + at, bytes);
+        *print++ =
+            tb_copy_with_fingerprint(target + at, source + at, print_bytes(copy, at), copy->past_caches);
     }
 }
 
@@ -161,7 +161,7 @@ static void do_piece(tb_copy_job *job, size_t first, size_t rows)
         copy_rows(copy, first, rows);
     for (size_t row = first; copy->prints && row < first + rows; row++)
         if (!job->compares)
-            print_row(copy, row);
+            copy_and_print_row(copy, row);
         else if (atomic_load_explicit(&job->differs, memory_order_relaxed))
             return;
         else if (!row_is_same(copy, row))

@@ -15,11 +15,12 @@
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
  * are and not read again soon, or that a device reads next. */
 typedef struct tb_host_copy {
-    char *target; /* NULL: only prints are wanted */
+    char *target; /* of a comparison: not looked at */
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows;
     bool past_caches;
-    tb_fingerprint *prints; /* of the source's rows, tb_prints_of(row_bytes) each; NULL: none are wanted */
+    tb_fingerprint
+        *prints; /* of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted */
 } tb_host_copy;
 
 /* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */

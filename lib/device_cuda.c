@@ -137,6 +137,20 @@ static CUcontext context_of(const tb_place *place)
     return place->context ? place->context : devices[place->device].primary;
 }
 
+/* Memory that the driver has registered, and not allocated, has no such flags. */
+static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
+{
+    IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));
+    return TB_OK;
+}
+
+static bool is_write_combined(CUcontext context, const void *pointer)
+{
+    unsigned flags = 0;
+    return context && read_host_flags(context, pointer, &flags) == TB_OK &&
+           (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
+}
+
 static void cuda_locate(const void *pointer, tb_place *place)
 {
     CUcontext context = NULL;
@@ -161,6 +175,7 @@ static void cuda_locate(const void *pointer, tb_place *place)
         place->memory = TB_MEMORY_DEVICE;
     else if (type == CU_MEMORYTYPE_HOST)
         place->memory = TB_MEMORY_PINNED;
+    place->write_combined = place->memory == TB_MEMORY_PINNED && is_write_combined(context, pointer);
     place->device = ordinal >= 0 ? ordinal : 0;
     /* Until a device is open here nobody knows its primary context; decisions made then are made again. */
     CUcontext primary = place->device < TB_CUDA_DEVICES_MAXIMUM ? devices[place->device].primary : NULL;

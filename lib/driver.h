@@ -40,6 +40,7 @@
     X(cuMemFreeHost)                                                                                         \
     X(cuMemGetInfo)                                                                                          \
     X(cuMemHostAlloc)                                                                                        \
+    X(cuMemHostGetFlags)                                                                                     \
     X(cuMemcpy2DAsync)                                                                                       \
     X(cuMemcpyDtoDAsync)                                                                                     \
     X(cuMemcpyDtoHAsync)                                                                                     \

@@ -75,15 +75,25 @@ __attribute__((target("avx2"))) static uint64_t add_up_avx2(__m256i first, __m25
     return parts[0] + parts[1] + parts[2] + parts[3];
 }
 
-__attribute__((target("avx2"))) static void add_steps_avx2(const char *bytes, size_t count, uint64_t sums[2])
+/* What becomes of the bytes besides. */
+typedef enum copying { NOT_COPIED, COPIED, COPIED_PAST_CACHES } copying;
+
+/* As add_steps. The compiler may not load the pairs once for the sums and once more for the copy. */
+__attribute__((target("avx2"), always_inline)) static inline void
+go_through_steps(const char *bytes, size_t count, char *target, copying copying, uint64_t sums[2])
 {
     __m256i first[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()}, second[2] = {first[0], first[0]};
     for (size_t at = 0; at < count; at += STEP_BYTES) {
         _mm_prefetch(bytes + at + AHEAD_BYTES, _MM_HINT_T1);
         for (size_t half = 0; half < 2; half++) {
-            const __m256i pairs =
-                _mm256_loadu_si256((const __m256i *)(const void *)(bytes + at + half * STEP_BYTES / 2));
-            const uint64_t *of_key = key + at / 8 + half * STEP / 2;
+            const size_t from = at + half * STEP_BYTES / 2;
+            __m256i pairs = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + from));
+            __asm__("" : "+x"(pairs));
+            if (copying == COPIED)
+                _mm256_storeu_si256((__m256i *)(void *)(target + from), pairs);
+            else if (copying == COPIED_PAST_CACHES)
+                _mm256_stream_si256((__m256i *)(void *)(target + from), pairs);
+            const uint64_t *of_key = key + from / 8;
             first[half] = _mm256_add_epi64(first[half], products_avx2(pairs, of_key));
             second[half] = _mm256_add_epi64(second[half], products_avx2(pairs, of_key + 1));
         }
@@ -91,35 +101,91 @@ __attribute__((target("avx2"))) static void add_steps_avx2(const char *bytes, si
     sums[0] += add_up_avx2(first[0], first[1]);
     sums[1] += add_up_avx2(second[0], second[1]);
 }
+
+__attribute__((target("avx2"))) static void add_steps_avx2(const char *bytes, size_t count, uint64_t sums[2])
+{
+    go_through_steps(bytes, count, NULL, NOT_COPIED, sums);
+}
+
+__attribute__((target("avx2"))) static void copy_steps_avx2(char *target, const char *bytes, size_t count,
+                                                            bool past_caches, uint64_t sums[2])
+{
+    if (past_caches && (uintptr_t)target % sizeof(__m256i) == 0)
+        go_through_steps(bytes, count, target, COPIED_PAST_CACHES, sums);
+    else
+        go_through_steps(bytes, count, target, COPIED, sums);
+}
 #else
 static void add_steps_avx2(const char *bytes, size_t count, uint64_t sums[2])
 {
     add_steps(bytes, count, 0, sums);
 }
+
+static void copy_steps_avx2(char *target, const char *bytes, size_t count, bool past_caches, uint64_t sums[2])
+{
+    (void)past_caches;
+    memcpy(target, bytes, count);
+    add_steps(target, count, 0, sums);
+}
 #endif
 
-static tb_fingerprint fingerprint(const char *bytes, size_t count, bool by_avx2)
+static size_t whole_steps(size_t count)
 {
-    tb_fingerprint print = {{0, 0}};
-    const size_t whole = count / STEP_BYTES * STEP_BYTES;
-    if (by_avx2)
-        add_steps_avx2(bytes, whole, print.sums);
-    else
-        add_steps(bytes, whole, 0, print.sums);
-    if (whole < count) {
-        char last[STEP_BYTES] = {0};
-        memcpy(last, bytes + whole, count - whole);
-        add_steps(last, STEP_BYTES, whole / 8, print.sums);
-    }
-    return print;
+    return count / STEP_BYTES * STEP_BYTES;
 }
 
-tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count)
+/* From memory that others may be writing into: the compiler reads the copy from now on, and not the source again. */
+static void read_once(char *copy, const char *source, size_t count)
 {
-    return fingerprint(bytes, count, has_avx2);
+    memcpy(copy, source, count);
+    __asm__ volatile("" : : "r"(copy) : "memory");
+}
+
+/* What is left behind whole steps, filled up with zeros; copied to target, unless that is NULL. */
+static void add_rest(char *target, const char *bytes, size_t count, uint64_t sums[2])
+{
+    const size_t whole = whole_steps(count);
+    if (whole == count)
+        return;
+    char last[STEP_BYTES] = {0};
+    read_once(last, bytes + whole, count - whole);
+    add_steps(last, STEP_BYTES, whole / 8, sums);
+    if (target)
+        memcpy(target + whole, last, count - whole);
 }
 
 tb_fingerprint tb_portable_fingerprint_of(const void *bytes, size_t count)
 {
-    return fingerprint(bytes, count, false);
+    tb_fingerprint print = {{0, 0}};
+    add_steps(bytes, whole_steps(count), 0, print.sums);
+    add_rest(NULL, bytes, count, print.sums);
+    return print;
+}
+
+tb_fingerprint tb_portable_copy_with_fingerprint(void *target, const void *source, size_t count)
+{
+    char copy[TB_FINGERPRINT_BYTES];
+    read_once(copy, source, count);
+    memcpy(target, copy, count);
+    return tb_portable_fingerprint_of(copy, count);
+}
+
+tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count)
+{
+    if (!has_avx2)
+        return tb_portable_fingerprint_of(bytes, count);
+    tb_fingerprint print = {{0, 0}};
+    add_steps_avx2(bytes, whole_steps(count), print.sums);
+    add_rest(NULL, bytes, count, print.sums);
+    return print;
+}
+
+tb_fingerprint tb_copy_with_fingerprint(void *target, const void *source, size_t count, bool past_caches)
+{
+    if (!has_avx2)
+        return tb_portable_copy_with_fingerprint(target, source, count);
+    tb_fingerprint print = {{0, 0}};
+    copy_steps_avx2(target, source, whole_steps(count), past_caches, print.sums);
+    add_rest(target, source, count, print.sums);
+    return print;
 }

@@ -25,8 +25,14 @@ bool tb_fingerprints_ready(void);
 /* Of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
 tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count);
 
+/* Copies so many bytes, and returns the fingerprint of what it has written. Each is read once: where another thread writes
+ * into the source meanwhile, the copy may hold old and new bytes, but its fingerprint is still its own. With past_caches the
+ * target is written past the caches where it is aligned to 32 bytes, which no lock orders. */
+tb_fingerprint tb_copy_with_fingerprint(void *target, const void *source, size_t count, bool past_caches);
+
 /* The same without instructions that not every processor has. */
 tb_fingerprint tb_portable_fingerprint_of(const void *bytes, size_t count);
+tb_fingerprint tb_portable_copy_with_fingerprint(void *target, const void *source, size_t count);
 
 /* How many there are of so many bytes: one for every TB_FINGERPRINT_BYTES, and one for what is left. */
 static inline size_t tb_prints_of(size_t bytes)

@@ -17,6 +17,10 @@
  * shape is divided the same way. */
 #define PITCH_BYTES ((size_t)512)
 
+/* Pinned memory that could not be had is not asked for again for so long: the attempt takes longer than the host takes for most
+ * products, and fails for as long as the user's limit or the other processes on the host stay what they are. */
+#define REFUSED_SECONDS 10.0
+
 /* Of a device's memory, for buffers with names. */
 #define NAMED_SHARE 0.125
 
@@ -24,11 +28,15 @@ typedef struct kept_buffer {
     tb_buffer buffer;
     double since;  /* seconds */
     uint64_t name; /* 0: nobody wants its contents */
+    tb_notes *notes;
+    tb_drop_notes *drop;
 } kept_buffer;
 
 static kept_buffer kept[KEPT_MAXIMUM];
 static size_t kept_count;
 static uint64_t names_given;
+static size_t refused_bytes;          /* of pinned memory, the least; 0: none were refused */
+static double refused_until;          /* in seconds */
 static _Atomic unsigned long changes; /* allocated or freed so often */
 static bool janitor_at_work;
 static _Atomic(uint32_t) exits; /* the janitor sleeps until it changes */
@@ -53,8 +61,18 @@ static void release(tb_buffer *buffer)
 }
 
 /* Under the lock. */
+static void lose_name(kept_buffer *kept_buffer)
+{
+    if (kept_buffer->notes)
+        kept_buffer->drop(kept_buffer->notes);
+    kept_buffer->notes = NULL;
+    kept_buffer->name = 0;
+}
+
+/* Under the lock. */
 static tb_buffer remove_kept(size_t index)
 {
+    lose_name(&kept[index]);
     tb_buffer buffer = kept[index].buffer;
     kept[index] = kept[--kept_count];
     return buffer;
@@ -162,6 +180,23 @@ unsigned long tb_buffer_changes(void)
     return atomic_load(&changes);
 }
 
+bool tb_is_refused(int device, size_t bytes)
+{
+    take_lock();
+    const bool refused =
+        device == TB_PINNED && refused_bytes > 0 && bytes >= refused_bytes && tb_seconds() < refused_until;
+    tb_free_lock(&lock);
+    return refused;
+}
+
+static void note_refusal(size_t bytes)
+{
+    take_lock();
+    refused_bytes = bytes;
+    refused_until = tb_seconds() + REFUSED_SECONDS;
+    tb_free_lock(&lock);
+}
+
 static tb_status allocate(int device, size_t bytes, void **memory)
 {
     atomic_fetch_add(&changes, 1);
@@ -174,9 +209,13 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     *buffer = take_kept(device, bytes, false);
     if (buffer->memory)
         return TB_OK;
+    if (tb_is_refused(device, bytes))
+        return TB_OUT_OF_MEMORY;
     tb_status status = allocate(device, bytes, &buffer->memory);
     if (status == TB_OUT_OF_MEMORY && release_kept(device))
         status = allocate(device, bytes, &buffer->memory);
+    if (status == TB_OUT_OF_MEMORY && device == TB_PINNED)
+        note_refusal(bytes);
     if (status == TB_OK) {
         buffer->bytes = bytes;
         buffer->device = device;
@@ -226,49 +265,77 @@ static void limit_named(int device, double most)
             }
         if (bytes <= most)
             return;
-        oldest->name = 0;
+        lose_name(oldest);
     }
 }
 
-static uint64_t give(tb_buffer *buffer, bool has_name)
+static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_notes *drop)
 {
+    if (!buffer->memory && notes)
+        drop(notes);
     if (!buffer->memory)
         return 0;
     const tb_device_description *device = has_name ? tb_machine_device(buffer->device) : NULL;
+    kept_buffer given = {.buffer = *buffer, .since = tb_seconds(), .notes = notes, .drop = drop};
     take_lock();
-    const uint64_t name = device ? ++names_given : 0;
-    bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
+    const uint64_t name = given.name = device ? ++names_given : 0;
+    const bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
+    if (!room || name == 0)
+        lose_name(&given);
     if (room) {
-        kept[kept_count++] = (kept_buffer){.buffer = *buffer, .since = tb_seconds(), .name = name};
+        kept[kept_count++] = given;
         see_that_it_is_given_back();
     }
     if (device)
         limit_named(buffer->device, NAMED_SHARE * (double)device->memory_bytes);
     tb_free_lock(&lock);
-    if (room)
-        *buffer = (tb_buffer){0};
-    else
+    if (!room)
         release(buffer);
+    *buffer = (tb_buffer){0};
     return name;
 }
 
 void tb_give_buffer(tb_buffer *buffer)
 {
-    give(buffer, false);
+    give(buffer, false, NULL, NULL);
 }
 
-uint64_t tb_give_buffer_named(tb_buffer *buffer)
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+uint64_t tb_give_buffer_named(tb_buffer *buffer, tb_notes *notes, tb_drop_notes *drop)
 {
-    return give(buffer, true);
+    return give(buffer, true, notes, drop);
 }
 
-bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer)
+/* Under the lock; NULL: there is none. */
+static kept_buffer *find_named(uint64_t name)
+{
+    for (size_t i = 0; i < kept_count && name != 0; i++)
+        if (kept[i].name == name)
+            return &kept[i];
+    return NULL;
+}
+
+bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer, tb_notes **notes)
 {
     *buffer = (tb_buffer){0};
+    *notes = NULL;
     take_lock();
-    for (size_t i = 0; i < kept_count && name != 0 && !buffer->memory; i++)
-        if (kept[i].name == name)
-            *buffer = remove_kept(i);
+    kept_buffer *found = find_named(name);
+    if (found) {
+        *notes = found->notes;
+        found->notes = NULL;
+        *buffer = remove_kept((size_t)(found - kept));
+    }
     tb_free_lock(&lock);
-    return buffer->memory != NULL;
+    return found != NULL;
+}
+
+void tb_forget_buffer_name(uint64_t name)
+{
+    take_lock();
+    kept_buffer *found = find_named(name);
+    if (found)
+        lose_name(found);
+    tb_free_lock(&lock);
 }

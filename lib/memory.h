@@ -37,11 +37,25 @@ unsigned long tb_buffer_changes(void);
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 
-/* The same for device memory whose contents may be wanted again: others get it only when there is no other memory. Of a
- * device's memory an eighth is kept like that, what was used last. Returns a name for it, never the same one twice. */
-uint64_t tb_give_buffer_named(tb_buffer *buffer);
+/* Whether so much memory of that kind could not be had a moment ago: nobody asks for it again for a while. */
+bool tb_is_refused(int device, size_t bytes);
 
-/* The buffer with that name, its contents as they were; false where it has been given to others or freed. */
-bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer);
+/* ---- Buffers whose contents may be wanted again --------------------------------------------------------------
+ *
+ * They have names, never the same one twice, and notes: what their owner knows of the contents, or NULL. Notes go where the
+ * contents go. Others get such a buffer only when there is no other memory. Of a device's memory an eighth is kept like
+ * that, what was used last.
+ */
+typedef struct tb_notes tb_notes;
+typedef void tb_drop_notes(tb_notes *notes);
+
+/* Keeps the buffer, and calls drop when the contents are lost: maybe at once, maybe in another thread. */
+uint64_t tb_give_buffer_named(tb_buffer *buffer, tb_notes *notes, tb_drop_notes *drop);
+
+/* The buffer with that name and its notes, its contents as they were; false where it has been given to others or freed. */
+bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer, tb_notes **notes);
+
+/* Nobody wants the contents any more. */
+void tb_forget_buffer_name(uint64_t name);
 
 #endif

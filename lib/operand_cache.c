@@ -12,18 +12,27 @@
 #define REST_CALLS   8
 #define DOUBLED_MOST 6
 
-static void forget_strip(tb_cached_operand *operand, int index)
+static void forget_strip(tb_notes *notes, int index)
 {
-    tb_strip *strip = &operand->strips[index];
+    tb_strip *strip = &notes->strips[index];
     free(strip->prints);
     free(strip->known);
-    *strip = operand->strips[--operand->strip_count];
+    *strip = notes->strips[--notes->strip_count];
 }
 
+static void drop_notes(tb_notes *notes)
+{
+    while (notes && notes->strip_count > 0)
+        forget_strip(notes, 0);
+    free(notes);
+}
+
+/* Its memory is anybody's from now on. */
 static void forget_copy(tb_cached_operand *operand)
 {
-    while (operand->strip_count > 0)
-        forget_strip(operand, 0);
+    drop_notes(operand->notes);
+    operand->notes = NULL;
+    tb_forget_buffer_name(operand->name);
     operand->name = 0;
 }
 
@@ -108,7 +117,8 @@ static void rest_a_while(tb_cached_operand *operand)
 /* Where others had to have its place, or the device is too small for it, it would only be lost again. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
 {
-    if (tb_take_buffer_named(operand->name, buffer) && buffer->device == device && buffer->bytes >= bytes)
+    if (tb_take_buffer_named(operand->name, buffer, &operand->notes) && buffer->device == device &&
+        buffer->bytes >= bytes)
         return;
     if (operand->name != 0)
         rest_a_while(operand);
@@ -122,7 +132,8 @@ void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived
     if (arrived && !disappoints) {
         if (was_there)
             operand->disappointments = 0;
-        operand->name = tb_give_buffer_named(buffer);
+        operand->name = tb_give_buffer_named(buffer, operand->notes, drop_notes);
+        operand->notes = NULL;
         return;
     }
     if (arrived)
@@ -140,15 +151,17 @@ static bool knows_any(const tb_cached_operand *operand, const tb_strip *strip)
 
 static void make_room(tb_cached_operand *operand)
 {
-    for (int i = operand->strip_count - 1; i >= 0 && operand->strip_count == TB_STRIPS_MAXIMUM; i--)
-        if (!knows_any(operand, &operand->strips[i]))
-            forget_strip(operand, i);
+    tb_notes *notes = operand->notes;
+    for (int i = notes->strip_count - 1; i >= 0 && notes->strip_count == TB_STRIPS_MAXIMUM; i--)
+        if (!knows_any(operand, &notes->strips[i]))
+            forget_strip(notes, i);
 }
 
 static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_t rows)
 {
+    tb_notes *notes = operand->notes;
     make_room(operand);
-    if (operand->strip_count == TB_STRIPS_MAXIMUM)
+    if (notes->strip_count == TB_STRIPS_MAXIMUM)
         return NULL;
     const size_t columns = (size_t)operand->matrix.columns,
                  of_column = tb_prints_of((size_t)rows * sizeof(float));
@@ -160,8 +173,8 @@ static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_
         free(strip.known);
         return NULL;
     }
-    operand->strips[operand->strip_count] = strip;
-    return &operand->strips[operand->strip_count++];
+    notes->strips[notes->strip_count] = strip;
+    return &notes->strips[notes->strip_count++];
 }
 
 /* What other strips know of these rows and columns is about to be overwritten. */
@@ -169,12 +182,16 @@ tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t r
                         int64_t columns)
 {
     tb_strip *found = NULL;
-    for (int i = 0; i < operand->strip_count; i++) {
-        tb_strip *strip = &operand->strips[i];
+    if (!operand->notes)
+        operand->notes = calloc(1, sizeof *operand->notes);
+    if (!operand->notes)
+        return NULL;
+    for (int i = 0; i < operand->notes->strip_count; i++) {
+        tb_strip *strip = &operand->notes->strips[i];
         if (strip->first_row == first_row && strip->rows == rows)
             found = strip;
         else if (strip->first_row < first_row + rows && first_row < strip->first_row + strip->rows)
-            memset(strip->known + first_column, false, (size_t)columns);
+            tb_forget_columns(strip, first_column, columns);
     }
     return found ? found : add_strip(operand, first_row, rows);
 }
@@ -185,4 +202,9 @@ bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns)
     const bool all = !memchr(known, false, (size_t)columns);
     memset(known, true, (size_t)columns);
     return all;
+}
+
+void tb_forget_columns(tb_strip *strip, int64_t first_column, int64_t columns)
+{
+    memset(strip->known + first_column, false, (size_t)columns);
 }

@@ -32,6 +32,12 @@ typedef struct tb_strip {
     bool *known;
 } tb_strip;
 
+/* What is known of a copy: goes where the copy goes, and is freed with it. */
+struct tb_notes {
+    tb_strip strips[TB_STRIPS_MAXIMUM];
+    int strip_count;
+};
+
 /* What distinguishes copies of one matrix: A and B have copies of their own. */
 typedef struct tb_copy_layout {
     bool is_a;
@@ -44,9 +50,8 @@ typedef struct tb_cached_operand {
     tb_copy_layout layout;
     tb_fingerprint samples[TB_SAMPLES_OF_OPERAND];
     unsigned long first_call, last_call;
-    uint64_t name; /* of the buffer that holds the copy; 0: there is none */
-    tb_strip strips[TB_STRIPS_MAXIMUM];
-    int strip_count;
+    uint64_t name;          /* of the buffer that holds the copy; 0: there is none */
+    tb_notes *notes;        /* during a call: what is known of the copy; NULL: nothing */
     double looked_at, same; /* bytes, in this call */
     int disappointments;    /* calls in a row in which most had changed, or its copy was gone */
     int rest;               /* so many calls pass before the next attempt */
@@ -82,6 +87,9 @@ tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t r
 /* Whether some columns are known; from then on they are, as they are being loaded. Where loading fails, all of the copy is
  * forgotten. */
 bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns);
+
+/* They are loaded in another way, and nothing is known of them. */
+void tb_forget_columns(tb_strip *strip, int64_t first_column, int64_t columns);
 
 /* Prints of a column. */
 static inline tb_fingerprint *tb_prints_of_column(const tb_strip *strip, int64_t column)

@@ -2,6 +2,8 @@
 #ifndef TB_PLACE_H
 #define TB_PLACE_H
 
+#include <stdbool.h>
+
 typedef enum tb_memory {
     TB_MEMORY_HOST,    /* ordinary pageable memory */
     TB_MEMORY_PINNED,  /* host memory the device can reach by itself */
@@ -11,8 +13,9 @@ typedef enum tb_memory {
 
 typedef struct tb_place {
     tb_memory memory;
-    int device;    /* ordinal; meaningful for managed and device memory */
-    void *context; /* the driver's context that owns it, NULL for the primary one */
+    int device;          /* ordinal; meaningful for managed and device memory */
+    bool write_combined; /* pinned memory that the host reads at a hundredth of its speed */
+    void *context;       /* the driver's context that owns it, NULL for the primary one */
 } tb_place;
 
 #endif

@@ -1,6 +1,10 @@
 /* The resident route: operands where the device can reach them, one kernel on the caller's stream. A kernel
  * that pads gets copies of the operands that miss its alignment, in pitched memory. One whose workspace does not fit
  * into memory computes a part of k at a time.
+ *
+ * The device works in place, so that a failure leaves C written in part. In managed memory, which the host reaches too, the
+ * product is done once more: where beta is to be applied to what lay there, the call begins by copying C into host
+ * memory.
  */
 #include "lib/run.h"
 
@@ -11,6 +15,9 @@
 #include "lib/precision.h"
 #include "lib/stream.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* When memory is short k is halved while it is longer than this, to a multiple of that many steps. */
 #define CHUNK_LEAST 512
 #define CHUNK_STEP  32
@@ -18,7 +25,8 @@
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
     tb_buffer a, b, workspace;
-    int64_t done; /* steps of k that have been added to C, if what was enqueued succeeds */
+    int64_t done;   /* steps of k that have been added to C, if what was enqueued succeeds */
+    float *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
 /* The fastest kernel that needs no memory of ours. */
@@ -100,7 +108,13 @@ static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, co
     }
 }
 
-/* Once a part has been added to C there is no way back: the rest is added by whichever kernel can. */
+/* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
+static bool is_repeatable(const tb_problem *problem, const held *held)
+{
+    return held->done == 0 || held->saved_c || problem->beta == 0;
+}
+
+/* Where there is no way back, what follows the parts that have been added to C is added by whichever kernel can. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
                                   int64_t chunk, held *held)
 {
@@ -108,7 +122,7 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_problem *problem, 
         const int64_t left = problem->k - held->done;
         const tb_problem part = steps_of(problem, held->done, left < chunk ? left : chunk);
         const tb_status status = tb_device.launch(stream, plan->kernel, &part, held->workspace.memory);
-        if (status != TB_OK && held->done > 0) {
+        if (status != TB_OK && !is_repeatable(problem, held)) {
             const tb_problem rest = steps_of(problem, held->done, left);
             return enqueue_frugally(stream, &rest, plan);
         }
@@ -149,22 +163,67 @@ static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugal
     return enqueued != TB_OK ? enqueued : finished;
 }
 
+/* ---- C as the caller left it ------------------------------------------------------------------------------ */
+
+/* The link reads it: the host would have it migrate. */
+static tb_status copy_c(const tb_problem *problem, const tb_plan *plan, float *copy)
+{
+    const tb_matrix c = tb_matrix_c(problem);
+    tb_stream *stream;
+    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
+    tb_status enqueued = tb_copy_matrix(stream, TB_DEVICE_TO_HOST, &c, copy, c.rows);
+    tb_status finished = tb_device.synchronize(stream);
+    tb_device.destroy_stream(stream);
+    return enqueued != TB_OK ? enqueued : finished;
+}
+
+static tb_status save_c(const tb_problem *problem, const tb_plan *plan, held *held)
+{
+    if (plan->c.memory != TB_MEMORY_MANAGED || problem->beta == 0)
+        return TB_OK;
+    float *copy = malloc((size_t)problem->m * (size_t)problem->n * sizeof *copy);
+    const tb_status status = copy ? copy_c(problem, plan, copy) : TB_OUT_OF_MEMORY;
+    if (status == TB_OK)
+        held->saved_c = copy;
+    else
+        free(copy);
+    return status;
+}
+
+/* No work is in flight. Where there is no copy, the host or another kernel begins with what does not count. */
+static void restore_c(const tb_problem *problem, const held *held)
+{
+    for (int64_t j = 0; held->saved_c && j < problem->n; j++)
+        memcpy(problem->c + j * problem->ldc, held->saved_c + j * problem->m,
+               (size_t)problem->m * sizeof(float));
+}
+
+/* ---- The call --------------------------------------------------------------------------------------------- */
+
+static tb_status multiply(const tb_problem *problem, const tb_plan *plan, held *held)
+{
+    TB_TRY(save_c(problem, plan, held));
+    /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
+    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, held);
+    tb_give_buffer(&held->a);
+    tb_give_buffer(&held->b);
+    tb_give_buffer(&held->workspace);
+    if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(problem, held)) {
+        restore_c(problem, held);
+        status = run(problem, plan, true, held);
+    }
+    if (status != TB_OK)
+        restore_c(problem, held);
+    return status;
+}
+
 tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
                            double *seconds)
 {
+    (void)host, (void)seconds;
     held held = {0};
-    /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
-    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, &held);
-    tb_give_buffer(&held.a);
-    tb_give_buffer(&held.b);
-    tb_give_buffer(&held.workspace);
-    if (status != TB_OK && status != TB_DEVICE_LOST && held.done > 0) {
-        const tb_problem rest = steps_of(problem, held.done, problem->k - held.done);
-        const tb_plan on_host = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan->needs_device);
-        return tb_run_host(&rest, &on_host, host, seconds);
-    }
-    if (status == TB_OUT_OF_MEMORY)
-        status = run(problem, plan, true, &held);
+    const tb_status status = multiply(problem, plan, &held);
+    free(held.saved_c);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("multiplying matrices in device memory");
     return status == TB_OK ? TB_DONE : TB_DECLINED;

@@ -183,6 +183,13 @@ static bool lacks_memory(tb_status status, const tb_progress *done)
     return status == TB_OUT_OF_MEMORY && done->rows == 0 && done->columns == 0;
 }
 
+/* Whether the pinned memory is known not to be there that operands have to go through. */
+static bool lacks_slots(const tb_budget *room)
+{
+    const bool needed = room->a == TB_BY_SLOTS || room->b == TB_BY_SLOTS || room->c == TB_BY_SLOTS;
+    return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
+}
+
 /* As it was cut before, where the library keeps what that took: asking how much is free takes several microseconds. Else
  * TB_OUT_OF_MEMORY. */
 static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
@@ -212,8 +219,10 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
                       .a = passage(&plan->a),
                       .b = passage(&plan->b),
                       .c = passage_of_c(&plan->c, problem->beta)};
+    if (lacks_slots(&room))
+        return TB_OUT_OF_MEMORY;
     tb_status status = stream_in_kept(pipeline, problem, plan, room, done);
-    if (!lacks_memory(status, done))
+    if (!lacks_memory(status, done) || lacks_slots(&room))
         return status;
     TB_TRY(find_budget(pipeline->device, &room.bytes));
     for (; room.bytes >= BUDGET_LEAST; room.bytes /= 2) {
@@ -221,7 +230,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
         if (!choose_tiling(pipeline, problem, &room, &tiling))
             break;
         status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
-        if (!lacks_memory(status, done))
+        if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }
     tb_known_tiling *known = status == TB_OK ? find_known(pipeline, problem, &room) : NULL;

@@ -58,10 +58,13 @@ static bool lies_in_host_memory(const tb_facts *facts)
 
 static void settle(const tb_problem *given, const tb_host *host)
 {
-    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. */
+    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. An alpha that is NaN or
+     * infinite would reach C on some routes. */
     tb_problem problem = *given;
-    if (problem.alpha == 0)
+    if (problem.alpha == 0 || problem.k == 0) {
+        problem.alpha = 0;
         problem.k = 0;
+    }
     if (problem.k == 0 && problem.beta == 1)
         return;
 

@@ -9,7 +9,8 @@
  * comes, and is filled and read there. On an H200's host, of 16 cores with 2 MiB each: docs/routes.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
-/* Whether what the slot stands for is on the device already. Where it is not, its prints are taken anew. */
+/* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and prints are taken
+ * anew. */
 static bool is_there(tb_cached_operand *operand, tb_slot *slot)
 {
     tb_copy_job *job = &slot->job;
@@ -41,30 +42,27 @@ tb_status tb_send_filled(tb_stream_run *run)
     return TB_OK;
 }
 
-/* A part of an operand on its way to the device. Ordinary memory goes through the slots: they take the columns as far apart as
- * they will be on the device, so that the link moves one piece, or, where others' elements lie between them there, one
- * behind the other. For pinned memory slots only stand for what is looked at, and the link reads it where it is. */
+/* A part of an operand on its way to the device through the slots: they take the columns as far apart as they will be on the
+ * device, so that the link moves one piece, or, where others' elements lie between them there, one behind the other. */
 typedef struct part {
     const tb_matrix *matrix;
     float *target;
     int64_t target_ld;
-    bool is_pinned;
     bool in_one;  /* the link moves what lies between columns, too */
-    size_t pitch; /* of columns where the link finds them, in bytes */
+    size_t pitch; /* of columns in a slot, in bytes */
     tb_cached_operand *cached;
     tb_strip *strip;      /* NULL: nothing is remembered of it */
     int64_t first_column; /* of the operand's */
 } part;
 
-static part make_part(tb_cached_operand *cached, bool is_pinned, const tb_matrix *matrix, float *target,
-                      int64_t target_ld, bool is_part)
+static part make_part(tb_cached_operand *cached, const tb_matrix *matrix, float *target, int64_t target_ld,
+                      bool is_part)
 {
-    const int64_t ld = is_pinned ? matrix->ld : is_part ? tb_pitched(matrix->rows) : target_ld;
+    const int64_t ld = is_part ? tb_pitched(matrix->rows) : target_ld;
     part part = {.matrix = matrix,
                  .target = target,
                  .target_ld = target_ld,
-                 .is_pinned = is_pinned,
-                 .in_one = !is_part && ld == target_ld && (!is_pinned || ld == matrix->rows),
+                 .in_one = !is_part,
                  .pitch = (size_t)ld * sizeof(float),
                  .cached = cached};
     if (!cached)
@@ -77,12 +75,12 @@ static part make_part(tb_cached_operand *cached, bool is_pinned, const tb_matrix
 }
 
 /* The next slot, when nothing reads it any more. */
-static tb_status take_slot(tb_stream_run *run, bool is_pinned, tb_slot **slot)
+static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
 {
     tb_pipeline *pipeline = run->pipeline;
     tb_slot *next = *slot = &pipeline->in[run->next_in];
     run->next_in = (run->next_in + 1) % TB_SLOTS;
-    TB_TRY(is_pinned ? tb_need_event(pipeline, &next->done) : tb_need_slot(pipeline, next));
+    TB_TRY(tb_need_slot(pipeline, next));
     if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
         TB_TRY(tb_return_ready(run));
     if (next->busy)
@@ -97,11 +95,10 @@ static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *s
 {
     const tb_matrix *matrix = part->matrix;
     const size_t row_bytes = (size_t)matrix->rows * sizeof(float);
-    const float *source = matrix->data + column * matrix->ld;
     const tb_host_copy copy = {
-        .target = part->is_pinned ? NULL : slot->pinned.memory,
+        .target = slot->pinned.memory,
         .target_pitch = part->pitch,
-        .source = (const char *)source,
+        .source = (const char *)(matrix->data + column * matrix->ld),
         .source_pitch = (size_t)matrix->ld * sizeof(float),
         .row_bytes = row_bytes,
         .rows = columns,
@@ -111,7 +108,7 @@ static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *s
     slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
                              .target = part->target + column * part->target_ld,
                              .target_pitch = (size_t)part->target_ld * sizeof(float),
-                             .source = part->is_pinned ? (const void *)source : slot->pinned.memory,
+                             .source = slot->pinned.memory,
                              .source_pitch = part->pitch,
                              .row_bytes = part->in_one ? (columns - 1) * part->pitch + row_bytes : row_bytes,
                              .rows = part->in_one ? 1 : columns};
@@ -123,12 +120,11 @@ static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *s
 /* While one slot is filled the one before is sent; the last of them stays to be sent. */
 static tb_status load_through_slots(tb_stream_run *run, const part *part)
 {
-    const size_t row_bytes = (size_t)part->matrix->rows * sizeof(float);
-    const size_t in_slot = run->pipeline->slot_bytes / (part->is_pinned ? row_bytes : part->pitch);
+    const size_t in_slot = run->pipeline->slot_bytes / part->pitch;
     const int64_t all = part->matrix->columns, most = tb_larger((int64_t)in_slot, 1);
     for (int64_t column = 0; column < all; column += most) {
         tb_slot *slot;
-        TB_TRY(take_slot(run, part->is_pinned, &slot));
+        TB_TRY(take_slot(run, &slot));
         begin_filling(run, part, slot, column, (size_t)tb_smaller(most, all - column));
         tb_status status = tb_send_filled(run);
         run->filling = slot;
@@ -136,6 +132,18 @@ static tb_status load_through_slots(tb_stream_run *run, const part *part)
         TB_TRY(tb_compute_due(run));
     }
     return TB_OK;
+}
+
+/* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may be writing has no
+ * fingerprints that are certain to be its own. Where there are no slots, nothing is remembered. */
+static bool needs_slots(tb_stream_run *run, const part *part)
+{
+    if (!part->strip)
+        return false;
+    if (tb_need_slot(run->pipeline, &run->pipeline->in[run->next_in]) == TB_OK)
+        return true;
+    tb_forget_columns(part->strip, part->first_column, part->matrix->columns);
+    return false;
 }
 
 static tb_cached_operand *cached_at(const tb_stream_run *run, const tb_place *place)
@@ -148,12 +156,11 @@ tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *ma
 {
     if (matrix->rows == 0 || matrix->columns == 0)
         return TB_OK;
-    const bool is_pinned = place->memory == TB_MEMORY_PINNED;
     switch (place->memory) {
     case TB_MEMORY_HOST:
     case TB_MEMORY_PINNED: {
-        const part part = make_part(cached_at(run, place), is_pinned, matrix, target, target_ld, is_part);
-        if (is_pinned && !part.strip)
+        const part part = make_part(cached_at(run, place), matrix, target, target_ld, is_part);
+        if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &part))
             return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
         return load_through_slots(run, &part);
     }

@@ -105,12 +105,14 @@ tb_status tb_stream_whole(tb_stream_run *run)
 /* In shorter columns prints would be more than a sixteenth of what they are of. */
 #define CACHED_ROWS 64
 
-/* Of less than half a slot it takes as long to see that it has not changed as to load it. */
+/* Of less than half a slot it takes as long to see that it has not changed as to load it. What is write-combined only the link
+ * reads. */
 static bool may_be_cached(const tb_stream_run *run, const tb_place *place, const tb_matrix *matrix)
 {
     const double bytes = sizeof(float) * (double)matrix->rows * (double)matrix->columns;
-    return run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
-           !tb_is_on_device(place) && matrix->rows >= CACHED_ROWS &&
+    return run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
+           tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 && !tb_is_on_device(place) &&
+           !place->write_combined && matrix->rows >= CACHED_ROWS &&
            2 * bytes >= (double)run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 

@@ -111,7 +111,7 @@ static double expect(const product *product, view a, view b, double c, int64_t i
     double alpha = (double)product->alpha, beta = (double)product->beta;
     bool multiplies = product->alpha != 0 && product->k > 0;
     double scaled = product->beta == 0 ? 0 : beta * c;
-    *magnitude = fabs(alpha) * size + fabs(scaled);
+    *magnitude = (multiplies ? fabs(alpha) * size : 0) + fabs(scaled);
     return multiplies ? alpha * sum + scaled : scaled;
 }
 

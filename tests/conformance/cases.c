@@ -36,6 +36,14 @@ static float random_scalar(check_random *random)
     return CHECK_PICK(random, scalars);
 }
 
+/* With no step of k there is no product that a NaN could spoil. */
+static float random_alpha(check_random *random, int64_t k)
+{
+    static const float without_product[] = {NAN, INFINITY, -INFINITY};
+    const float alpha = random_scalar(random);
+    return k == 0 && check_between(random, 0, 1) == 0 ? CHECK_PICK(random, without_product) : alpha;
+}
+
 static int64_t random_ld(check_random *random, int64_t length, bool aligned)
 {
     static const int64_t gaps[] = {0, 0, 0, 1, 2, 3, 4, 29};
@@ -88,7 +96,7 @@ static product random_product(check_random *random, bool row_major, bool transpo
         p.n = random_size(random);
         p.k = random_size(random);
     } while ((double)p.m * (double)p.n * (double)p.k > MOST_VOLUME);
-    p.alpha = random_scalar(random);
+    p.alpha = random_alpha(random, p.k);
     p.beta = random_scalar(random);
     p.exact = check_between(random, 0, 2) == 0;
     bool aligned = check_between(random, 0, 2) == 0;

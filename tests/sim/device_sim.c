@@ -151,7 +151,9 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     const tb_problem *p = problem;
     int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
-    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
+    if (status != TB_OK && !fault)
+        return status;
     if (!sim_kernel_serves(kernel, p, ARCHITECTURE))
         return TB_UNSUPPORTED;
     if (p->m == 0 || p->n == 0)
@@ -168,9 +170,11 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     size_t bytes = workspace(stream, kernel, p);
     if (bytes > 0)
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
+    if (status != TB_OK)
+        inside.n /= 2;
     sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_LAUNCH, .problem = inside, .fault = fault});
-    return TB_OK;
+             &(sim_work){.kind = SIM_WORK_LAUNCH, .problem = inside, .fault = fault && status == TB_OK});
+    return status;
 }
 
 static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,

@@ -23,7 +23,8 @@
  * Operations in a script: open memory allocate pinned stream event order wait copy launch, or any. Failures:
  * memory and unsupported are returned once, though not by waits, which can only report a loss; lost is
  * returned by this and all later operations of the device; fault, for copies and launches, is accepted and
- * then loses the device half-way through the work.
+ * then loses the device half-way through the work; half, for launches, does half of the work and is
+ * returned as memory, as where the second of a kernel's two passes cannot be launched.
  */
 #ifndef TB_DEVICE_SIM_H
 #define TB_DEVICE_SIM_H
@@ -43,6 +44,9 @@ void sim_set(const char *name, const char *value);
 /* Memory as from cudaMalloc, cudaMallocManaged and cudaMallocHost. NULL when the device is full. */
 void *sim_allocate(tb_memory memory, int device, size_t bytes);
 void sim_release(void *memory);
+
+/* Pinned memory as from cudaHostAlloc, write-combined: a host that reads it, or writes it except by sim_copy, faults. */
+void *sim_allocate_write_combined(size_t bytes);
 
 /* Copies between any two places, done on return. */
 void sim_copy(void *target, const void *source, size_t bytes);
@@ -68,6 +72,9 @@ typedef struct sim_usage {
 } sim_usage;
 
 sim_usage sim_get_usage(void);
+
+/* Has the watcher called before each copy that a device carries out, by the thread that does; NULL: nobody. */
+void sim_watch_copies(void (*watcher)(const void *source, size_t bytes));
 
 /* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);

@@ -1,9 +1,12 @@
-/* Buffers are kept while calls follow one another, and given back when none has come for a while. */
+/* Buffers are kept while calls follow one another, and given back when none has come for a while. Those with names keep what
+ * is known of their contents for as long as these last. */
 #include "include/tileblas.h"
 #include "lib/clock.h"
+#include "lib/memory.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,16 +76,137 @@ static void what_nobody_uses_is_given_back(void)
     multiply();
 }
 
-int main(void)
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+/* An eighth of the device holds NAMED_MOST of them. */
+enum { NAMED = 12, NAMED_MOST = 8, NAMED_BYTES = 1 << 20 };
+#define MEMORY_BYTES "67108864"
+
+struct tb_notes {
+    atomic_bool dropped;
+};
+
+static tb_notes notes[NAMED];
+static uint64_t names[NAMED];
+
+static void drop(tb_notes *notes)
 {
-    pid_t child = fork();
-    if (child == 0) {
-        what_was_used_is_kept();
-        return check_result();
+    CHECK(!atomic_exchange(&notes->dropped, true), "dropped twice");
+}
+
+static void give_named(int first, int count)
+{
+    tb_buffer buffers[NAMED];
+    for (int i = first; i < first + count; i++)
+        CHECK(tb_take_buffer(0, NAMED_BYTES, &buffers[i]) == TB_OK, "no memory");
+    for (int i = first; i < first + count; i++) {
+        atomic_store(&notes[i].dropped, false);
+        names[i] = tb_give_buffer_named(&buffers[i], &notes[i], drop);
     }
-    what_nobody_uses_is_given_back();
+}
+
+static bool is_there(int i)
+{
+    tb_buffer buffer;
+    tb_notes *of_buffer;
+    const bool there = tb_take_buffer_named(names[i], &buffer, &of_buffer);
+    CHECK(there == !notes[i].dropped && (!there || of_buffer == &notes[i]), "buffer %d has not its notes", i);
+    if (there)
+        names[i] = tb_give_buffer_named(&buffer, of_buffer, drop);
+    return there;
+}
+
+static void names_are_few(void)
+{
+    give_named(0, NAMED);
+    for (int i = 0; i < NAMED; i++)
+        CHECK(is_there(i) == (i >= NAMED - NAMED_MOST), "buffer %d of %d", i, NAMED);
+    /* Those that have lost their names are taken first. */
+    tb_buffer others[NAMED - NAMED_MOST + 1];
+    const long allocations = sim_operations("allocate");
+    for (int i = 0; i < NAMED - NAMED_MOST; i++)
+        tb_take_buffer(0, NAMED_BYTES, &others[i]);
+    CHECK(sim_operations("allocate") == allocations, "nobody may have what has no name");
+    tb_take_buffer(0, NAMED_BYTES, &others[NAMED - NAMED_MOST]);
+    CHECK(sim_operations("allocate") == allocations + 1, "another one's contents were taken");
+    for (int i = 0; i <= NAMED - NAMED_MOST; i++)
+        tb_give_buffer(&others[i]);
+    CHECK(is_there(NAMED - 1), "its contents are gone");
+}
+
+static void what_is_forgotten_is_free(void)
+{
+    const long allocations = sim_operations("allocate");
+    tb_forget_buffer_name(names[NAMED - 1]);
+    CHECK(notes[NAMED - 1].dropped && !is_there(NAMED - 1), "it is still there");
+    CHECK(is_there(NAMED - 2), "another one was forgotten");
+    CHECK(sim_operations("allocate") == allocations, "allocated");
+}
+
+/* Where there is no other memory, and where nothing is kept. */
+static void notes_go_with_contents(void)
+{
+    tb_buffer all;
+    CHECK(tb_take_buffer(0, (size_t)atol(MEMORY_BYTES) - NAMED_BYTES, &all) == TB_OK, "no memory");
+    CHECK(!is_there(NAMED - 2) && notes[NAMED - 2].dropped, "its memory was taken");
+    tb_give_buffer(&all);
+    tileblas_set_option("KEEP_SECONDS", "0");
+    give_named(0, 1);
+    CHECK(notes[0].dropped && !is_there(0), "it is kept");
+}
+
+static void notes_expire(void)
+{
+    start("1");
+    give_named(0, 1);
+    CHECK(!notes[0].dropped, "it is not kept");
+    for (double end = tb_seconds() + PATIENCE_SECONDS; !notes[0].dropped && tb_seconds() < end;)
+        usleep(10000);
+    CHECK(notes[0].dropped, "what is known of it stays for ever");
+}
+
+static void buffers_have_names(void)
+{
+    sim_set("MEMORY", MEMORY_BYTES);
+    start("3600");
+    names_are_few();
+    what_is_forgotten_is_free();
+    notes_go_with_contents();
+}
+
+/* ---- Pinned memory that cannot be had --------------------------------------------------------------------- */
+
+static void refusals_are_remembered(void)
+{
+    enum { CALLS = 10, LINES = 120 };
+    static char script[LINES * 24];
+    for (int i = 0, length = 0; i < LINES; i++)
+        length += sprintf(script + length, "%spinned:%d=memory", i > 0 ? "," : "", i + 1);
+    sim_set("FAIL", script);
+    start("3600");
+    for (int i = 0; i < CALLS; i++)
+        multiply();
+    CHECK(sim_operations("pinned") == 1, "%ld attempts in %d calls", sim_operations("pinned"), CALLS + 1);
+}
+
+static void in_a_process_of_its_own(void (*statement)(void))
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        statement();
+        exit(check_result());
+    }
     int status;
     waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS, "the first process: %d", status);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS, "the process ended with %d", status);
+}
+
+int main(void)
+{
+    in_a_process_of_its_own(what_was_used_is_kept);
+    in_a_process_of_its_own(buffers_have_names);
+    in_a_process_of_its_own(notes_expire);
+    in_a_process_of_its_own(refusals_are_remembered);
+    what_nobody_uses_is_given_back();
     return check_result();
 }

@@ -48,8 +48,8 @@ typedef enum sim_operation {
 #define SIM_NO_DEVICE (-1)
 
 /* Counts an operation of the device (SIM_NO_DEVICE: of the whole driver) and answers the status it must
- * return. With fault it may answer TB_OK and set *fault: the operation is to be queued and to fail when its
- * stream reaches it. */
+ * return. With fault it may set *fault: half of the operation is to be queued. Where it also answers TB_OK, the
+ * device is lost when the stream has come there. */
 tb_status sim_attempt(int device, sim_operation operation, bool *fault);
 
 bool sim_lost(int device);

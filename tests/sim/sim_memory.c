@@ -40,7 +40,7 @@ static void map_block(block *block)
     int file = memfd_create("simulated device", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)block->bytes) != 0)
         sim_abort("the host has no memory for the device");
-    bool hidden = block->place.memory == TB_MEMORY_DEVICE;
+    bool hidden = block->place.memory == TB_MEMORY_DEVICE || block->place.write_combined;
     block->inside = map_file(file, block->bytes, PROT_READ | PROT_WRITE);
     block->start = hidden ? map_file(file, block->bytes, PROT_NONE) : block->inside;
     close(file);
@@ -75,10 +75,11 @@ static block *find_block(const void *address)
     return NULL;
 }
 
-void *sim_map(tb_memory memory, int device, size_t bytes, bool owned)
+static void *map_place(const tb_place *place, size_t bytes, bool owned)
 {
-    block fresh = {
-        .bytes = bytes == 0 ? 1 : bytes, .place = {.memory = memory, .device = device}, .owned = owned};
+    block fresh = {.bytes = bytes == 0 ? 1 : bytes, .place = *place, .owned = owned};
+    const tb_memory memory = place->memory;
+    const int device = place->device;
     size_t room = sim_get_settings()->memory_bytes;
 
     pthread_mutex_lock(&table_lock);
@@ -95,6 +96,16 @@ void *sim_map(tb_memory memory, int device, size_t bytes, bool owned)
     }
     pthread_mutex_unlock(&table_lock);
     return fresh.start;
+}
+
+void *sim_map(tb_memory memory, int device, size_t bytes, bool owned)
+{
+    return map_place(&(tb_place){.memory = memory, .device = device}, bytes, owned);
+}
+
+void *sim_allocate_write_combined(size_t bytes)
+{
+    return map_place(&(tb_place){.memory = TB_MEMORY_PINNED, .write_combined = true}, bytes, false);
 }
 
 void sim_unmap(void *memory)

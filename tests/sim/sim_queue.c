@@ -129,6 +129,20 @@ static void random_delay(sim_queue *queue)
     sim_sleep(part * sim_get_settings()->delay_seconds);
 }
 
+static void (*_Atomic copy_watcher)(const void *source, size_t bytes);
+
+void sim_watch_copies(void (*watcher)(const void *source, size_t bytes))
+{
+    atomic_store(&copy_watcher, watcher);
+}
+
+static void tell_watcher(const tb_copy *copy)
+{
+    void (*watcher)(const void *, size_t) = atomic_load(&copy_watcher);
+    if (watcher != NULL)
+        watcher(copy->source, (copy->rows - 1) * copy->source_pitch + copy->row_bytes);
+}
+
 /* A copy that faults leaves garbage in the first half of its target. */
 static void run_copy(const tb_copy *copy, bool fault)
 {
@@ -138,6 +152,7 @@ static void run_copy(const tb_copy *copy, bool fault)
         sim_sleep((double)(copy->row_bytes * copy->rows) / bytes_per_second);
         pthread_mutex_unlock(&links[copy->direction]);
     }
+    tell_watcher(copy);
     size_t rows = fault ? (copy->rows + 1) / 2 : copy->rows;
     for (size_t row = 0; row < rows; row++) {
         char *target = (char *)copy->target + row * copy->target_pitch;

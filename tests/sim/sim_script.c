@@ -16,13 +16,19 @@ static const char *const operation_names[SIM_OPERATION_COUNT] = {
     [SIM_COPY] = "copy",     [SIM_LAUNCH] = "launch", [SIM_ANY] = "any",
 };
 
-typedef enum failure { FAIL_MEMORY, FAIL_UNSUPPORTED, FAIL_LOST, FAIL_FAULT, FAILURE_COUNT } failure;
+typedef enum failure {
+    FAIL_MEMORY,
+    FAIL_UNSUPPORTED,
+    FAIL_LOST,
+    FAIL_FAULT,
+    FAIL_HALF,
+    FAILURE_COUNT
+} failure;
 
 static const char *const failure_names[FAILURE_COUNT] = {
-    [FAIL_MEMORY] = "memory",
-    [FAIL_UNSUPPORTED] = "unsupported",
-    [FAIL_LOST] = "lost",
-    [FAIL_FAULT] = "fault",
+    [FAIL_MEMORY] = "memory", [FAIL_UNSUPPORTED] = "unsupported",
+    [FAIL_LOST] = "lost",     [FAIL_FAULT] = "fault",
+    [FAIL_HALF] = "half",
 };
 
 typedef struct script_line {
@@ -211,6 +217,10 @@ tb_status sim_attempt(int device, sim_operation operation, bool *fault)
     if (line->failure == FAIL_FAULT && fault != NULL) {
         *fault = true;
         return TB_OK;
+    }
+    if (line->failure == FAIL_HALF && fault != NULL) {
+        *fault = true;
+        return TB_OUT_OF_MEMORY;
     }
     sim_lose(device);
     return TB_DEVICE_LOST;

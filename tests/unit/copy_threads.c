@@ -1,12 +1,15 @@
 /* Copies by several threads at once, with more helpers than there are cores: every byte arrives, once it is said to have, and
- * none beside it is written.
+ * none beside it is written. So it is where a helper is held back long after all others are done.
  */
 #include "lib/copy_threads.h"
 #include "lib/options.h"
 #include "tests/check.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { CALLERS = 4, CALLS = 30, JOBS = 3, ROWS = 160, ROW_MOST = 24 << 10, GAP = 64 };
 
@@ -79,6 +82,69 @@ static void check_callers(check_random *random)
         pthread_join(callers[i].thread, NULL);
 }
 
+/* ---- A helper that is late -------------------------------------------------------------------------------- */
+
+/* Much longer than the thread that ends a job waits awake. */
+#define LATE_MICROSECONDS 50000
+#define PATIENCE_SECONDS  60
+
+static atomic_bool holds_back, helper_is_at_work, helper_is_done;
+static pthread_t ending_thread;
+
+tb_fingerprint __real_tb_copy_with_fingerprint(void *target, const void *source, size_t count,
+                                               bool past_caches);
+tb_fingerprint __wrap_tb_copy_with_fingerprint(void *target, const void *source, size_t count,
+                                               bool past_caches);
+
+/* By the linker in front of the real one. The first helper that comes is held back; the thread that ends the job leaves it
+ * something to come for. */
+tb_fingerprint __wrap_tb_copy_with_fingerprint(void *target, const void *source, size_t count,
+                                               bool past_caches)
+{
+    const bool is_helper = !pthread_equal(pthread_self(), ending_thread);
+    const time_t end = time(NULL) + PATIENCE_SECONDS;
+    while (atomic_load(&holds_back) && !is_helper && !atomic_load(&helper_is_at_work) && time(NULL) < end)
+        usleep(100);
+    const bool is_late = atomic_load(&holds_back) && is_helper && !atomic_exchange(&helper_is_at_work, true);
+    if (is_late)
+        usleep(LATE_MICROSECONDS);
+    const tb_fingerprint print = __real_tb_copy_with_fingerprint(target, source, count, past_caches);
+    if (is_late)
+        atomic_store(&helper_is_done, true);
+    return print;
+}
+
+static void late_helpers_are_waited_for(void)
+{
+    enum { BYTES = ROWS * ROW_MOST };
+    unsigned char *source = malloc(BYTES), *target = calloc(1, BYTES);
+    tb_fingerprint *prints = malloc(ROWS * tb_prints_of(ROW_MOST) * sizeof *prints);
+    const tb_host_copy copy = {.target = (char *)target,
+                               .target_pitch = ROW_MOST,
+                               .source = (const char *)source,
+                               .source_pitch = ROW_MOST,
+                               .row_bytes = ROW_MOST,
+                               .rows = ROWS,
+                               .prints = prints};
+    tb_copy_job job;
+    memset(source, 1, BYTES);
+    ending_thread = pthread_self();
+    tb_copy_call_helpers(BYTES, 1);
+    atomic_store(&holds_back, true);
+    tb_copy_begin(&job, &copy);
+    tb_copy_end(&job);
+    CHECK(atomic_load(&helper_is_at_work), "no helper has come");
+    CHECK(atomic_load(&helper_is_done), "the copy has ended while a helper was at work on it");
+    CHECK(memcmp(source, target, BYTES) == 0, "something has not arrived");
+    atomic_store(&holds_back, false);
+    tb_copy_dismiss_helpers();
+    while (atomic_load(&helper_is_at_work) && !atomic_load(&helper_is_done))
+        usleep(100);
+    free(source);
+    free(target);
+    free(prints);
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
@@ -87,5 +153,6 @@ int main(void)
         CHECK(tb_set_option("COPY_THREADS", threads[i]), "COPY_THREADS=%s", threads[i]);
         check_callers(&random);
     }
+    late_helpers_are_waited_for();
     return check_result();
 }

@@ -1,0 +1,129 @@
+/* Operands that come again: what their copies take of the device, what is left of them when a call fails, and memory that the host
+ * does not read.
+ */
+#include "include/tileblas.h"
+#include "tests/check.h"
+#include "tests/matrix.h"
+#include "tests/sim/device_sim.h"
+
+#include <string.h>
+
+/* Slots of 128 KiB: operands from 64 KiB on are cached. */
+#define PINNED_MIB "1"
+
+enum { M = 300, N = 260, K = 400, GENERATIONS = 12, CALLS = 3 };
+
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                 int);
+
+static check_random generator;
+static product p;
+
+/* C's block is c, in any memory, and is as p has it. */
+static void multiply(const float *a, const float *b, float *c, const char *when, long number)
+{
+    char wrong[256];
+    cblas_sgemm(102, 111, 111, M, N, K, p.alpha, a, (int)p.a.ld, b, (int)p.b.ld, p.beta, c + p.c.first,
+                (int)p.c.ld);
+    matrix result = matrix_clone(&p.c);
+    sim_copy(result.block, c, result.floats * sizeof(float));
+    CHECK(product_holds(&p, &result, wrong, sizeof wrong), "%s, %ld: %s", when, number, wrong);
+    matrix_free(&result);
+}
+
+static void call(const char *when, long number)
+{
+    matrix c = matrix_clone(&p.c);
+    multiply(matrix_elements(&p.a), matrix_elements(&p.b), c.block, when, number);
+    matrix_free(&c);
+}
+
+static void make_anew(void)
+{
+    matrix_fill(&p.a, MATRIX_UNIFORM, &generator);
+    matrix_fill(&p.b, MATRIX_UNIFORM, &generator);
+}
+
+/* Where there is no sample: for the cache it is the same operand. */
+static void change_one_element(matrix *matrix)
+{
+    matrix_elements(matrix)[matrix->ld + 1] = 100 * check_uniform(&generator);
+}
+
+/* Their copies come, and are given up, with all of what they took. */
+static void what_is_given_up_is_used_again(void)
+{
+    sim_usage settled = {0};
+    for (int i = 0; i < GENERATIONS; i++) {
+        make_anew();
+        for (int j = 0; j < CALLS; j++)
+            call("weights that change at every third call", i);
+        if (i == 1)
+            settled = sim_get_usage();
+    }
+    const sim_usage usage = sim_get_usage();
+    CHECK(usage.device_blocks <= settled.device_blocks, "%ld blocks on the device, not %ld",
+          usage.device_blocks, settled.device_blocks);
+}
+
+/* The copies that would have been kept are made by the call that fails: of each of them a part has not come, and the memory holds
+ * what was there before. */
+static void calls_that_fail_leave_no_copies(const char *failure)
+{
+    for (long n = 1;; n++) {
+        char script[64];
+        make_anew();
+        call("first", n);
+        change_one_element(&p.a);
+        change_one_element(&p.b);
+        snprintf(script, sizeof script, "copy:%ld=%s", n, failure);
+        sim_set("FAIL", script);
+        call("a copy fails", n);
+        const bool failed = sim_failures("any") > 0;
+        sim_set("FAIL", "");
+        for (int i = 0; i < CALLS; i++)
+            call("a copy has failed", n);
+        if (!failed) {
+            CHECK(n > 1, "there are no copies");
+            return;
+        }
+    }
+}
+
+static float *write_combined(const matrix *matrix)
+{
+    float *block = sim_allocate_write_combined(matrix->floats * sizeof(float));
+    sim_copy(block, matrix->block, matrix->floats * sizeof(float));
+    return block;
+}
+
+/* A host that did would fault, as would its BLAS. */
+static void write_combined_memory_is_not_read(void)
+{
+    make_anew();
+    float *a = write_combined(&p.a), *b = write_combined(&p.b), *c = write_combined(&p.c);
+    for (int i = 0; i < 2 * CALLS; i++)
+        multiply(a + p.a.first, b + p.b.first, c, "write-combined memory", i);
+    sim_release(a);
+    sim_release(b);
+    sim_release(c);
+}
+
+int main(void)
+{
+    generator.state = check_seed();
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("KEEP_SECONDS", "3600");
+    tileblas_set_option("PINNED_MEMORY", PINNED_MIB);
+    p = (product){.m = M, .n = N, .k = K, .alpha = 1.5f};
+    p.a = matrix_make(M, K, M + 3, 1);
+    p.b = matrix_make(K, N, K, 0);
+    p.c = matrix_make(M, N, M + 1, 2);
+    matrix_fill(&p.c, MATRIX_NANS, &generator);
+    write_combined_memory_is_not_read();
+    what_is_given_up_is_used_again();
+    calls_that_fail_leave_no_copies("memory");
+    calls_that_fail_leave_no_copies("unsupported");
+    return check_result();
+}
