@@ -4,6 +4,9 @@
 #include "lib/linker.h"
 #include "lib/lock.h"
 #include "lib/machine.h"
+#include "lib/threads.h"
+
+#include <stddef.h>
 
 /* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
 extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
@@ -31,7 +34,36 @@ bool tb_left_in_the_middle(void)
     return true;
 }
 
+/* How long a caller that leaves waits for the device to stop writing C. */
+#define LEAVING_SECONDS 1.0
+
 _Atomic(uint32_t) tb_calls_count;
+
+static struct {
+    atomic_flag begun;
+    void (*wait)(void *);
+    void *argument;
+    _Atomic(uint32_t) lasts;
+} elsewhere = {.begun = ATOMIC_FLAG_INIT};
+
+static void *wait_here(void *unused)
+{
+    elsewhere.wait(elsewhere.argument);
+    atomic_store(&elsewhere.lasts, 0);
+    tb_wake_all(&elsewhere.lasts);
+    return unused;
+}
+
+void tb_wait_elsewhere(void (*wait)(void *), void *argument)
+{
+    if (atomic_flag_test_and_set(&elsewhere.begun))
+        return;
+    elsewhere.wait = wait;
+    elsewhere.argument = argument;
+    atomic_store(&elsewhere.lasts, 1);
+    if (tb_start_thread(wait_here, NULL))
+        tb_wait_while(&elsewhere.lasts, 1, LEAVING_SECONDS);
+}
 
 static void end_left_call(void *call)
 {

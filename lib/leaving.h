@@ -41,4 +41,9 @@ static inline uint32_t tb_calls_under_way(void)
  * begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
+/* For routines of a thread that left in the middle: another thread does what waits for the device, as this one cannot, and is waited
+ * for, though not for ever: what the driver holds for the thread that left is never given back. Once in a process, as the
+ * devices are lost from then on. */
+void tb_wait_elsewhere(void (*wait)(void *), void *argument);
+
 #endif

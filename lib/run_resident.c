@@ -9,6 +9,7 @@
 #include "lib/run.h"
 
 #include "lib/device.h"
+#include "lib/leaving.h"
 #include "lib/machine.h"
 #include "lib/operand.h"
 #include "lib/options.h"
@@ -151,14 +152,31 @@ static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *p
     return launch_in_chunks(stream, &problem, plan, chunk, held);
 }
 
+static void wait_for_stream(void *stream)
+{
+    tb_device.synchronize(stream);
+}
+
+/* For a caller that leaves: C is written no more. What the call holds is not given back. */
+static void leave(void *stream)
+{
+    if (tb_left_in_the_middle())
+        tb_wait_elsewhere(wait_for_stream, stream);
+    else
+        wait_for_stream(stream);
+}
+
 static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
 {
     tb_stream *stream;
+    tb_leaving leaving;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
+    tb_when_left(&leaving, leave, stream);
     tb_status enqueued =
         frugally ? enqueue_frugally(stream, problem, plan) : enqueue(stream, *problem, plan, held);
     /* Also after a failure: copies may be in flight that read the caller's operands. */
     tb_status finished = tb_device.synchronize(stream);
+    tb_not_left(&leaving);
     tb_device.destroy_stream(stream);
     return enqueued != TB_OK ? enqueued : finished;
 }
