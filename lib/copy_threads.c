@@ -51,6 +51,7 @@ static tb_touch_job *touch_jobs;      /* the same, for helpers that find no othe
 static _Atomic(uint32_t) work_listed; /* the length of both lists, for helpers that look without the lock */
 static _Atomic(uint32_t) callers;     /* for helpers to be at hand: a link each */
 static int links_wanted;              /* by them, at most since the last time there were none */
+static size_t bytes_wanted;           /* likewise, over one link */
 static _Atomic(uint32_t) helpers_wanted; /* for so many links */
 static int helpers_started, helpers_settled;
 static int callers_core; /* of the thread that started them */
@@ -186,22 +187,22 @@ static uint32_t look_at(_Atomic(uint32_t) *value)
 }
 
 /* How many help one thread where so many links are to be filled. */
-static int helpers_for(int links)
+static int helpers_for(int links, size_t bytes)
 {
     long threads = tb_option_value(TB_OPTION_COPY_THREADS);
     if (threads == 0) {
         cpu_set_t allowed;
         const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        threads = tb_threads_for_links(cores, links);
+        threads = tb_threads_for_links(cores, links, bytes);
         /* The other calls' threads have cores of their own, which nobody gains by taking from them. */
         threads = (int)tb_smaller(threads, tb_larger(cores + 1 - (int64_t)tb_calls_under_way(), 1));
     }
     return threads < THREADS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
 }
 
-int tb_copy_threads(int links)
+int tb_copy_threads(int links, size_t bytes)
 {
-    const int wanted = helpers_for(links);
+    const int wanted = helpers_for(links, bytes);
     return wanted > 0 ? 1 + wanted : 1;
 }
 
@@ -347,7 +348,7 @@ static void *help(void *unused)
 /* Under the lock. */
 static void start_helpers(void)
 {
-    const int wanted = helpers_for(links_wanted);
+    const int wanted = helpers_for(links_wanted, bytes_wanted);
     atomic_store(&helpers_wanted, (uint32_t)wanted);
     if (helpers_started == 0) {
         const int core = sched_getcpu();
@@ -461,6 +462,8 @@ void tb_copy_call_helpers(size_t bytes, int links)
     const uint32_t others = atomic_fetch_add(&callers, 1);
     if (others == 0 || links_wanted < links)
         links_wanted = links;
+    if (others == 0 || bytes_wanted < bytes)
+        bytes_wanted = bytes;
     start_helpers();
     wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
     tb_free_lock(&lock);

@@ -62,8 +62,8 @@ struct tb_touch_job {
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages);
 void tb_touch_leave(tb_touch_job *job);
 
-/* Threads that copy together for so many links, one that calls among them. */
-int tb_copy_threads(int links);
+/* Threads that copy together for so many links, so many bytes for each; one that calls among them. */
+int tb_copy_threads(int links, size_t bytes);
 
 /* Jobs of so many bytes in all will follow, and so many links are filled at once: helpers are woken, and look for
  * work instead of sleeping until they are dismissed, or there has been none for two milliseconds. */

@@ -2,22 +2,25 @@
 
 enum { FEW_CORES = 4 };
 
-/* On a host of sixteen cores, twelve: who waits for a copy waits for its last piece, and where something else wants a core
- * all sixteen were up to sixty times slower. */
+/* Of more, a quarter is left to others: who waits for a copy waits for its last piece, and on a host of sixteen cores, where
+ * something else wanted a core, all sixteen were up to sixty times slower than twelve. */
 enum { ALL_CORES = 8 };
-/* More get into each other's way, however many cores there are, unless there is another link to fill: on a host of 32
- * cores one was filled best by twelve, two by sixteen to eighteen (docs/routes.md). */
-enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6 };
+/* More get into each other's way, however many cores there are, unless there is another link to fill: on two hosts of 32
+ * cores one was filled best by twelve, two of H100s by sixteen to eighteen where each moves 128 MiB, and by 24 from
+ * 512 MiB on (8192 x 8192 x 8192 in 11.3 ms instead of 13.4; docs/routes.md). */
+enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6, MORE_LINK_THREADS_FOR_LONG = 12 };
+#define LONG_BYTES ((size_t)384 << 20)
 
 static int smaller(int x, int y)
 {
     return x < y ? x : y;
 }
 
-int tb_threads_for_links(int cores, int links)
+int tb_threads_for_links(int cores, int links, size_t bytes)
 {
-    const int sparing = cores > ALL_CORES ? ALL_CORES + (cores - ALL_CORES) / 2 : cores;
-    return smaller(sparing, LINK_THREADS + MORE_LINK_THREADS * (links > 1 ? links - 1 : 0));
+    const int sparing = cores - cores / 4 > ALL_CORES ? cores - cores / 4 : smaller(cores, ALL_CORES);
+    const int of_other_links = bytes >= LONG_BYTES ? MORE_LINK_THREADS_FOR_LONG : MORE_LINK_THREADS;
+    return smaller(sparing, LINK_THREADS + of_other_links * (links > 1 ? links - 1 : 0));
 }
 
 void tb_cores_of_helper(const cpu_set_t *allowed, int callers_core, int number, int helpers, cpu_set_t *cores)

@@ -3,9 +3,10 @@
 #define TB_CORES_H
 
 #include <sched.h>
+#include <stddef.h>
 
-/* Threads that fill so many links between them, on so many cores. */
-int tb_threads_for_links(int cores, int links);
+/* Threads that fill so many links between them, on so many cores, so many bytes going over each. */
+int tb_threads_for_links(int cores, int links, size_t bytes);
 
 /* Of the cores that are allowed, those of one of so many helpers, numbered from 0; the core of the thread that called for
  * them first is the last to be given to one. Two cores at least, so that something else may hold one, but where there are fewer

@@ -131,10 +131,16 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
     return chip;
 }
 
-/* The host copies for all devices that share the product. */
-static double nominal_copy_rate(int devices)
+static size_t bytes_of(const tb_problem *problem)
 {
-    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices) / devices;
+    const size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
+    return sizeof(float) * (m * k + k * n + m * n);
+}
+
+/* The host copies for all devices that share the product. */
+static double nominal_copy_rate(const tb_problem *problem, int devices)
+{
+    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices, bytes_of(problem)) / devices;
 }
 
 static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
@@ -215,7 +221,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     tb_budget room = {.kernel = kernel,
                       .chip = &chip,
                       .slot_bytes = (int64_t)pipeline->slot_bytes,
-                      .copy_rate = nominal_copy_rate(plan->part_count),
+                      .copy_rate = nominal_copy_rate(problem, plan->part_count),
                       .a = passage(&plan->a),
                       .b = passage(&plan->b),
                       .c = passage_of_c(&plan->c, problem->beta)};
@@ -256,13 +262,11 @@ typedef struct work {
 } work;
 
 /* Of up to so many bytes a product leaves most of the device idle (1024 x 1024 x 1024 has 12 MiB). */
-#define MEDIUM_BYTES ((double)(16 << 20))
+#define MEDIUM_BYTES ((size_t)16 << 20)
 
 static bool is_medium(const work *work)
 {
-    const tb_problem *p = &work->problem;
-    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-    return work->plan->part_count == 1 && sizeof(float) * (m * k + k * n + m * n) <= MEDIUM_BYTES;
+    return work->plan->part_count == 1 && bytes_of(&work->problem) <= MEDIUM_BYTES;
 }
 
 static void take_turn(work *work)

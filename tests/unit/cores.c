@@ -30,23 +30,27 @@ static void check_sets(int count, size_t first, size_t stride, size_t callers, i
     CHECK(most - fewest <= 1, "%d cores, %d helpers: %d to %d on a core", count, helpers, fewest, most);
 }
 
-static void check_threads(int cores, int links, int expected)
+static void check_threads(int cores, int links, size_t mib, int expected)
 {
-    const int threads = tb_threads_for_links(cores, links);
-    CHECK(threads == expected, "%d cores, %d links: %d threads, not %d", cores, links, threads, expected);
+    const int threads = tb_threads_for_links(cores, links, mib << 20);
+    CHECK(threads == expected, "%d cores, %d links, %zu MiB: %d threads, not %d", cores, links, mib, threads,
+          expected);
 }
 
 int main(void)
 {
-    check_threads(1, 1, 1);
-    check_threads(8, 1, 8);
-    check_threads(9, 1, 8);
-    check_threads(16, 0, 12);
-    check_threads(16, 1, 12);
-    check_threads(16, 2, 12);
-    check_threads(32, 1, 12);
-    check_threads(32, 2, 18);
-    check_threads(128, 3, 24);
+    check_threads(1, 1, 1, 1);
+    check_threads(8, 1, 1, 8);
+    check_threads(9, 1, 1, 8);
+    check_threads(16, 0, 1, 12);
+    check_threads(16, 1, 1, 12);
+    check_threads(16, 2, 1, 12);
+    check_threads(32, 1, 1, 12);
+    check_threads(32, 2, 1, 18);
+    check_threads(128, 3, 1, 24);
+    check_threads(32, 1, 512, 12);
+    check_threads(32, 2, 512, 24);
+    check_threads(16, 2, 512, 12);
     for (int count = 1; count <= 128; count++)
         for (int helpers = 1; helpers <= 31; helpers++) {
             check_sets(count, 0, 1, 0, helpers);
