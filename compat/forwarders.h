@@ -21,7 +21,7 @@
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
 
 /* The position of the forwarder that has handed over a call of a name which returns to the call site: an object whose
- * references to the name are bound to its own definition. -1 where that is not known of any. */
+ * references to the name are bound to its own definition, or to another TileBLAS though it has one. -1 where that is not known of any. */
 int tb_find_forwarder(const void *call_site, const char *name);
 
 /* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of
