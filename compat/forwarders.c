@@ -17,11 +17,17 @@ static void *find_binding(const tb_loaded_object *object, const char *name)
     return address || !own ? address : dlsym(own, name);
 }
 
-bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
+static bool lies_in_tileblas(const void *address)
 {
     tb_loaded_object object;
-    void *address = tb_find_object(call_site, &object) ? find_binding(&object, name) : NULL;
-    return address && tb_find_object(address, &object) && object.is_tileblas;
+    return tb_find_object(address, &object) && object.is_tileblas;
+}
+
+bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
+{
+    tb_loaded_object caller;
+    void *address = tb_find_object(call_site, &caller) ? find_binding(&caller, name) : NULL;
+    return address && lies_in_tileblas(address);
 }
 
 int tb_find_forwarder(const void *call_site, const char *name)
@@ -30,6 +36,12 @@ int tb_find_forwarder(const void *call_site, const char *name)
     if (!tb_find_object(call_site, &caller) || caller.is_tileblas)
         return -1;
     void *address = find_binding(&caller, name);
+    /* Nor is it by another TileBLAS that a call has come to this one. */
+    if (address && lies_in_tileblas(address) &&
+        tb_find_position(address) != tb_find_position(tb_call_sites)) {
+        void *own = tb_open_object(&caller);
+        address = own ? dlsym(own, name) : NULL;
+    }
     return address && tb_find_position(address) == caller.position ? caller.position : -1;
 }
 

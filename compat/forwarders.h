@@ -2,10 +2,10 @@
  * have opened, through a pointer. FlexiBLAS is one, libblastrampoline, many a profiler. Where that other library is
  * TileBLAS, what looks like the caller's own BLAS would hand every call back to us. Such a candidate leads back.
  *
- * Two things tell one. A call that comes out of an object which the dynamic linker has bound to its own definition
- * came through a pointer of that object: the object has handed the call over. And a probe, a call of SGEMM by which
- * nothing is computed but a number of ours, comes back to us through it; that shows also those that jump, of which a
- * return address tells nothing, and chains of several.
+ * Two things tell one. A call that comes out of an object whose references the dynamic linker has bound to the object's
+ * own definition came through a pointer of that object. And a probe, a call of SGEMM by which a single number of ours
+ * is computed, comes back to us; that shows also those that jump, of which a return address tells nothing, and chains
+ * of several.
  *
  * host_blas.c and forward/resolve.c ask about candidates; sgemm_abi.c notices probes.
  */
@@ -21,7 +21,7 @@
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
 
 /* The position of the forwarder that has handed over a call of a name which returns to the call site: an object whose
- * references to the name are bound to its own definition. -1 where that is not known of any. */
+ * references to the name are bound to its own definition, or to another TileBLAS though it has one. -1 where that is not known of any. */
 int tb_find_forwarder(const void *call_site, const char *name);
 
 /* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of

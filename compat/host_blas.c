@@ -30,7 +30,7 @@ const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT] = {
 /* ---- Calling ---------------------------------------------------------------------------------------- */
 
 /* The host that this thread is in a call of. Some forwarders hand on large calls only, so that a probe does not show
- * where those go: they come back from out of these two functions. */
+ * where those go: they come back while one of these two functions calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
 static void call_cblas(const tb_host *host, const tb_problem *problem)
@@ -66,13 +66,21 @@ typedef struct question {
     tb_spelling spelling;
     const void *call_site;
     int bits;                      /* of its integers; 0 while nothing tells */
-    const tb_host_blas *came_from; /* a host that we called and that jumped back to us, or NULL */
+    const tb_host_blas *came_from; /* a host that we called and that called us, or NULL */
 } question;
 
-static const tb_host_blas *find_origin(const void *call_site)
+/* A call that this thread makes while it is in a call of a host comes from there if the host has jumped to us, so that it
+ * returns to where we called, or if it returns into the host's object and is of the same calling convention: what a
+ * BLAS does inside is of the other one. */
+static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_site)
 {
-    const bool calls_itself = called_host && tb_find_position(call_site) == tb_find_position(tb_call_sites);
-    return calls_itself ? called_host : NULL;
+    if (!called_host)
+        return NULL;
+    const int caller = tb_find_position(call_site);
+    const bool same = tb_spelling_rows[called_host->spelling].is_cblas == tb_spelling_rows[spelling].is_cblas;
+    const bool jumped = caller == tb_find_position(tb_call_sites);
+    const bool called = same && caller == tb_find_position(called_host->target.address);
+    return jumped || called ? called_host : NULL;
 }
 
 /* Whether a candidate in the object would hand the call back to us, or do nothing. */
@@ -209,7 +217,8 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
 {
     tb_host_blas found = {.spelling = spelling}, chosen_host = {.spelling = spelling};
     const int own_bits = tb_spelling_rows[spelling].integer_bits;
-    question question = {spelling, call_site, own_bits ? own_bits : TB_PLAIN_BITS, find_origin(call_site)};
+    question question = {spelling, call_site, own_bits ? own_bits : TB_PLAIN_BITS,
+                         find_origin(spelling, call_site)};
     const bool has_own = search_process(&question, &found);
     const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
     if (has_own)

@@ -10,8 +10,8 @@
 
 typedef struct fixture_state {
     bool nests; /* its CBLAS function calls its Fortran one, as reference BLAS does */
-    atomic_int cblas_calls, fortran_calls; /* but for those with alpha = 0, by which TileBLAS knows forwarders */
-    atomic_int wrong_lengths; /* Fortran calls whose hidden string lengths were not 1 and 1 */
+    atomic_int cblas_calls, fortran_calls; /* not those with alpha = 0, which TileBLAS makes of candidates */
+    atomic_int wrong_lengths;              /* Fortran calls whose hidden string lengths were not 1 and 1 */
 } fixture_state;
 
 #endif

@@ -5,18 +5,14 @@
  * wide integers are. Built several times, by macros:
  *
  *   FORWARDER_BACKEND   the variable's name
- *   FORWARDER_SMALL     where it is defined, the variable that names a library for products of up to this many
- *                       multiply-adds, as a wrapper has that offloads large ones
+ *   FORWARDER_SMALL     where it is defined, the variable that names a library for products of up to FORWARDER_LARGEST
+ *                       multiply-adds, as a wrapper has that offloads larger ones
  */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#ifdef FORWARDER_SMALL
-enum { LARGEST_SMALL = 1000 };
-#endif
 
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda, \
@@ -80,7 +76,7 @@ __attribute__((constructor)) static void open_backends(void)
 static const backend *choose(int64_t m, int64_t n, int64_t k)
 {
 #ifdef FORWARDER_SMALL
-    if (m * n * k <= LARGEST_SMALL)
+    if (m * n * k <= FORWARDER_LARGEST)
         return &small;
 #endif
     (void)m, (void)n, (void)k;
