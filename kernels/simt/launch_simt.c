@@ -17,7 +17,7 @@
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
  * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
-/* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
+/* Share of an H200's memory rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word, the more so in deep slices, most of all along k. */
 #define MEMORY_SHARE            0.9
 #define MEMORY_SHARE_SHORT      0.64
@@ -101,16 +101,17 @@ typedef struct costs {
     double reading; /* reading all operands once */
 } costs;
 
-/* Reading one operand once, by one multiprocessor. */
+/* Reading one operand once, by one multiprocessor. What keeps copies from reaching the memory's rate is in the multiprocessors,
+ * so that they fall less behind a slower one. */
 static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k,
-                             bool vectors)
+                             bool vectors, tb_target target)
 {
     const bool is_deep = kernel->segment_k * (int)sizeof(float) >= LINE_BYTES;
     const double by_words = along_k   ? MEMORY_SHARE_WORDS_K
                             : is_deep ? MEMORY_SHARE_WORDS_DEEP
                                       : MEMORY_SHARE_WORDS;
     const double by_vectors = along_k && !is_deep ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
-    const double share = vectors ? by_vectors : by_words;
+    const double share = fmin(vectors ? by_vectors : by_words, MEMORY_SHARE * tb_memory_ratio(target));
     return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 
@@ -118,8 +119,8 @@ static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_
                       tb_target target)
 {
     const bool vectors = moves_vectors(problem, 0, 0);
-    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors) +
-                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors);
+    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors, target) +
+                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (problem->beta != 0)
