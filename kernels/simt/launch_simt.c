@@ -315,10 +315,26 @@ size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, c
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
 #define SHARED_MAXIMUM_SM75 65536
 
-static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel)
+/* Compute capabilities whose code cuts chains. */
+#define TOTALS_FIRST 90
+#define TOTALS_END   100
+
+/* For totals, where a block has chains to cut. */
+static int totals_bytes(const tb_launcher *launcher, const tb_kernel *kernel,
+                        const tb_simt_schedule *schedule, int64_t dealt)
+{
+    const int64_t steps = schedule->whole > 0 ? schedule->steps : tb_pieces(dealt, schedule->pieces);
+    if (launcher->target.architecture < TOTALS_FIRST || launcher->target.architecture >= TOTALS_END ||
+        steps * kernel->segment_k <= TB_SIMT_CHAIN_LEAST)
+        return 0;
+    return TB_SIMT_TOTALS_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k / kernel->segment_k,
+                                kernel->shared_bytes, kernel->blocks);
+}
+
+static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel, int totals)
 {
     bool small = launcher->target.architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
-    return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes;
+    return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes + totals;
 }
 
 /* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
@@ -348,6 +364,9 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
     const int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
+    const int64_t dealt = (tiles - schedule.whole) * schedule.steps;
+    const int totals = totals_bytes(launcher, kernel, &schedule, dealt);
+    const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
         .problem = *problem,
         .stride_a = stride_a,
@@ -357,22 +376,23 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
         .tiles_n = schedule.tiles_n,
         .whole = schedule.whole,
         .steps = schedule.steps,
-        .dealt = (tiles - schedule.whole) * schedule.steps,
+        .dealt = dealt,
         .pieces = schedule.pieces,
         .partial = workspace,
         .cluster = schedule.cluster,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
+        .totals = totals > 0,
     };
     tb_entry *entry = choose_entry(kernel, problem, stride_a, stride_b);
     if (schedule.cluster > 1)
         return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
-                                         kernel->threads, shared_bytes(launcher, kernel), &arguments);
+                                         kernel->threads, shared, &arguments);
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
     if (schedule.pieces > 0)
         TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));
-    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads,
-                            shared_bytes(launcher, kernel), &arguments));
+    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads, shared,
+                            &arguments));
     return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
 }
 

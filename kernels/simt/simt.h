@@ -23,6 +23,7 @@ typedef struct tb_simt_arguments {
     float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
+    int32_t totals;       /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes; /* of sgemm_simt_reduce: see there */
 } tb_simt_arguments;
 
@@ -31,6 +32,22 @@ typedef struct tb_simt_arguments {
 #define TB_SIMT_PANEL_FLOATS(tile_outer, tile_k, slices)                                                     \
     ((tile_outer) * (tile_k) +                                                                               \
      ((tile_outer) * (slices) > 4 * (tile_k) ? (tile_outer) * (slices) : 4 * (tile_k)))
+
+/* A chain is what one register adds up, one product after the other; its error grows with its length. A chain that would be
+ * longer than CHAIN_LEAST is cut: in two, or after every CHAIN_MOST steps of k; as the chains' sums are a chain, too, after
+ * twice as many from CHAIN_MANY on, and twice as many again from each four times as many on. At a cut the sums are added to the
+ * block's totals in shared memory, and begin again from zero. What that takes, 2.5 instructions for each sum, is 2% of the
+ * multiplications of a chain of 128. */
+#define TB_SIMT_CHAIN_LEAST 64
+#define TB_SIMT_CHAIN_MOST  256
+#define TB_SIMT_CHAIN_MANY  8192
+
+/* Shared memory for the totals of all slices' sums; 0 where they would leave room for fewer blocks on a multiprocessor of
+ * 228 KiB, as 9.0 has, of which every block takes 1 KiB besides. */
+#define TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices, stages_bytes, blocks)                                   \
+    ((blocks) * ((stages_bytes) + 4 * (tile_m) * (tile_n) * (slices) + 1024) <= 228 * 1024                   \
+         ? 4 * (tile_m) * (tile_n) * (slices)                                                                \
+         : 0)
 
 #ifdef __CUDACC__
 #define TB_SIMT_INLINE __host__ __device__ inline
