@@ -129,47 +129,63 @@ template <class shape> __device__ inline int end_of_chain(int left)
 {
     constexpr int least = TB_SIMT_CHAIN_LEAST / shape::slice_k, most = TB_SIMT_CHAIN_MOST / shape::slice_k;
     if (left <= 2 * most)
-        return left <= least ? 0 : left - max((left + 1) / 2, least);
+        return left <= least ? 0 : left / 2;
     int chain = most;
     for (int64_t many = TB_SIMT_CHAIN_MANY / shape::slice_k; left >= many; many *= 4)
         chain *= 2;
     return left - chain;
 }
 
-/* A thread's totals in shared memory, behind the stages: what its sums were when their chains were cut. */
+/* A thread's totals in shared memory, behind the stages: what its sums were when their chains were cut. They are read four
+ * pieces at a time, whose ways overlap, to where fragments are in the loop; by registers of their own, since sums that had to
+ * lie in aligned quads would meet in one bank. */
 template <class shape> struct totals {
-    static constexpr int quads = shape::thread_m * shape::thread_n / 4;
+    static constexpr int quads = shape::thread_m * shape::thread_n / 4, at_a_time = 4;
 
-    static __device__ unsigned address()
+    static __device__ unsigned address(int quad)
     {
-        return first_stage() + 4 * shape::stages * shape::stage_floats + 16 * again::thread();
+        return first_stage() +
+               4 * (shape::stages * shape::stage_floats + 4 * (shape::threads * quad + again::thread()));
     }
 
-    /* Four at a time, by registers of their own: sums that had to lie in aligned quads would meet in one bank. */
-    static __device__ void add(sums<shape> &sum, bool first)
+    static __device__ float *of(sums<shape> &sum, int quad)
+    {
+        return &sum.at[4 * quad / shape::thread_n][4 * quad % shape::thread_n];
+    }
+
+    /* use(the totals of a quad, its sums, its number) */
+    template <class function> static __device__ void visit(sums<shape> &sum, bool first, function use)
     {
 #pragma unroll
-        for (int i = 0; i < quads; i++) {
-            const unsigned quad = address() + 16 * shape::threads * i;
-            const float4 old = first ? float4{} : load_shared(quad);
-            float *of = &sum.at[4 * i / shape::thread_n][4 * i % shape::thread_n];
-            const float total[4] = {old.x + of[0], old.y + of[1], old.z + of[2], old.w + of[3]};
-            store_shared<4>(quad, total);
-            of[0] = of[1] = of[2] = of[3] = 0;
+        for (int i = 0; i < quads; i += at_a_time) {
+            float4 old[at_a_time] = {};
+            if (!first)
+#pragma unroll
+                for (int j = 0; j < at_a_time; j++)
+                    old[j] = load_shared(address(i + j));
+#pragma unroll
+            for (int j = 0; j < at_a_time; j++)
+                use(old[j], of(sum, i + j), i + j);
         }
+    }
+
+    static __device__ void add(sums<shape> &sum, bool first)
+    {
+        visit(sum, first, [](const float4 &old, float *sums, int quad) {
+            const float total[4] = {old.x + sums[0], old.y + sums[1], old.z + sums[2], old.w + sums[3]};
+            store_shared<4>(address(quad), total);
+            sums[0] = sums[1] = sums[2] = sums[3] = 0;
+        });
     }
 
     static __device__ void take(sums<shape> &sum)
     {
-#pragma unroll
-        for (int i = 0; i < quads; i++) {
-            const float4 old = load_shared(address() + 16 * shape::threads * i);
-            float *of = &sum.at[4 * i / shape::thread_n][4 * i % shape::thread_n];
-            of[0] = old.x + of[0];
-            of[1] = old.y + of[1];
-            of[2] = old.z + of[2];
-            of[3] = old.w + of[3];
-        }
+        visit(sum, false, [](const float4 &old, float *sums, int) {
+            sums[0] = old.x + sums[0];
+            sums[1] = old.y + sums[1];
+            sums[2] = old.z + sums[2];
+            sums[3] = old.w + sums[3];
+        });
     }
 };
 
@@ -361,8 +377,7 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
 } // namespace simt
 
 #define TB_SIMT_STAMP(symbol, shape, transpose_a, transpose_b, vector)                                       \
-    extern "C" __global__ void __launch_bounds__(shape::threads,                                             \
-                                                 shape::blocks_of(transpose_a, transpose_b, vector))         \
+    extern "C" __global__ void __launch_bounds__(shape::threads, shape::blocks)                              \
         symbol(const __grid_constant__ tb_simt_arguments arguments)                                          \
     {                                                                                                        \
         if constexpr (shape::runs)                                                                           \

@@ -2,6 +2,6 @@
  */
 #include "kernels/simt/sgemm_simt.cuh"
 
-using shape_64x64_2 = simt::shape<64, 64, 16, 8, 8, 8, 2, 3, 2, simt::words::never, 4, 3>;
+using shape_64x64_2 = simt::shape<64, 64, 16, 8, 8, 8, 2, 3, 2>;
 
 TB_SIMT_STAMP_ALL(sgemm_simt_64x64_2, shape_64x64_2)

@@ -9,8 +9,8 @@
 namespace split
 {
 
-/* Of any alignment, by the first threads of a block. */
-using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3>;
+/* Of any alignment, by the first threads of a block, which has room for totals. */
+using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3, true>;
 constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
                             plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
 
