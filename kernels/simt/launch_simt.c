@@ -32,6 +32,11 @@
 #define STAGE_BYTES_BY_WORDS 27.5
 #define TILE_BYTES_A_CLOCK   16.3
 #define OLD_TILE_CLOCKS      1270.0
+/* What blocks of a second and of a third round wait for their operands, as blocks that began together also end together; by then
+ * they have drifted apart, and one waits while others multiply. Such that products with a short k get the rows that are faster
+ * for them on an H100 (bench/kernels --regret, group random). */
+#define ROUND_CLOCKS 2000.0
+#define ROUNDS_APART 2
 /* The rate at which the second launch reads parts of tiles. */
 #define PARTS_BYTES_A_CLOCK 15.4
 /* With more than a warp for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
@@ -157,18 +162,29 @@ static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
     return share;
 }
 
-/* Blocks of so many steps each, as the busiest multiprocessor sees them; a block has so many tiles, or parts of tiles. With
+/* A round of blocks, so many sharing a multiprocessor, of so many steps each; a block has so many tiles, or parts of tiles. With
  * too few threads the pipelines run partly empty. */
+static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+{
+    const double resident = (double)blocks;
+    const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
+    return BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile;
+}
+
+/* All rounds, as the busiest multiprocessor sees them: whole ones, and one of what is left. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
                           int64_t tiles_a_block)
 {
     if (blocks == 0)
         return 0;
     const int64_t share = busiest_share(costs, blocks, cluster);
-    const double resident = (double)tb_smaller(share, costs->blocks);
-    const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
-    return (double)share / resident *
-           (BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile);
+    const int64_t full = share / costs->blocks, rest = share % costs->blocks;
+    double clocks = ROUND_CLOCKS * (double)tb_smaller(full + (rest > 0) - 1, ROUNDS_APART);
+    if (full > 0)
+        clocks += (double)full * round_clocks(costs, costs->blocks, steps, tiles_a_block);
+    if (rest > 0)
+        clocks += round_clocks(costs, rest, steps, tiles_a_block);
+    return clocks;
 }
 
 static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedule)

@@ -189,6 +189,17 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
     }
 }
 
+/* With a short k, tiles that all run at a time are faster than smaller ones in two rounds: 27.2 us instead of 31.0 on an H100. */
+static void short_k_goes_in_one_round(void)
+{
+    const row row = {704, 3192, 124, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const tb_problem problem = problem_of(&row);
+    tb_facts facts = facts_of(&row);
+    facts.accuracy = TB_ACCURACY_IEEE;
+    const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
+    CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
+}
+
 static uint64_t sum_of(tb_choice_memory *memory)
 {
     uint64_t sum = 0;
@@ -303,6 +314,7 @@ int main(void)
     streamed_products_are_forecast_by_panels();
     a_row_may_run_where_it_gains_nothing();
     chosen_kernels_promise_what_is_demanded();
+    short_k_goes_in_one_round();
     a_slower_memory_chooses_what_reads_less();
     no_kernel_is_faster_with_a_slower_memory();
     return check_result();
