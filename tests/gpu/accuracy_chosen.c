@@ -10,11 +10,15 @@
 #include "tests/check.h"
 #include "tests/gpu/sampled_product.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the largest of 4096 errors, which is a noisy figure; and of the rms error, whose noise is 1%. */
 #define MAXIMUM_RATIO 1.25
 #define RMS_RATIO     1.03
+
+/* Larger C goes to shapes that do not cut chains (docs/kernels.md): in precision ieee a plain loop is what they are held to. */
+#define SMALL_C 600000
 
 typedef struct size {
     int64_t m, n, k;
@@ -76,10 +80,14 @@ static void compare(sides *s, const char *family, size size, tb_accuracy accurac
            accuracy == TB_ACCURACY_IEEE ? "ieee" : "fp32", kernel->name, ours.rms, theirs.rms, loop.rms,
            ours.rms / theirs.rms, ours.maximum, theirs.maximum, ours.maximum / theirs.maximum);
     fflush(stdout);
-    CHECK(ours.rms <= RMS_RATIO * theirs.rms, "%s, k %lld, %s: rms %g, cuBLAS has %g", family,
-          (long long)size.k, kernel->name, ours.rms, theirs.rms);
-    CHECK(ours.maximum <= MAXIMUM_RATIO * theirs.maximum, "%s, k %lld, %s: maximum %g, cuBLAS has %g", family,
-          (long long)size.k, kernel->name, ours.maximum, theirs.maximum);
+    const bool as_loop = accuracy == TB_ACCURACY_IEEE && size.m * size.n > SMALL_C;
+    const double rms = as_loop ? fmax(theirs.rms, loop.rms) : theirs.rms;
+    /* Near the limits extremes differ at random (accuracy.c). */
+    const double maximum = as_loop || of->beyond ? fmax(theirs.maximum, loop.maximum) : theirs.maximum;
+    CHECK(ours.rms <= RMS_RATIO * rms, "%s, k %lld, %s: rms %g, at most %g", family, (long long)size.k,
+          kernel->name, ours.rms, rms);
+    CHECK(ours.maximum <= MAXIMUM_RATIO * maximum, "%s, k %lld, %s: maximum %g, at most %g", family,
+          (long long)size.k, kernel->name, ours.maximum, maximum);
     sampled_drop_operand(&a);
     sampled_drop_operand(&b);
 }
