@@ -3,14 +3,17 @@
  * each group, the geometric mean and the least of the ratios; --json writes all of it. Of products with a side of at most 16
  * also at what share of the rate of a copy within the device's memory they read their operands and write C.
  *
- *   bench/kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32] [--regret]
+ *   bench/kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32] [--regret] [--brief]
+ *                 [--warm]
  *   bench/kernels --once [--size MxNxK] [--precision ieee|fp32]
  *
  * Precision ieee, which is the default here, takes FP32 multiply-adds alone; fp32 is the library's own default.
  * --size takes one shape instead of the groups; N alone is a square.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
- * --regret also times every other kernel that could have been chosen, and says how much the best would have gained; the
- * JSON then has the seconds and the forecast of each.
+ * --regret also times every other kernel that could have been chosen, and says how much the best would have gained, and what
+ * was forecast of both; the JSON then has the seconds and the forecast of each.
+ * --brief is NN and TN with beta 0 alone. --warm leaves operands in L2, if they fit there, from one launch to the next.
+ * Products that take longer than LEAST_RATIO allows are listed once more at the end.
  * --once launches each of those once, for a profiler: see counters.py.
  */
 #include "bench/measure.h"
@@ -25,6 +28,9 @@ enum { KERNELS_MAXIMUM = 64, RANDOM_SHAPES = 100 };
 
 /* Seconds spent on a contender for a product. */
 static const double BUDGET = 0.01;
+
+/* Of what cuBLAS reaches: less is listed. */
+static const double LEAST_RATIO = 0.92;
 
 /* In the units of bench_difference. */
 static const double DIFFERENCE_ALLOWED = 8;
@@ -77,6 +83,15 @@ static const group groups[] = {
       {50, 4096, 1000},
       {1000, 1000, 10000},
       {25600, 64, 2560}}},
+    {"long k, tall",
+     7,
+     {{256, 256, 65536},
+      {8192, 128, 8192},
+      {128, 8192, 8192},
+      {512, 512, 16384},
+      {16384, 256, 4096},
+      {193, 321, 500},
+      {256, 256, 1024}}},
     {"short side",
      16,
      {{4096, 1, 4096},
@@ -111,7 +126,7 @@ static const group groups[] = {
 typedef struct options {
     const char *json, *group, *kernel;
     tb_accuracy accuracy;
-    bool regret, once;
+    bool regret, once, brief, warm;
     shape size; /* m is 0: none */
 } options;
 
@@ -127,6 +142,7 @@ typedef struct bench {
     options options;
     tb_facts facts;
     double copy_rate;                   /* bytes a second */
+    FILE *slow;                         /* lines of products under LEAST_RATIO */
     tb_kernel kernels[KERNELS_MAXIMUM]; /* the catalog's, without those that are only forced */
 } bench;
 
@@ -144,7 +160,8 @@ static options read_options(int argc, char **argv)
         {"json", required_argument, NULL, 'j'},   {"group", required_argument, NULL, 'g'},
         {"kernel", required_argument, NULL, 'k'}, {"precision", required_argument, NULL, 'p'},
         {"regret", no_argument, NULL, 'r'},       {"once", no_argument, NULL, 'o'},
-        {"size", required_argument, NULL, 's'},   {0}};
+        {"size", required_argument, NULL, 's'},   {"brief", no_argument, NULL, 'b'},
+        {"warm", no_argument, NULL, 'w'},         {0}};
     options options = {0};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
@@ -166,12 +183,18 @@ static options read_options(int argc, char **argv)
         case 'o':
             options.once = true;
             break;
+        case 'b':
+            options.brief = true;
+            break;
+        case 'w':
+            options.warm = true;
+            break;
         case 's':
             options.size = read_shape(optarg);
             break;
         default:
             fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] "
-                            "[--precision ieee|fp32] [--regret]\n"
+                            "[--precision ieee|fp32] [--regret] [--brief] [--warm]\n"
                             "       kernels --once [--size MxNxK] [--precision ieee|fp32]\n");
             exit(2);
         }
@@ -258,6 +281,35 @@ static double share_of_copy(const bench *bench, const tb_problem *p, double seco
     return fmin(m, n) <= 16 ? bytes / seconds / bench->copy_rate : NAN;
 }
 
+static double forecast_of(const bench *bench, const bench_product *product, const char *name)
+{
+    return tb_kernel_seconds(tb_find_kernel(name), &product->first, &bench->gpu.chip);
+}
+
+/* A product's line: what is chosen, and with --regret what would be best. */
+static void print_product(const bench *bench, FILE *to, const bench_product *product,
+                          const bench_contender *ours, double seconds_of_cublas, const char *best,
+                          double best_seconds)
+{
+    const tb_problem *p = &product->first;
+    fprintf(
+        to,
+        "%7lld %7lld %7lld %c%c beta %g  %7.2f  cuBLAS %7.2f TFLOP/s  ratio %5.3f  %s %.1f us, forecast %.1f",
+        (long long)p->m, (long long)p->n, (long long)p->k, "NT"[p->transpose_a], "NT"[p->transpose_b],
+        (double)p -> beta, product -> flop / ours -> seconds * 1e-12,
+        product -> flop / seconds_of_cublas * 1e-12, seconds_of_cublas / ours -> seconds, ours -> name,
+        1e6 * ours -> seconds, 1e6 * forecast_of(bench, product, ours->name));
+    const double share = share_of_copy(bench, p, ours->seconds);
+    if (!isnan(share))
+        fprintf(to, "  %.0f%% of a copy", 100 * share);
+    const double regret = ours->seconds / best_seconds - 1;
+    if (regret > 0.02)
+        fprintf(to, "  %s would be %.0f%% faster: ratio %5.3f, %.1f us, forecast %.1f", best, 100 * regret,
+                seconds_of_cublas / best_seconds, 1e6 * best_seconds,
+                1e6 * forecast_of(bench, product, best));
+    fprintf(to, "\n");
+}
+
 static void report(bench *bench, const bench_product *product, const bench_contender *ours,
                    const bench_contender *theirs, tally *tally)
 {
@@ -273,16 +325,10 @@ static void report(bench *bench, const bench_product *product, const bench_conte
     double ratio = theirs->seconds / ours->seconds, regret = ours->seconds / best_seconds - 1;
     char operation[3] = {"NT"[problem->transpose_a], "NT"[problem->transpose_b], 0};
 
-    printf("%7lld %7lld %7lld %s beta %g  %7.2f  cuBLAS %7.2f TFLOP/s  ratio %5.3f  %s",
-           (long long)problem->m, (long long)problem->n, (long long)problem->k, operation,
-           (double)problem->beta, product->flop / ours->seconds * 1e-12,
-           product->flop / theirs->seconds * 1e-12, ratio, ours->name);
+    print_product(bench, stdout, product, ours, theirs->seconds, best, best_seconds);
+    if (ratio < LEAST_RATIO)
+        print_product(bench, bench->slow, product, ours, theirs->seconds, best, best_seconds);
     const double share = share_of_copy(bench, problem, ours->seconds);
-    if (!isnan(share))
-        printf("  %.0f%% of a copy", 100 * share);
-    if (regret > 0.02)
-        printf("  %s would be %.0f%% faster", best, 100 * regret);
-    printf("\n");
 
     bench_json_integer(&bench->json, "m", problem->m);
     bench_json_integer(&bench->json, "n", problem->n);
@@ -304,8 +350,8 @@ static void report(bench *bench, const bench_product *product, const bench_conte
 static void measure(bench *bench, const shape *shape, int transposition, float beta, tally *tally)
 {
     bench_product product;
-    bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2, 0,
-                   &product);
+    bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2,
+                   bench->options.warm, &product);
     tb_plan plan = {.route = TB_ROUTE_RESIDENT};
     tb_problem asked = product.first;
     asked.beta = beta;
@@ -356,8 +402,8 @@ static void measure_group(bench *bench, const group *group)
 {
     tally tally = begin_group(bench, group->name);
     for (int s = 0; s < group->count; s++)
-        for (int transposition = 0; transposition < 4; transposition++)
-            for (int beta = 0; beta < 2; beta++)
+        for (int transposition = 0; transposition < 4; transposition += bench->options.brief ? 2 : 1)
+            for (int beta = 0; beta < (bench->options.brief ? 1 : 2); beta++)
                 measure(bench, &group->shapes[s], transposition, (float)beta, &tally);
     end_group(bench, group->name, &tally);
 }
@@ -424,6 +470,10 @@ int main(int argc, char **argv)
     bench_json_number(&bench.json, "copy_bytes_per_second", bench.copy_rate);
     printf("a copy within the device's memory: %.2f TB/s\n", bench.copy_rate * 1e-12);
     bench_json_begin(&bench.json, "groups", '[');
+    char *slow_lines = NULL;
+    size_t slow_size = 0;
+    bench.slow = open_memstream(&slow_lines, &slow_size);
+    bench_require(bench.slow != NULL, "memory");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         if (is_wanted(&bench, groups[i].name))
             measure_group(&bench, &groups[i]);
@@ -434,6 +484,9 @@ int main(int argc, char **argv)
     bench_json_end(&bench.json, ']');
     bench_json_end(&bench.json, '}');
     fclose(file);
+    fclose(bench.slow);
+    printf("\nunder %.2f of cuBLAS:%s\n%s", LEAST_RATIO, slow_size > 0 ? "" : " none", slow_lines);
+    free(slow_lines);
     bench_close(&bench.gpu);
     return 0;
 }

@@ -35,8 +35,7 @@ static int64_t choose_slab(const tb_problem *problem)
 
 static tb_target target_of(const tb_budget *budget)
 {
-    const tb_chip *chip = budget->chip;
-    return (tb_target){chip->architecture, chip->multiprocessors, chip->clusters};
+    return tb_target_of(budget->chip);
 }
 
 int64_t tb_choose_panel(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)

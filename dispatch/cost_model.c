@@ -190,12 +190,17 @@ static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, c
                                      (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + block);
 }
 
+tb_target tb_target_of(const tb_chip *chip)
+{
+    return (tb_target){.architecture = chip->architecture,
+                       .multiprocessors = chip->multiprocessors,
+                       .clusters = chip->clusters,
+                       .memory_bytes_a_clock = chip->memory_bytes_a_clock};
+}
+
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
-    const tb_target target = {.architecture = chip->architecture,
-                              .multiprocessors = chip->multiprocessors,
-                              .clusters = chip->clusters};
-    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, target) / chip->clock
+    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, tb_target_of(chip)) / chip->clock
                                        : tile_seconds(kernel, problem, chip);
     double traffic =
         bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
@@ -210,12 +215,12 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, con
 
 double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
 {
-    const tb_target target = {chip->architecture, chip->multiprocessors, chip->clusters};
     tb_problem panel = *problem;
     if (problem->n >= COLUMNS_MANY)
         panel.n = tb_larger(problem->n / PANELS, PANEL_LEAST);
     const double panels = (double)problem->n / (double)panel.n;
-    const double of_a = kernel->clocks_of_a ? kernel->clocks_of_a(&panel, target) / chip->clock : 0;
+    const double of_a =
+        kernel->clocks_of_a ? kernel->clocks_of_a(&panel, tb_target_of(chip)) / chip->clock : 0;
     const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
     return panels * (tb_kernel_seconds(kernel, &panel, chip) - of_a) + times_a * of_a;
 }

@@ -99,7 +99,8 @@ static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, 
                               (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
                               (uintptr_t)chip->clusters,
                               bits_of(chip->clock),
-                              bits_of(chip->memory_rate)};
+                              bits_of(chip->memory_rate),
+                              bits_of(chip->memory_bytes_a_clock)};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash = tb_mix(hash, parts[i]);

@@ -37,6 +37,7 @@ typedef struct tb_chip {
     int multiprocessors;
     double clock; /* Hz, at which a multiprocessor does 128 multiply-adds a clock; less where it does fewer */
     double memory_rate;          /* bytes a second, read plus written */
+    double memory_bytes_a_clock; /* as in a tb_target, for kernels' forecasts: by the data sheet */
     double link_in, link_out;    /* bytes a second between pinned memory and the device, one way at a time */
     const tb_clusters *clusters; /* NULL: unknown */
 } tb_chip;
@@ -175,6 +176,9 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const 
  * be. */
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
                                 int architecture);
+
+/* The chip as kernels' forecasts see it. */
+tb_target tb_target_of(const tb_chip *chip);
 
 /* NULL when the machine has no such device. */
 const tb_chip *tb_find_chip(const tb_machine *machine, int device);

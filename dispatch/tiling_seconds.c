@@ -176,10 +176,9 @@ static const tb_known_size *size_of(const course *course, int64_t m, int64_t n, 
     part.k = k;
     part.a = part.b = part.c = NULL;
     part.lda = part.ldb = part.ldc = tb_pitched(tb_larger(tb_larger(m, n), k));
-    const tb_target target = {chip->architecture, chip->multiprocessors, chip->clusters};
     *size = (tb_known_size){m, n, k, tb_kernel_seconds(budget->kernel, &part, chip), 0};
     if (budget->kernel->clocks_of_a)
-        size->seconds_of_a = budget->kernel->clocks_of_a(&part, target) / chip->clock;
+        size->seconds_of_a = budget->kernel->clocks_of_a(&part, tb_target_of(chip)) / chip->clock;
     return size;
 }
 

@@ -76,7 +76,11 @@ TB_KERNEL_FILE(tiled, 0)
 
 #define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, slices, threads, stages, blocks, blocks_along_k,         \
                      efficiency, a_along_k, b_along_k)                                                       \
-    TB_SIMT_ENTRIES(sgemm_simt_##shape, stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices))
+    TB_SIMT_ENTRIES(sgemm_simt_##shape,                                                                      \
+                    stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices) +                            \
+                        TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices,                                         \
+                                             stages * TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices),   \
+                                             blocks))
 
 #define TB_SIMT_ENTRIES_OF(stem, suffix, shared)                                                             \
     {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, TB_EARLY},                                         \

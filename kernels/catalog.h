@@ -46,6 +46,9 @@ typedef struct tb_target {
     int architecture; /* 90 for compute capability 9.0 */
     int multiprocessors;
     const tb_clusters *clusters; /* NULL: not known */
+    /* What a data sheet's memory rate is for each multiprocessor and clock, of 128 multiply-adds; 0 is an H200's. Not measured, so
+     * that a product is cut alike in every process. */
+    double memory_bytes_a_clock;
 } tb_target;
 
 typedef struct tb_launcher tb_launcher;

@@ -1,8 +1,10 @@
 /* Constants behind the kernels' forecasts, in clocks of a multiprocessor so that they hold at any clock rate.
- * Measured on an H200 by bench/kernels.
+ * Measured on an H200 by bench/kernels. Those of memory are for its memory: tb_memory_ratio makes another chip's of them.
  */
 #ifndef TB_FORECAST_H
 #define TB_FORECAST_H
+
+#include "kernels/catalog.h"
 
 #define TB_FMA_A_CLOCK 128.0
 
@@ -14,5 +16,16 @@
 
 /* The most that it gets, 4.5 TB/s at 1.6 GHz: of long runs that are only read. */
 #define TB_READ_BYTES_A_CLOCK 21.7
+
+/* An H200's by its data sheet: 4.92 TB/s, 132 multiprocessors, 1.98 GHz. */
+#define TB_H200_MEMORY_BYTES_A_CLOCK 18.8
+
+/* The chip's memory beside an H200's, each for what its multiprocessors compute: 0.68 of an H100 with 80 GB. At most 1: what
+ * multiprocessors make of a faster memory has not been measured. */
+static inline double tb_memory_ratio(tb_target target)
+{
+    const double ratio = target.memory_bytes_a_clock / TB_H200_MEMORY_BYTES_A_CLOCK;
+    return ratio > 0 && ratio < 1 ? ratio : 1;
+}
 
 #endif

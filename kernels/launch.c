@@ -34,3 +34,15 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
                                                           : 0;
     return blocks * least_clusters(cluster, target.multiprocessors);
 }
+
+/* Multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). */
+double tb_share_of_lanes(int architecture)
+{
+    return architecture == 75 || architecture == 80 ? 0.5 : 1;
+}
+
+double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate)
+{
+    const double clocks = clock * tb_share_of_lanes(target.architecture) * target.multiprocessors;
+    return clocks > 0 && memory_rate > 0 ? memory_rate / clocks : 0;
+}

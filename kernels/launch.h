@@ -15,4 +15,10 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
 
+/* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
+double tb_share_of_lanes(int architecture);
+
+/* A target's memory_bytes_a_clock, of a data sheet's highest rates, in Hz and bytes a second; 0 where one of them is unknown. */
+double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate);
+
 #endif

@@ -1,5 +1,6 @@
 #include "lib/calibrate.h"
 
+#include "kernels/launch.h"
 #include "lib/clock.h"
 #include "lib/memory.h"
 #include "lib/pipeline.h"
@@ -21,22 +22,17 @@
 /* Measurements that are off by more than this are not about the device: it was busy. */
 #define CREDIBLE 2.0
 
-/* Of the 128 multiply-adds a clock that forecasts count with: multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming
- * Guide, "Throughput of Native Arithmetic Instructions"). */
-static double share_of_lanes(int architecture)
-{
-    return architecture == 75 || architecture == 80 ? 0.5 : 1;
-}
-
 tb_chip tb_presume_chip(int device, const tb_device_description *description)
 {
-    double memory = description->memory_bytes_per_second;
+    const double memory = description->memory_bytes_per_second, clock = 1e3 * description->clock_khz;
+    const tb_target target = {.architecture = description->architecture,
+                              .multiprocessors = description->multiprocessors};
     return (tb_chip){.device = device,
                      .architecture = description->architecture,
                      .multiprocessors = description->multiprocessors,
-                     .clock = SUSTAINED_CLOCK * 1e3 * description->clock_khz *
-                              share_of_lanes(description->architecture),
+                     .clock = SUSTAINED_CLOCK * clock * tb_share_of_lanes(description->architecture),
                      .memory_rate = memory > 0 ? SUSTAINED_MEMORY * memory : PRESUMED_MEMORY,
+                     .memory_bytes_a_clock = tb_memory_bytes_a_clock(target, clock, memory),
                      .link_in = PRESUMED_LINK,
                      .link_out = PRESUMED_LINK};
 }

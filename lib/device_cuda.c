@@ -4,6 +4,8 @@
  */
 #include "lib/device_cuda.h"
 
+#include "kernels/launch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,18 @@ static tb_status read_attribute(int device, CUdevice_attribute attribute, int *v
     return TB_CU(cuDeviceGetAttribute, value, attribute, devices[device].device);
 }
 
+/* The highest. */
+static tb_status read_rates(int device, int *clock_khz, double *memory_bytes_per_second)
+{
+    int memory_khz, bus_bits;
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, clock_khz));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &bus_bits));
+    /* Two bits a clock on every line. */
+    *memory_bytes_per_second = 2e3 * memory_khz * bus_bits / 8;
+    return TB_OK;
+}
+
 static tb_status examine_device(int device)
 {
     int major, minor;
@@ -76,6 +90,11 @@ static tb_status examine_device(int device)
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
                           &devices[device].shared_multiprocessor));
     devices[device].target.architecture = 10 * major + minor;
+    int clock_khz;
+    double memory_rate;
+    if (read_rates(device, &clock_khz, &memory_rate) == TB_OK)
+        devices[device].target.memory_bytes_a_clock =
+            tb_memory_bytes_a_clock(devices[device].target, 1e3 * clock_khz, memory_rate);
     return TB_OK;
 }
 
@@ -115,12 +134,7 @@ static tb_status cuda_describe(int device, tb_device_description *description)
     memset(description, 0, sizeof *description);
     description->architecture = devices[device].target.architecture;
     description->multiprocessors = devices[device].target.multiprocessors;
-    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &description->clock_khz));
-    int memory_khz, bus_bits;
-    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz));
-    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &bus_bits));
-    /* Two bits a clock on every line. */
-    description->memory_bytes_per_second = 2e3 * memory_khz * bus_bits / 8;
+    TB_TRY(read_rates(device, &description->clock_khz, &description->memory_bytes_per_second));
     TB_TRY(TB_CU(cuDeviceGetName, description->name, (int)sizeof description->name, devices[device].device));
     TB_TRY(TB_CU(cuDeviceTotalMem, &description->memory_bytes, devices[device].device));
     return TB_CU(cuDriverGetVersion, &description->driver_version);

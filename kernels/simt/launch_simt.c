@@ -17,7 +17,7 @@
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
  * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
-/* Share of the memory's rate at which operands arrive that are used hardly more than once; less where a slice reads
+/* Share of an H200's memory rate at which operands arrive that are used hardly more than once; less where a slice reads
  * less than a line of them at a time, and word by word, the more so in deep slices, most of all along k. */
 #define MEMORY_SHARE            0.9
 #define MEMORY_SHARE_SHORT      0.64
@@ -32,6 +32,11 @@
 #define STAGE_BYTES_BY_WORDS 27.5
 #define TILE_BYTES_A_CLOCK   16.3
 #define OLD_TILE_CLOCKS      1270.0
+/* What blocks of a second and of a third round wait for their operands, as blocks that began together also end together; by then
+ * they have drifted apart, and one waits while others multiply. Such that products with a short k get the rows that are faster
+ * for them on an H100 (bench/kernels --regret, group random). */
+#define ROUND_CLOCKS 2000.0
+#define ROUNDS_APART 2
 /* The rate at which the second launch reads parts of tiles. */
 #define PARTS_BYTES_A_CLOCK 15.4
 /* With more than a warp for each of a multiprocessor's four schedulers, its pipelines hardly ever run empty:
@@ -101,16 +106,17 @@ typedef struct costs {
     double reading; /* reading all operands once */
 } costs;
 
-/* Reading one operand once, by one multiprocessor. */
+/* Reading one operand once, by one multiprocessor. What keeps copies from reaching the memory's rate is in the multiprocessors,
+ * so that they fall less behind a slower one. */
 static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k,
-                             bool vectors)
+                             bool vectors, tb_target target)
 {
     const bool is_deep = kernel->segment_k * (int)sizeof(float) >= LINE_BYTES;
     const double by_words = along_k   ? MEMORY_SHARE_WORDS_K
                             : is_deep ? MEMORY_SHARE_WORDS_DEEP
                                       : MEMORY_SHARE_WORDS;
     const double by_vectors = along_k && !is_deep ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
-    const double share = vectors ? by_vectors : by_words;
+    const double share = fmin(vectors ? by_vectors : by_words, MEMORY_SHARE * tb_memory_ratio(target));
     return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 
@@ -118,8 +124,8 @@ static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_
                       tb_target target)
 {
     const bool vectors = moves_vectors(problem, 0, 0);
-    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors) +
-                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors);
+    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors, target) +
+                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (problem->beta != 0)
@@ -156,18 +162,29 @@ static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
     return share;
 }
 
-/* Blocks of so many steps each, as the busiest multiprocessor sees them; a block has so many tiles, or parts of tiles. With
+/* A round of blocks, so many sharing a multiprocessor, of so many steps each; a block has so many tiles, or parts of tiles. With
  * too few threads the pipelines run partly empty. */
+static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+{
+    const double resident = (double)blocks;
+    const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
+    return BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile;
+}
+
+/* All rounds, as the busiest multiprocessor sees them: whole ones, and one of what is left. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
                           int64_t tiles_a_block)
 {
     if (blocks == 0)
         return 0;
     const int64_t share = busiest_share(costs, blocks, cluster);
-    const double resident = (double)tb_smaller(share, costs->blocks);
-    const double filled = fmin(resident * costs->kernel->threads / SATURATING_THREADS, 1);
-    return (double)share / resident *
-           (BLOCK_CLOCKS + steps * resident * costs->step / filled + (double)tiles_a_block * costs->tile);
+    const int64_t full = share / costs->blocks, rest = share % costs->blocks;
+    double clocks = ROUND_CLOCKS * (double)tb_smaller(full + (rest > 0) - 1, ROUNDS_APART);
+    if (full > 0)
+        clocks += (double)full * round_clocks(costs, costs->blocks, steps, tiles_a_block);
+    if (rest > 0)
+        clocks += round_clocks(costs, rest, steps, tiles_a_block);
+    return clocks;
 }
 
 static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedule)
@@ -314,10 +331,26 @@ size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, c
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
 #define SHARED_MAXIMUM_SM75 65536
 
-static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel)
+/* Compute capabilities whose code cuts chains. */
+#define TOTALS_FIRST 90
+#define TOTALS_END   100
+
+/* For totals, where a block has chains to cut. */
+static int totals_bytes(const tb_launcher *launcher, const tb_kernel *kernel,
+                        const tb_simt_schedule *schedule, int64_t dealt)
+{
+    const int64_t steps = schedule->whole > 0 ? schedule->steps : tb_pieces(dealt, schedule->pieces);
+    if (launcher->target.architecture < TOTALS_FIRST || launcher->target.architecture >= TOTALS_END ||
+        steps * kernel->segment_k <= TB_SIMT_CHAIN_LEAST)
+        return 0;
+    return TB_SIMT_TOTALS_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k / kernel->segment_k,
+                                kernel->shared_bytes, kernel->blocks);
+}
+
+static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel, int totals)
 {
     bool small = launcher->target.architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
-    return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes;
+    return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes + totals;
 }
 
 /* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
@@ -347,6 +380,9 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
     const int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
+    const int64_t dealt = (tiles - schedule.whole) * schedule.steps;
+    const int totals = totals_bytes(launcher, kernel, &schedule, dealt);
+    const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
         .problem = *problem,
         .stride_a = stride_a,
@@ -356,22 +392,23 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
         .tiles_n = schedule.tiles_n,
         .whole = schedule.whole,
         .steps = schedule.steps,
-        .dealt = (tiles - schedule.whole) * schedule.steps,
+        .dealt = dealt,
         .pieces = schedule.pieces,
         .partial = workspace,
         .cluster = schedule.cluster,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
+        .totals = totals > 0,
     };
     tb_entry *entry = choose_entry(kernel, problem, stride_a, stride_b);
     if (schedule.cluster > 1)
         return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
-                                         kernel->threads, shared_bytes(launcher, kernel), &arguments);
+                                         kernel->threads, shared, &arguments);
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
     if (schedule.pieces > 0)
         TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));
-    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads,
-                            shared_bytes(launcher, kernel), &arguments));
+    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads, shared,
+                            &arguments));
     return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
 }
 

@@ -144,14 +144,16 @@ static double resident_clocks(const view *v, const work *block, int64_t resident
 }
 
 /* The busiest multiprocessor has some rounds of blocks, and fewer of them in a last one; memory is all of theirs. */
-static double clocks_of(const view *v, const tb_skinny_schedule *s, int multiprocessors)
+static double clocks_of(const view *v, const tb_skinny_schedule *s, tb_target target)
 {
+    const int multiprocessors = target.multiprocessors;
     const work block = work_of(v, s);
     const int64_t blocks = s->tiles_short * s->tiles_long * s->pieces;
     const int64_t share = tb_pieces(blocks, multiprocessors), rest = share % TB_SKINNY_BLOCKS;
     const double full = (double)(share / TB_SKINNY_BLOCKS);
-    const double memory =
-        (double)blocks * block.x / multiprocessors / TB_READ_BYTES_A_CLOCK / unaligned_share(v, &block);
+    /* The sectors that unaligned copies touch besides come from L2, which a slower memory hides. */
+    const double rate_share = fmin(unaligned_share(v, &block), tb_memory_ratio(target));
+    const double memory = (double)blocks * block.x / multiprocessors / (TB_READ_BYTES_A_CLOCK * rate_share);
     double busy = rest ? resident_clocks(v, &block, rest) : 0;
     if (full > 0)
         busy += full * resident_clocks(v, &block, TB_SKINNY_BLOCKS);
@@ -166,32 +168,32 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, int multipro
     return clocks + SECOND_LAUNCH_CLOCKS + partials / TB_BYTES_A_CLOCK / multiprocessors;
 }
 
-static void consider_pieces(const view *v, tb_skinny_schedule s, int64_t pieces, int multiprocessors,
+static void consider_pieces(const view *v, tb_skinny_schedule s, int64_t pieces, tb_target target,
                             tb_skinny_schedule *best)
 {
     if (pieces > 1 && pieces > s.rounds)
         return;
     s.pieces = pieces;
-    s.clocks = clocks_of(v, &s, multiprocessors);
+    s.clocks = clocks_of(v, &s, target);
     if (best->warps == 0 || s.clocks < best->clocks)
         *best = s;
 }
 
 /* The block's shape is given: all of k at once, or in halves, or cut so that some waves of blocks come out even. */
-static void consider(const view *v, tb_skinny_schedule s, int multiprocessors, tb_skinny_schedule *best)
+static void consider(const view *v, tb_skinny_schedule s, tb_target target, tb_skinny_schedule *best)
 {
     s.tiles_long = tb_pieces(v->length, block_rows(v, &s));
     const int64_t tiles = s.tiles_long * s.tiles_short;
-    consider_pieces(v, s, 1, multiprocessors, best);
-    consider_pieces(v, s, 2, multiprocessors, best);
+    consider_pieces(v, s, 1, target, best);
+    consider_pieces(v, s, 2, target, best);
     for (int waves = 1; waves <= 2 * TB_SKINNY_BLOCKS; waves++) {
-        const int64_t pieces = tb_smaller((int64_t)waves * multiprocessors / tiles, s.rounds);
+        const int64_t pieces = tb_smaller((int64_t)waves * target.multiprocessors / tiles, s.rounds);
         if (pieces > 2)
-            consider_pieces(v, s, pieces, multiprocessors, best);
+            consider_pieces(v, s, pieces, target, best);
     }
 }
 
-static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocessors)
+static tb_skinny_schedule schedule_of(const view *v, int64_t k, tb_target target)
 {
     tb_skinny_schedule best = {0}, s = {.entry = TB_SKINNY_ENTRY(v->k_contiguous, v->vector, v->extent_index),
                                         .warps = TB_SKINNY_WARPS(v->extent),
@@ -201,21 +203,21 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, int multiprocess
         s.shifts = shifts_of(v, &s, k);
         s.rounds = tb_pieces(k + s.shifts - 1, s.round_k);
         if (block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->extent))
-            consider(v, s, multiprocessors, &best);
+            consider(v, s, target, &best);
     }
     return best;
 }
 
-tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors)
+tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, tb_target target)
 {
     const view v = view_of(problem);
-    return schedule_of(&v, problem->k, multiprocessors);
+    return schedule_of(&v, problem->k, target);
 }
 
 double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
 {
     (void)kernel;
-    return tb_skinny_plan(problem, target.multiprocessors).clocks;
+    return tb_skinny_plan(problem, target).clocks;
 }
 
 /* Where the build's code has clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a
@@ -231,7 +233,7 @@ static int cluster_of(const tb_launcher *launcher, const tb_kernel *kernel, cons
 size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
 {
     const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target.multiprocessors);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target);
     bool added_later = s.pieces > 1 && cluster_of(launcher, kernel, &s) == 1;
     return added_later ? (size_t)(s.pieces * problem->m * problem->n) * sizeof(float) : 0;
 }
@@ -249,7 +251,7 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
                            void *workspace)
 {
     const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target.multiprocessors);
+    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target);
     if (s.tiles_long > TB_BLOCKS_MAXIMUM / s.tiles_short ||
         s.pieces > TB_BLOCKS_MAXIMUM / (s.tiles_long * s.tiles_short) || s.rounds / s.pieces >= INT32_MAX)
         return TB_UNSUPPORTED;

@@ -24,7 +24,7 @@ typedef struct tb_skinny_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_skinny_schedule;
 
-tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, int multiprocessors);
+tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, tb_target target);
 
 /* The catalog's callbacks. */
 double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "kernels/again.cuh"
 #include "kernels/simt/panel.cuh"
 #include "kernels/simt/write.cuh"
 #include "kernels/turn.cuh"
@@ -123,11 +124,76 @@ template <class shape> __device__ inline void meet_in_slice(int slice)
         asm volatile("bar.sync %0, %1;" ::"r"(slice + 1), "n"(shape::slice_threads) : "memory");
 }
 
+/* Stages that are left when a chain ends that begins with so many: see simt.h. */
+template <class shape> __device__ inline int end_of_chain(int left)
+{
+    constexpr int least = TB_SIMT_CHAIN_LEAST / shape::slice_k, most = TB_SIMT_CHAIN_MOST / shape::slice_k;
+    if (left <= 2 * most)
+        return left <= least ? 0 : left / 2;
+    int chain = most;
+    for (int64_t many = TB_SIMT_CHAIN_MANY / shape::slice_k; left >= many; many *= 4)
+        chain *= 2;
+    return left - chain;
+}
+
+/* A thread's totals in shared memory, behind the stages: what its sums were when their chains were cut. They are read four
+ * pieces at a time, whose ways overlap, to where fragments are in the loop; by registers of their own, since sums that had to
+ * lie in aligned quads would meet in one bank. */
+template <class shape> struct totals {
+    static constexpr int quads = shape::thread_m * shape::thread_n / 4, at_a_time = 4;
+
+    static __device__ unsigned address(int quad)
+    {
+        return first_stage() +
+               4 * (shape::stages * shape::stage_floats + 4 * (shape::threads * quad + again::thread()));
+    }
+
+    static __device__ float *of(sums<shape> &sum, int quad)
+    {
+        return &sum.at[4 * quad / shape::thread_n][4 * quad % shape::thread_n];
+    }
+
+    /* use(the totals of a quad, its sums, its number) */
+    template <class function> static __device__ void visit(sums<shape> &sum, bool first, function use)
+    {
+#pragma unroll
+        for (int i = 0; i < quads; i += at_a_time) {
+            float4 old[at_a_time] = {};
+            if (!first)
+#pragma unroll
+                for (int j = 0; j < at_a_time; j++)
+                    old[j] = load_shared(address(i + j));
+#pragma unroll
+            for (int j = 0; j < at_a_time; j++)
+                use(old[j], of(sum, i + j), i + j);
+        }
+    }
+
+    static __device__ void add(sums<shape> &sum, bool first)
+    {
+        visit(sum, first, [](const float4 &old, float *sums, int quad) {
+            const float total[4] = {old.x + sums[0], old.y + sums[1], old.z + sums[2], old.w + sums[3]};
+            store_shared<4>(address(quad), total);
+            sums[0] = sums[1] = sums[2] = sums[3] = 0;
+        });
+    }
+
+    static __device__ void take(sums<shape> &sum)
+    {
+        visit(sum, false, [](const float4 &old, float *sums, int) {
+            sums[0] = old.x + sums[0];
+            sums[1] = old.y + sums[1];
+            sums[2] = old.z + sums[2];
+            sums[3] = old.w + sums[3];
+        });
+    }
+};
+
 /* Where C ends inside the tile, warps that lie beyond it copy their share of the panels and leave the multiplications
  * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
-                                  int64_t steps, int64_t k, const extent &existing)
+                                  int64_t steps, int64_t k, const extent &existing, bool has_totals)
 {
     const position<shape> at(threadIdx.x);
     fragment<typename loader_a::layout, shape::thread_m, shape::lanes_m> fragment_a(0, at.slice, at.row);
@@ -189,34 +255,52 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             fragment_a.template read<0>(read);
             fragment_b.template read<0>(read);
         }
-        for (int left = int(part.count); left > 0; left--) {
-            if (left <= shape::ahead) {
-                a.stop();
-                b.stop();
-            }
-            a.fetch_ragged(write);
-            b.fetch_ragged(write + offset_b);
-            unroll<shape::slice_k>([&](auto step) {
-                constexpr int k = decltype(step)::value;
-                move_pieces<shape>(a, write, write_before, k);
-                move_pieces<shape>(b, write + offset_b, write_before + offset_b, k);
-                if (k + 1 == shape::slice_k) {
-                    /* The last fragments of this stage are in registers, so that it may be written again after
+        auto go_through_chain = [&](int &left, int end) {
+            for (; left > end; left--) {
+                if (left <= shape::ahead) {
+                    a.stop();
+                    b.stop();
+                }
+                a.fetch_ragged(write);
+                b.fetch_ragged(write + offset_b);
+                unroll<shape::slice_k>([&](auto step) {
+                    constexpr int k = decltype(step)::value;
+                    move_pieces<shape>(a, write, write_before, k);
+                    move_pieces<shape>(b, write + offset_b, write_before + offset_b, k);
+                    if (k + 1 == shape::slice_k) {
+                        /* The last fragments of this stage are in registers, so that it may be written again after
                      * the barrier; those of the next stage are read while the last are multiplied. */
-                    commit_copies();
-                    wait_for_copies<shape::ahead - 1>();
-                    meet_in_slice<shape>(at.slice);
-                    advance(read);
-                    write_before = write;
-                    advance(write);
-                }
-                constexpr int next = (k + 1) % shape::slice_k;
-                if (multiplying) {
-                    fragment_a.template read<next>(read);
-                    fragment_b.template read<next>(read);
-                    multiply<shape, k>(sum, fragment_a, fragment_b);
-                }
-            });
+                        commit_copies();
+                        wait_for_copies<shape::ahead - 1>();
+                        meet_in_slice<shape>(at.slice);
+                        advance(read);
+                        write_before = write;
+                        advance(write);
+                    }
+                    constexpr int next = (k + 1) % shape::slice_k;
+                    if (multiplying) {
+                        fragment_a.template read<next>(read);
+                        fragment_b.template read<next>(read);
+                        multiply<shape, k>(sum, fragment_a, fragment_b);
+                    }
+                });
+            }
+        };
+        int left = int(part.count);
+        if constexpr (shape::cuts_chains) {
+            bool cut = false;
+            while (true) {
+                go_through_chain(left, has_totals ? end_of_chain<shape>(left) : 0);
+                if (left == 0)
+                    break;
+                if (multiplying)
+                    totals<shape>::add(sum, !cut);
+                cut = true;
+            }
+            if (multiplying && cut)
+                totals<shape>::take(sum);
+        } else {
+            go_through_chain(left, 0);
         }
     };
     if (__any_sync(0xffffffff, at.row < existing.rows && at.column < existing.columns))
@@ -225,25 +309,30 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
         go_through(constant<0>());
 }
 
+/* The sums of one segment. */
+template <class shape, bool transpose_a, bool transpose_b, bool vector>
+__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const segment &part)
+{
+    const tb_problem &problem = arguments.problem;
+    const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
+    constexpr bool by_rows = shape::by_rows && vector;
+    constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
+    loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
+           shape::tile_k, shape::slices, shape::slice_threads>
+        a(problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
+    loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
+           shape::tile_k, shape::slices, shape::slice_threads>
+        b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
+    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
+                      existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
+}
+
 /* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
 {
     sums<shape> sum;
-    {
-        const tb_problem &problem = arguments.problem;
-        const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
-        constexpr bool by_rows = shape::by_rows && vector;
-        constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
-        loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
-               shape::tile_k, shape::slices, shape::slice_threads>
-            a(problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
-        loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
-               shape::tile_k, shape::slices, shape::slice_threads>
-            b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
-        accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
-                          existing_of(problem, tile, shape::tile_m, shape::tile_n));
-    }
+    accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());
     if (shape::slices > 1)

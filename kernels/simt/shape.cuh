@@ -11,7 +11,8 @@ namespace simt
 enum class words { never, both_along_k, a_along_k, always };
 
 template <int tile_m_, int tile_n_, int tile_k_, int thread_m_, int thread_n_, int lanes_m_, int slices_,
-          int stages_, int blocks_, words words_ = words::never, int words_at_a_time_ = 4>
+          int stages_, int blocks_, words words_ = words::never, int words_at_a_time_ = 4,
+          bool cuts_chains_ = false>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int thread_m = thread_m_, thread_n = thread_n_;
@@ -47,6 +48,14 @@ struct shape {
     static constexpr bool clusters = false;
 #else
     static constexpr bool clusters = tile_m * tile_n <= stages_ * stage_floats;
+#endif
+    /* Whether chains are cut: see simt.h. A shape that is no row of the catalog may say so itself. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000)
+    static constexpr bool cuts_chains = false;
+#else
+    static constexpr bool cuts_chains =
+        cuts_chains_ ||
+        TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices, stages_ *stage_floats *int(sizeof(float)), blocks_) > 0;
 #endif
     /* What leaves few registers for anything else, for 8.0 to 11.x. */
     static constexpr bool broad = thread_m * thread_n > 64;

@@ -23,6 +23,7 @@ typedef struct tb_simt_arguments {
     float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
+    int32_t totals;       /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes; /* of sgemm_simt_reduce: see there */
 } tb_simt_arguments;
 
@@ -31,6 +32,22 @@ typedef struct tb_simt_arguments {
 #define TB_SIMT_PANEL_FLOATS(tile_outer, tile_k, slices)                                                     \
     ((tile_outer) * (tile_k) +                                                                               \
      ((tile_outer) * (slices) > 4 * (tile_k) ? (tile_outer) * (slices) : 4 * (tile_k)))
+
+/* A chain is what one register adds up, one product after the other; its error grows with its length. A chain of more than
+ * CHAIN_LEAST steps of k is cut: in the middle, or after CHAIN_MOST; as the chains' sums are a chain, too, after twice as many
+ * where CHAIN_MANY are still to come, and twice as many again for each four times as many. At a cut the sums are added to the
+ * block's totals in shared memory, and begin again from zero. */
+#define TB_SIMT_CHAIN_LEAST 96
+#define TB_SIMT_CHAIN_MOST  256
+#define TB_SIMT_CHAIN_MANY  8192
+
+/* Shared memory for the totals of all slices' sums: of shapes for small C, of which cuBLAS splits even a short k. Without as many
+ * slices chains are shorter than its own, or cutting them takes more than 2%, as measured on an H100. 0 also where totals would
+ * leave room for fewer blocks on a multiprocessor of 228 KiB, as 9.0 has, of which every block takes 1 KiB besides. */
+#define TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices, stages_bytes, blocks)                                   \
+    ((slices) >= 4 && (blocks) * ((stages_bytes) + 4 * (tile_m) * (tile_n) * (slices) + 1024) <= 228 * 1024  \
+         ? 4 * (tile_m) * (tile_n) * (slices)                                                                \
+         : 0)
 
 #ifdef __CUDACC__
 #define TB_SIMT_INLINE __host__ __device__ inline

@@ -4,14 +4,15 @@
 
 /* Forecasts, in clocks in which a multiprocessor does 128 FP32 multiply-adds: two of an A100's own. Nothing here has been
  * measured. A stage is what an A100's tensor cores, 1024 multiply-adds a clock of its own, take for six products of a
- * tile, at 85% of their rate; the pre-pass moves 10 bytes an element at 85% of an A100's 1555 GB/s, 108 multiprocessors
- * at 1.41 GHz. The rest is half of an H200's. */
-#define PRODUCTS            6.0
-#define TENSOR_FMA_A_CLOCK  (0.85 * 2 * 1024)
-#define TILE_CLOCKS         2500.0
-#define LAUNCHES_CLOCKS     3600.0
-#define SPLIT_BYTES         10.0
-#define SPLIT_BYTES_A_CLOCK 17.4
+ * tile, at 85% of their rate; the pre-pass moves 10 bytes an element at 85% of memory's rate: where that is unknown, of an
+ * A100's 1555 GB/s, 108 multiprocessors at 1.41 GHz. The rest is half of an H200's. */
+#define PRODUCTS             6.0
+#define TENSOR_FMA_A_CLOCK   (0.85 * 2 * 1024)
+#define TILE_CLOCKS          2500.0
+#define LAUNCHES_CLOCKS      3600.0
+#define SPLIT_BYTES          10.0
+#define MEMORY_SHARE         0.85
+#define MEMORY_BYTES_A_CLOCK 20.4
 
 #define TILE TB_SPLIT_SM80_TILE
 
@@ -46,14 +47,15 @@ size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *ker
     return lay_out(launcher, problem).workspace;
 }
 
-static double split_clocks(double elements, int multiprocessors)
+static double split_clocks(double elements, tb_target target)
 {
-    return elements * SPLIT_BYTES / SPLIT_BYTES_A_CLOCK / multiprocessors;
+    const double rate = target.memory_bytes_a_clock > 0 ? target.memory_bytes_a_clock : MEMORY_BYTES_A_CLOCK;
+    return elements * SPLIT_BYTES / (MEMORY_SHARE * rate) / target.multiprocessors;
 }
 
 double tb_split_sm80_clocks_of_a(const tb_problem *problem, tb_target target)
 {
-    return split_clocks((double)problem->m * (double)problem->k, target.multiprocessors);
+    return split_clocks((double)problem->m * (double)problem->k, target);
 }
 
 double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
@@ -64,7 +66,7 @@ double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, 
     double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
     double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
     double elements = (double)(problem->m + problem->n) * (double)problem->k;
-    return LAUNCHES_CLOCKS + split_clocks(elements, multiprocessors) +
+    return LAUNCHES_CLOCKS + split_clocks(elements, target) +
            (double)tb_pieces(tiles, multiprocessors) * (TILE_CLOCKS + stages * stage_clocks);
 }
 

@@ -1,8 +1,11 @@
 #include "kernels/tensor/launch_tensor.h"
 
+#include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/tensor/split.h"
 #include "lib/integers.h"
+
+#include <math.h>
 
 /* Forecasts, in clocks of a multiprocessor, of six products of BF16 parts: measured on an H200 from n = 256
  * to 16384. A stage of either tile, a tile's beginning and end, the two launches before the main one with the main
@@ -16,6 +19,9 @@
 #define SPLIT_BYTES_A_CLOCK 17.0
 /* The launch that adds up shares of k, beside what it reads and what the main one writes for it. */
 #define ADD_LAUNCH_CLOCKS 5600.0
+
+/* How well reading is hidden behind multiplying, as in the forecast of sgemm_skinny. */
+#define OVERLAP 5.0
 
 /* A share of k shorter than this costs more to start and to add up than it gains. */
 #define SHARE_STAGES_LEAST 4
@@ -127,17 +133,28 @@ static schedule schedule_of(const family *family, const tb_problem *problem, int
 }
 
 /* Of the passes before the product, over so many outer indices. */
-static double split_clocks(const family *family, const tb_problem *problem, int64_t indices,
-                           int multiprocessors)
+static double split_clocks(const family *family, const tb_problem *problem, int64_t indices, tb_target target)
 {
     const double elements = (double)indices * (double)problem->k;
-    return elements * family->split_bytes / SPLIT_BYTES_A_CLOCK / multiprocessors;
+    return elements * family->split_bytes / (SPLIT_BYTES_A_CLOCK * tb_memory_ratio(target)) /
+           target.multiprocessors;
 }
 
-static double clocks(const family *family, const tb_problem *problem, int multiprocessors)
+/* Reading all parts once: where C has a short side, it takes as long as multiplying them. */
+static double reading_clocks(const family *family, const tb_problem *problem, tb_target target)
 {
-    return family->launches_clocks + split_clocks(family, problem, problem->m + problem->n, multiprocessors) +
-           schedule_of(family, problem, multiprocessors).clocks;
+    const double rows = (double)(problem->m + problem->n);
+    const double bytes = rows * (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K) * family->row_bytes;
+    return bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
+}
+
+/* Reading and multiplying overlap; where both take long, less than wholly. */
+static double clocks(const family *family, const tb_problem *problem, tb_target target)
+{
+    const double multiplying = schedule_of(family, problem, target.multiprocessors).clocks;
+    const double reading = reading_clocks(family, problem, target);
+    return family->launches_clocks + split_clocks(family, problem, problem->m + problem->n, target) +
+           pow(pow(multiplying, OVERLAP) + pow(reading, OVERLAP), 1 / OVERLAP);
 }
 
 /* Bytes that a product needs: what is found out by outer index, the parts in use, and the parts, of
@@ -341,11 +358,11 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)        \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return clocks(&family, problem, target.multiprocessors);                                             \
+        return clocks(&family, problem, target);                                                             \
     }                                                                                                        \
     double tb_##family##_clocks_of_a(const tb_problem *problem, tb_target target)                            \
     {                                                                                                        \
-        return split_clocks(&family, problem, problem->m, target.multiprocessors);                           \
+        return split_clocks(&family, problem, problem->m, target);                                           \
     }                                                                                                        \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_problem *problem, void *workspace)                                 \

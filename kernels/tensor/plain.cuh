@@ -9,9 +9,10 @@
 namespace split
 {
 
-/* Of any alignment, by the first threads of a block. */
-using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3>;
-constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float));
+/* Of any alignment, by the first threads of a block, which has room for totals. */
+using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3, true>;
+constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
+                            plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
 
 /* A function of its own, so that the loops that multiply parts keep their registers. */
 template <bool transpose_a, bool transpose_b>
@@ -26,6 +27,7 @@ __device__ __noinline__ void multiply_plainly(const tb_split_arguments &argument
     plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
     plain.cluster = 1;
+    plain.totals = plain_shape::cuts_chains;
     const int64_t tiles = plain.tiles_m * plain.tiles_n;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, {tile, 0, plain.steps}, 0);

@@ -12,8 +12,8 @@ namespace split_sm90
 
 template <int tile_n> __device__ __forceinline__ void sgemm_as_chosen(const tb_split_arguments &arguments)
 {
-    if (split::is_narrow(arguments))
-        sgemm<layout<tile_n, split::fp16x2_fp8>>(arguments);
+    if (split::is_narrow(arguments)) /* and so within the range of FP16 */
+        multiply_in_range<layout<tile_n, split::fp16x2_fp8>>(arguments);
     else
         sgemm<layout<tile_n, split::bf16x3>>(arguments);
 }

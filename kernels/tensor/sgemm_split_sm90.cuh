@@ -358,15 +358,10 @@ template <class format> __device__ inline bool multiplies_all(const tb_split_arg
            (arguments.last_order == format::parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces);
 }
 
-template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arguments &arguments)
+/* The operands are within the format's range. */
+template <class layout> __device__ __forceinline__ void multiply_in_range(const tb_split_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
-    static_assert(layout::barriers_offset >= split::plain_bytes && threads >= split::plain_shape::threads,
-                  "room for FP32 multiply-adds");
-    if (split::out_of_range(arguments, layout::format::scales)) {
-        split::sgemm_plainly(arguments);
-        return;
-    }
     const uint32_t shared = ptx::shared_address(memory);
     const int works = arguments.panels_a / cluster_blocks * arguments.panels_b * arguments.shares_of_k;
     if (threadIdx.x == 0) {
@@ -397,6 +392,16 @@ template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arg
     /* A block's shared memory is written by its neighbour until both are done. */
     __syncwarp();
     cluster::meet_in_warps();
+}
+
+template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arguments &arguments)
+{
+    static_assert(layout::barriers_offset >= split::plain_bytes && threads >= split::plain_shape::threads,
+                  "room for FP32 multiply-adds");
+    if (split::out_of_range(arguments, layout::format::scales))
+        split::sgemm_plainly(arguments);
+    else
+        multiply_in_range<layout>(arguments);
 }
 
 } // namespace split_sm90

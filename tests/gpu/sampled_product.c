@@ -58,9 +58,10 @@ static void fill_line(void *what, int64_t outer)
         x->host[outer * x->k + at.k] = (float)x->family->fill(&at, &random);
 }
 
-sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, bool in_b, uint64_t seed)
+sampled_operand sampled_make_lines(const accuracy_family *family, int64_t outer, int64_t k, bool in_b,
+                                   uint64_t seed)
 {
-    const int64_t outer = in_b ? N : M;
+    sampled_must(outer >= SAMPLE, "taking a sample");
     sampled_operand x = {.outer = outer, .k = k, .family = family, .in_b = in_b, .seed = seed};
     size_t bytes = (size_t)(outer * k) * sizeof(float);
     x.host = malloc(bytes);
@@ -69,6 +70,11 @@ sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, b
     MUST_CUDA(cudaMalloc((void **)&x.device, bytes));
     MUST_CUDA(cudaMemcpy(x.device, x.host, bytes, cudaMemcpyHostToDevice));
     return x;
+}
+
+sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, bool in_b, uint64_t seed)
+{
+    return sampled_make_lines(family, in_b ? N : M, k, in_b, seed);
 }
 
 void sampled_drop_operand(sampled_operand *x)
@@ -148,23 +154,24 @@ void sampled_open(sampled_device *d)
     sampled_must(d->host_c != NULL, "malloc");
 }
 
-static void fetch(sampled_device *d)
+static void fetch(sampled_device *d, int64_t m, int64_t n)
 {
-    MUST_CUDA(cudaMemcpy(d->host_c, d->device_c, sizeof(float) * M * N, cudaMemcpyDeviceToHost));
+    MUST_CUDA(cudaMemcpy(d->host_c, d->device_c, sizeof(float) * (size_t)(m * n), cudaMemcpyDeviceToHost));
     MUST_CUDA(cudaMemset(d->device_c, 0xff, sizeof(float) * M * N));
     for (int column = 0; column < SAMPLE; column++)
         for (int row = 0; row < SAMPLE; row++)
-            d->sample[column][row] = d->host_c[line_of(row, M) + line_of(column, N) * M];
+            d->sample[column][row] = d->host_c[line_of(row, m) + line_of(column, n) * m];
 }
 
-static tb_problem problem_of(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
+tb_problem sampled_problem(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
 {
-    return (tb_problem){.m = M,
-                        .n = N,
+    sampled_must(a->outer * b->outer <= (int64_t)M * N, "finding room for C");
+    return (tb_problem){.m = a->outer,
+                        .n = b->outer,
                         .k = a->k,
                         .lda = a->k,
                         .ldb = a->k,
-                        .ldc = M,
+                        .ldc = a->outer,
                         .a = a->device,
                         .b = b->device,
                         .c = d->device_c,
@@ -175,7 +182,7 @@ static tb_problem problem_of(const sampled_device *d, const sampled_operand *a, 
 void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_operand *a,
                       const sampled_operand *b)
 {
-    const tb_problem problem = problem_of(d, a, b);
+    const tb_problem problem = sampled_problem(d, a, b);
     void *workspace = NULL;
     size_t bytes = tb_device.workspace(d->stream, kernel, &problem);
     if (bytes > 0)
@@ -184,16 +191,16 @@ void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_
     MUST_TB(tb_device.synchronize(d->stream));
     if (workspace)
         tb_device.release(0, workspace);
-    fetch(d);
+    fetch(d, a->outer, b->outer);
 }
 
 void sampled_multiply_cublas(sampled_device *d, bool tf32, const sampled_operand *a, const sampled_operand *b)
 {
     const float one = 1, zero = 0;
-    const int k = (int)a->k;
+    const int m = (int)a->outer, n = (int)b->outer, k = (int)a->k;
     MUST_CUBLAS(cublasSetMathMode(d->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-    MUST_CUBLAS(cublasSgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, M, N, k, &one, a->device, k, b->device, k,
-                            &zero, d->device_c, M));
+    MUST_CUBLAS(cublasSgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a->device, k, b->device, k,
+                            &zero, d->device_c, m));
     MUST_CUDA(cudaStreamSynchronize(d->native));
-    fetch(d);
+    fetch(d, a->outer, b->outer);
 }

@@ -32,6 +32,10 @@ typedef struct sampled_operand {
     float *host, *device;
 } sampled_operand;
 
+/* Of so many lines, no fewer than SAMPLED_SIDE. */
+sampled_operand sampled_make_lines(const accuracy_family *family, int64_t outer, int64_t k, bool in_b,
+                                   uint64_t seed);
+
 /* A has SAMPLED_M lines, B SAMPLED_N. */
 sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, bool in_b, uint64_t seed);
 void sampled_drop_operand(sampled_operand *operand);
@@ -56,7 +60,7 @@ typedef struct sampled_errors {
 
 sampled_errors sampled_measure(const sampled_reference *reference, const sampled_elements sample);
 
-/* The first device, a stream on it, and a place for C. */
+/* The first device, a stream on it, and a place for a C of up to SAMPLED_M x SAMPLED_N elements. */
 typedef struct sampled_device {
     tb_stream *stream;
     cudaStream_t native;
@@ -66,6 +70,9 @@ typedef struct sampled_device {
 } sampled_device;
 
 void sampled_open(sampled_device *device);
+
+/* The product that the functions below compute. */
+tb_problem sampled_problem(const sampled_device *device, const sampled_operand *a, const sampled_operand *b);
 
 /* Each leaves C in host_c and its sample beside, and NaN on the device, so that an element that the next product leaves
  * out is found. */

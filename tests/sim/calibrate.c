@@ -7,6 +7,7 @@
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LINK 200e6
@@ -30,6 +31,12 @@ int main(void)
           "link %g in, %g out", first->link_in, first->link_out);
     CHECK(second->link_in == first->link_in && second->link_out == first->link_out && second->clock > 1e9,
           "not presumed: link %g in, %g out, clock %g", second->link_in, second->link_out, second->clock);
+    /* By the description alone, and so the same in every process. */
+    tb_device_description description;
+    CHECK(tb_device.describe(0, &description) == TB_OK, "not described");
+    const double bytes_a_clock = description.memory_bytes_per_second / (1e3 * description.clock_khz * 2);
+    CHECK(fabs(first->memory_bytes_a_clock / bytes_a_clock - 1) < 1e-12, "%g bytes a clock, not %g",
+          first->memory_bytes_a_clock, bytes_a_clock);
     /* No GPU is as slow as the simulated one: that is not believed. */
     CHECK(first->clock == second->clock, "clock %g, presumed %g", first->clock, second->clock);
     sim_usage usage = sim_get_usage();

@@ -1,9 +1,10 @@
 /* How the SIMT family deals a product to blocks: whatever the shape, every step of every tile is computed exactly
- * once, no two pieces write to one slot, and the workspace holds all slots.
+ * once, no two pieces write to one slot, and the workspace holds all slots; and which blocks can cut their chains.
  */
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
+#include "lib/integers.h"
 #include "tests/check.h"
 #include "tests/clusters_h200.h"
 
@@ -17,7 +18,9 @@ static const int multiprocessors[] = {132, 132, 1, 2, 33};
 static tb_simt_arguments launched;
 static int64_t blocks_launched;
 static int launches, cluster_launched;
-static int clusters; /* launched in all */
+static int shared_launched, shared_most; /* bytes: asked for, and what the entry may ask for */
+static int cut_chains;                   /* products with totals */
+static int clusters;                     /* launched in all */
 static int shared_waves,
     uneven_shared_waves; /* of whole tiles and pieces; uneven ones on a device with nothing else to do */
 
@@ -31,8 +34,12 @@ static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                              int shared_bytes, const void *argument)
 {
-    (void)launcher, (void)entry, (void)threads, (void)shared_bytes;
+    (void)launcher, (void)threads;
+    CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%s: %d bytes of shared memory", entry->symbol,
+          shared_bytes);
     if (launches++ == 0) {
+        shared_launched = shared_bytes;
+        shared_most = entry->dynamic_shared_bytes;
         memcpy(&launched, argument, sizeof launched);
         blocks_launched = blocks;
         cluster_launched = 1;
@@ -91,6 +98,35 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
     free(slots);
 }
 
+/* Where totals leave room for all blocks, every block with a chain to cut has them. */
+static void long_chains_are_cut(const tb_kernel *kernel)
+{
+    const int64_t stages = launched.whole > 0 ? launched.steps : tb_pieces(launched.dealt, launched.pieces);
+    const bool is_long = stages * kernel->segment_k > TB_SIMT_CHAIN_LEAST;
+    CHECK(launched.totals == (is_long && shared_most > kernel->shared_bytes), "%s: totals %d, %lld stages",
+          kernel->name, launched.totals, (long long)stages);
+    CHECK(shared_launched == (launched.totals ? shared_most : kernel->shared_bytes),
+          "%s: %d bytes of shared memory", kernel->name, shared_launched);
+    CHECK(!launched.totals || kernel->blocks * (shared_launched + 1024) <= 228 * 1024,
+          "%s: totals leave no room for %d blocks", kernel->name, kernel->blocks);
+    cut_chains += launched.totals;
+}
+
+/* Multiprocessors of other chips have less shared memory. */
+static void chains_are_not_cut_everywhere(void)
+{
+    static const int architectures[] = {75, 80, 86, 100, 120};
+    const tb_problem problem = {.m = 500, .n = 500, .k = 5000, .lda = 4, .ldb = 4, .alpha = 1};
+    tb_launcher other = launcher;
+    for (int i = 0; i < 5; i++) {
+        other.target.architecture = architectures[i];
+        launches = 0;
+        CHECK(tb_launch_simt(&other, tb_find_kernel("sgemm_simt_32x32_4"), &problem, NULL) == TB_OK,
+              "not launched");
+        CHECK(!launched.totals, "totals on %d", architectures[i]);
+    }
+}
+
 static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *problem, int64_t batches)
 {
     const bool aligned_along_k =
@@ -125,6 +161,7 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
         launched.whole > 0 && launched.pieces > 0 && launched.cluster == 1 && launched.whole % wave != 0;
     shared_waves += shares;
     uneven_shared_waves += shares && launched.whole < wave && launched.pieces % (tiles - launched.whole) != 0;
+    long_chains_are_cut(kernel);
     every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
 }
 
@@ -153,6 +190,8 @@ int main(void)
             a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
         }
     }
+    chains_are_not_cut_everywhere();
+    CHECK(cut_chains > 0, "no chain is cut");
     CHECK(clusters > 0, "no clusters");
     CHECK(shared_waves > 0 && uneven_shared_waves > 0, "%d shared waves, %d uneven ones", shared_waves,
           uneven_shared_waves);

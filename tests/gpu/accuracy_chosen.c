@@ -1,0 +1,131 @@
+/* What is chosen is no less accurate than what cuBLAS SGEMM chooses (pedantic): small C with a k that cuBLAS splits, and long k
+ * whose numbers are near the exponent's limits, which parts do not hold. A sample of 64 x 64 elements beside sums in
+ * double-double; errors in units of u d, with u = 2^-24 and d = |A||B|.
+ *
+ * accuracy_chosen [precision=ieee|fp32] [size=MxNxK] prints a line for every product: what was chosen, the rms and the largest
+ * error of both, and the ratios of either.
+ */
+#include "dispatch/plan.h"
+#include "lib/calibrate.h"
+#include "tests/check.h"
+#include "tests/gpu/sampled_product.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the largest of 4096 errors, which is a noisy figure; and of the rms error, whose noise is 1%. */
+#define MAXIMUM_RATIO 1.25
+#define RMS_RATIO     1.03
+
+/* Larger C goes to shapes that do not cut chains (docs/kernels.md): in precision ieee a plain loop is what they are held to. */
+#define SMALL_C 600000
+
+typedef struct size {
+    int64_t m, n, k;
+} size;
+
+static const size sizes[] = {{193, 321, 500},   {256, 256, 1024},  {128, 128, 700},    {320, 200, 640},
+                             {512, 512, 1000},  {333, 777, 1555},  {1024, 1152, 1024}, {1024, 1152, 4096},
+                             {256, 256, 16384}, {256, 256, 65536}, {1024, 1152, 16384}};
+static const char *const families[] = {"uniform 0..1", "normal", "(u-1/2)exp(N)", "equal along k"};
+
+/* With these, fp32 comes to FP32 arithmetic. */
+static const size long_sizes[] = {{1024, 1152, 4096}, {1024, 1152, 65536}};
+static const char *const limits[] = {"huge", "near FLT_MAX", "tiny", "near FLT_MIN", "subnormal"};
+
+typedef struct sides {
+    sampled_device on;
+    tb_chip chip;
+} sides;
+
+static const accuracy_family *family_named(const char *name)
+{
+    for (int i = 0; i < accuracy_family_count; i++)
+        if (strcmp(accuracy_families[i].name, name) == 0)
+            return &accuracy_families[i];
+    sampled_must(false, name);
+    return NULL;
+}
+
+static const tb_kernel *choose(const sides *s, const tb_problem *problem, tb_accuracy accuracy)
+{
+    const tb_facts facts = {.machine = {.readiness = TB_READY, .chips = &s->chip, .chip_count = 1},
+                            .kernels = tb_catalog,
+                            .kernel_count = tb_catalog_size,
+                            .accuracy = accuracy};
+    tb_plan plan = {.route = TB_ROUTE_RESIDENT};
+    sampled_must(tb_choose_kernel(problem, &facts, false, &plan), "choosing a kernel");
+    return plan.kernel;
+}
+
+static void compare(sides *s, const char *family, size size, tb_accuracy accuracy, uint64_t seed)
+{
+    const accuracy_family *of = family_named(family);
+    sampled_operand a = sampled_make_lines(of, size.m, size.k, false, seed),
+                    b = sampled_make_lines(of, size.n, size.k, true, seed);
+    static sampled_reference r;
+    r = (sampled_reference){.a = &a, .b = &b};
+    sampled_refer(&r);
+    const tb_problem problem = sampled_problem(&s->on, &a, &b);
+    const tb_kernel *kernel = choose(s, &problem, accuracy);
+    sampled_multiply(&s->on, kernel, &a, &b);
+    const sampled_errors ours = sampled_measure(&r, s->on.sample);
+    sampled_multiply_cublas(&s->on, false, &a, &b);
+    const sampled_errors theirs = sampled_measure(&r, s->on.sample);
+    const sampled_errors loop = sampled_measure(&r, r.loop);
+    printf("%-14s %5lld %5lld %6lld  %-4s %-22s rms %7.4f  cuBLAS %7.4f  loop %7.4f  ratio %5.3f   largest "
+           "%7.3f  "
+           "cuBLAS %7.3f  ratio %5.3f\n",
+           family, (long long)size.m, (long long)size.n, (long long)size.k,
+           accuracy == TB_ACCURACY_IEEE ? "ieee" : "fp32", kernel->name, ours.rms, theirs.rms, loop.rms,
+           ours.rms / theirs.rms, ours.maximum, theirs.maximum, ours.maximum / theirs.maximum);
+    fflush(stdout);
+    const bool as_loop = accuracy == TB_ACCURACY_IEEE && size.m * size.n > SMALL_C;
+    const double rms = as_loop ? fmax(theirs.rms, loop.rms) : theirs.rms;
+    /* Near the limits extremes differ at random (accuracy.c). */
+    const double maximum = as_loop || of->beyond ? fmax(theirs.maximum, loop.maximum) : theirs.maximum;
+    CHECK(ours.rms <= RMS_RATIO * rms, "%s, k %lld, %s: rms %g, at most %g", family, (long long)size.k,
+          kernel->name, ours.rms, rms);
+    CHECK(ours.maximum <= MAXIMUM_RATIO * maximum, "%s, k %lld, %s: maximum %g, at most %g", family,
+          (long long)size.k, kernel->name, ours.maximum, maximum);
+    sampled_drop_operand(&a);
+    sampled_drop_operand(&b);
+}
+
+static void compare_all(sides *s, tb_accuracy accuracy, const size *only, uint64_t seed)
+{
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (size_t i = 0; i < (only ? 1 : sizeof sizes / sizeof *sizes); i++)
+            compare(s, families[f], only ? *only : sizes[i], accuracy, seed);
+    for (size_t f = 0; f < sizeof limits / sizeof *limits; f++)
+        for (size_t i = 0; i < (only ? 1 : sizeof long_sizes / sizeof *long_sizes); i++)
+            compare(s, limits[f], only ? *only : long_sizes[i], accuracy, seed);
+}
+
+int main(int argc, char **argv)
+{
+    bool wanted[] = {[TB_ACCURACY_IEEE] = true, [TB_ACCURACY_FP32] = true};
+    size given = {0};
+    for (int i = 1; i < argc; i++) {
+        long long m, n, k;
+        if (sscanf(argv[i], "size=%lldx%lldx%lld", &m, &n, &k) == 3)
+            given = (size){m, n, k};
+        else if (strncmp(argv[i], "precision=", 10) == 0)
+            wanted[strcmp(argv[i] + 10, "ieee") == 0 ? TB_ACCURACY_FP32 : TB_ACCURACY_IEEE] = false;
+    }
+    static sides s;
+    int devices;
+    tb_device_description description;
+    if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||
+        tb_device.open_device(0) != TB_OK)
+        SKIP("no device");
+    s.chip = tb_presume_chip(0, &description);
+    s.chip.open = true;
+    s.chip.clusters = tb_device.clusters(0);
+    const uint64_t seed = check_seed();
+    sampled_open(&s.on);
+    for (int accuracy = TB_ACCURACY_IEEE; accuracy <= TB_ACCURACY_FP32; accuracy++)
+        if (wanted[accuracy])
+            compare_all(&s, (tb_accuracy)accuracy, given.m > 0 ? &given : NULL, seed);
+    return check_result();
+}
