@@ -11,7 +11,7 @@
 /* Slots of 128 KiB: operands from 64 KiB on are cached. */
 #define PINNED_MIB "1"
 
-enum { M = 300, N = 260, K = 400, GENERATIONS = 12, CALLS = 3 };
+enum { M = 200, N = 150, K = 240, GENERATIONS = 12, CALLS = 3 };
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
