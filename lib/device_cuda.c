@@ -151,7 +151,7 @@ static CUcontext context_of(const tb_place *place)
     return place->context ? place->context : devices[place->device].primary;
 }
 
-/* Memory that the driver has registered, and not allocated, has no such flags. */
+/* The driver answers only where a context is current. */
 static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
 {
     IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));

@@ -6,12 +6,15 @@
 #include "tests/matrix.h"
 #include "tests/sim/device_sim.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Slots of 128 KiB: operands from 64 KiB on are cached. */
 #define PINNED_MIB "1"
 
-enum { M = 300, N = 260, K = 400, GENERATIONS = 12, CALLS = 3 };
+enum { M = 200, N = 150, K = 240, GENERATIONS = 12, CALLS = 3 };
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
@@ -109,6 +112,41 @@ static void write_combined_memory_is_not_read(void)
     sim_release(c);
 }
 
+static float *pinned(const matrix *matrix)
+{
+    float *block = sim_allocate(TB_MEMORY_PINNED, 0, matrix->floats * sizeof(float));
+    memcpy(block, matrix->block, matrix->floats * sizeof(float));
+    return block;
+}
+
+/* Where the library can have no pinned memory of its own, the link reads the program's. */
+static void pinned_operands_need_no_slots(void)
+{
+    tileblas_statistics statistics;
+    make_anew();
+    float *a = pinned(&p.a), *b = pinned(&p.b), *c = pinned(&p.c);
+    sim_set("FAIL", "pinned:1=memory");
+    for (int i = 0; i < CALLS; i++)
+        multiply(a + p.a.first, b + p.b.first, c, "no slots", i);
+    CHECK(sim_failures("pinned") == 1, "slots were not asked for");
+    tileblas_get_statistics(&statistics);
+    CHECK(statistics.streamed.calls == CALLS, "%llu calls on the device, not %d",
+          (unsigned long long)statistics.streamed.calls, CALLS);
+}
+
+/* Without slots for as long as it lasts. */
+static void in_a_process_of_its_own(void (*statement)(void))
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        statement();
+        exit(check_result());
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS, "the process ended with %d", status);
+}
+
 int main(void)
 {
     generator.state = check_seed();
@@ -121,6 +159,7 @@ int main(void)
     p.b = matrix_make(K, N, K, 0);
     p.c = matrix_make(M, N, M + 1, 2);
     matrix_fill(&p.c, MATRIX_NANS, &generator);
+    in_a_process_of_its_own(pinned_operands_need_no_slots);
     write_combined_memory_is_not_read();
     what_is_given_up_is_used_again();
     calls_that_fail_leave_no_copies("memory");
