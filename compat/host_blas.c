@@ -11,6 +11,7 @@
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
+#include "lib/leaving.h"
 #include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
@@ -287,9 +288,12 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
     }
     const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
     if (!host) {
+        tb_call call;
+        tb_begin_call(&call);
         tb_enter_linker();
         const tb_host_blas found = search_everywhere(spelling, call_site);
         tb_leave_linker();
+        tb_end_call(&call);
         host = keep_host(&found);
     }
     if (entry < end)
