@@ -189,24 +189,8 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const float *shared,
     simt::wait_for_copies<0>();
 }
 
-/* Leaves a lane's sums in shared memory, [row][column], or adds them to what is there. */
-template <class layout, class sizes>
-__device__ inline void leave(const sums<layout, sizes> &sum, float *shared, int warp_row, int apart,
-                             bool adds)
-{
-    if ((layout::k_contiguous ? layout::near_lane() : layout::far_lane()) != 0)
-        return;
-#pragma unroll
-    for (int i = 0; i < layout::lane_rows; i++) {
-        float *total = shared + (warp_row + apart * layout::row(i)) * sizes::sum_pitch;
-#pragma unroll
-        for (int e = 0; e < sizes::extent; e++)
-            total[e] = adds ? total[e] + sum.at[i][e] : sum.at[i][e];
-    }
-}
-
 /* Adds up what the lanes of a warp along k have, and then the warps along k, in their order, in shared memory:
- * [row][column]. Where there is room for all warps side by side, they do not wait for each other in turn. */
+ * [row][column]. */
 template <class layout, class sizes>
 __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shared, int warps_k, int warp_row,
                                            int apart, int warp_k)
@@ -221,23 +205,16 @@ __device__ inline void add_lanes_and_warps(sums<layout, sizes> &sum, float *shar
             for (int e = 0; e < sizes::extent; e++)
                 sum.at[i][e] += __shfl_xor_sync(0xffffffff, sum.at[i][e], mask);
 
-    constexpr int all_floats = sizes::warps * layout::rows * sizes::sum_pitch;
-    if constexpr (all_floats <= sizes::depth * sizes::step_floats) {
-        const int floats = all_floats >> logarithm(warps_k);
-        __syncthreads(); /* nobody reads steps any more */
-        leave<layout, sizes>(sum, shared + warp_k * floats, warp_row, apart, false);
+    for (int turn = 0; turn < warps_k; turn++) {
         __syncthreads();
-        for (int i = threadIdx.x; i < (warps_k > 1 ? floats : 0); i += sizes::threads) {
-            float total = shared[i];
-            for (int warp = 1; warp < warps_k; warp++)
-                total += shared[warp * floats + i];
-            shared[i] = total;
-        }
-    } else {
-        for (int turn = 0; turn < warps_k; turn++) {
-            __syncthreads();
-            if (turn == warp_k)
-                leave<layout, sizes>(sum, shared, warp_row, apart, turn > 0);
+        if (turn != warp_k || (layout::k_contiguous ? layout::near_lane() : layout::far_lane()) != 0)
+            continue;
+#pragma unroll
+        for (int i = 0; i < layout::lane_rows; i++) {
+            float *total = shared + (warp_row + apart * layout::row(i)) * sizes::sum_pitch;
+#pragma unroll
+            for (int e = 0; e < sizes::extent; e++)
+                total[e] = turn == 0 ? sum.at[i][e] : total[e] + sum.at[i][e];
         }
     }
     __syncthreads();

@@ -41,11 +41,12 @@ typedef struct tb_simt_arguments {
 #define TB_SIMT_CHAIN_MOST  256
 #define TB_SIMT_CHAIN_MANY  8192
 
-/* Shared memory for the totals of all slices' sums: of shapes for small C, of which cuBLAS splits even a short k. Without as many
- * slices chains are shorter than its own, or cutting them takes more than 2%, as measured on an H100. 0 also where totals would
+/* Shared memory for the totals of all slices' sums: of the smallest tile, for which cuBLAS splits even a short k. With larger ones
+ * chains are short enough beside cuBLAS's, or cutting them takes more than 2%, as measured on an H100. 0 also where totals would
  * leave room for fewer blocks on a multiprocessor of 228 KiB, as 9.0 has, of which every block takes 1 KiB besides. */
 #define TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices, stages_bytes, blocks)                                   \
-    ((slices) >= 4 && (blocks) * ((stages_bytes) + 4 * (tile_m) * (tile_n) * (slices) + 1024) <= 228 * 1024  \
+    ((tile_m) * (tile_n) <= 32 * 32 &&                                                                       \
+             (blocks) * ((stages_bytes) + 4 * (tile_m) * (tile_n) * (slices) + 1024) <= 228 * 1024           \
          ? 4 * (tile_m) * (tile_n) * (slices)                                                                \
          : 0)
 

@@ -189,7 +189,7 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
     }
 }
 
-/* With a short k, tiles that all run at a time are faster than smaller ones in two rounds: 27.2 us instead of 31.0 on an H100. */
+/* With a short k, tiles that all run at a time are faster than smaller ones in two rounds. */
 static void short_k_goes_in_one_round(void)
 {
     const row row = {704, 3192, 124, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
