@@ -4,6 +4,7 @@
 #include "lib/linker.h"
 #include "lib/lock.h"
 #include "lib/machine.h"
+#include "lib/threads.h"
 
 /* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
 extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
@@ -30,6 +31,58 @@ bool tb_left_in_the_middle(void)
     tb_give_up_locks();
     return true;
 }
+
+/* ---- What the device still does --------------------------------------------------------------------------- */
+
+/* How long a caller that leaves in the middle waits for the device to stop writing C. */
+#define LEAVING_SECONDS 1.0
+
+/* What threads have left in the middle; there are no more than those that were inside when the first one lost the devices. */
+#define LEFT_MOST 8
+typedef struct left_work {
+    tb_stream *streams[TB_STREAMS_OF_CALL];
+    int count;
+    _Atomic(uint32_t) at_work;
+} left_work;
+static left_work left_works[LEFT_MOST];
+static atomic_int left_count;
+
+static void synchronize(tb_stream *const *streams, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (streams[i])
+            tb_device.synchronize(streams[i]);
+}
+
+static void *wait_for_left(void *argument)
+{
+    left_work *work = argument;
+    synchronize(work->streams, work->count);
+    atomic_store(&work->at_work, 0);
+    tb_wake_all(&work->at_work);
+    return NULL;
+}
+
+static void let_another_wait(tb_stream *const *streams, int count)
+{
+    const int index = atomic_fetch_add(&left_count, 1);
+    if (index >= LEFT_MOST)
+        return;
+    left_work *work = &left_works[index];
+    for (int i = 0; i < count; i++)
+        work->streams[i] = streams[i];
+    work->count = count;
+    atomic_store(&work->at_work, 1);
+    if (tb_start_thread(wait_for_left, work))
+        tb_wait_while(&work->at_work, 1, LEAVING_SECONDS);
+}
+
+void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle)
+{
+    (in_the_middle ? let_another_wait : synchronize)(streams, count);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
 
 _Atomic(uint32_t) tb_calls_count;
 

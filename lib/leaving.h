@@ -8,6 +8,8 @@
 #ifndef TB_LEAVING_H
 #define TB_LEAVING_H
 
+#include "lib/device.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,5 +42,11 @@ static inline uint32_t tb_calls_under_way(void)
 /* For routines: whether the thread left in the middle of an operation of the device, or with a lock. Then no operation can be
  * begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
+
+/* For routines: until the device has done what the streams hold, and so writes into C no more. After leaving in the middle another
+ * thread waits for that, as whatever the driver holds stays with the one that left, and this one no longer than it may
+ * take at most. */
+#define TB_STREAMS_OF_CALL 3
+void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle);
 
 #endif

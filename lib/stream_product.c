@@ -338,32 +338,6 @@ static void synchronize_streams(const tb_pipeline *pipeline)
 
 /* ---- When the caller leaves ------------------------------------------------------------------------------- */
 
-/* How long a caller that leaves waits for the device to stop writing C. */
-#define LEAVING_SECONDS 1.0
-
-static tb_pipeline *_Atomic left_pipeline;
-static _Atomic(uint32_t) left_at_work;
-
-static void *wait_for_left(void *unused)
-{
-    synchronize_streams(atomic_load(&left_pipeline));
-    atomic_store(&left_at_work, 0);
-    tb_wake_all(&left_at_work);
-    return unused;
-}
-
-/* The thread is in the middle of an operation itself, so that another waits, and perhaps for ever: whatever the driver holds
- * stays with the thread. Happens once, as the devices are lost from then on. */
-static void let_another_wait(tb_stream_run *run)
-{
-    tb_pipeline *nobodys = NULL;
-    if (!atomic_compare_exchange_strong(&left_pipeline, &nobodys, run->pipeline))
-        return;
-    atomic_store(&left_at_work, 1);
-    if (tb_start_thread(wait_for_left, NULL))
-        tb_wait_while(&left_at_work, 1, LEAVING_SECONDS);
-}
-
 /* C is written no more, by whomever, and nothing stays taken. */
 static void leave(void *left)
 {
@@ -374,12 +348,13 @@ static void leave(void *left)
         tb_copy_leave(&run->pipeline->out[i].job);
     }
     dismiss_helpers(run);
-    if (!in_the_middle) {
-        synchronize_streams(run->pipeline);
-        give_buffers(run);
-    } else if (tb_skips_slots(run) || tb_returns_on_device(run)) {
-        let_another_wait(run);
+    /* Where C goes through slots nobody but this thread and its helpers writes into it. */
+    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run)) {
+        tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
+        tb_come_to_rest(streams, 3, in_the_middle);
     }
+    if (!in_the_middle)
+        give_buffers(run);
 }
 
 /* ---- The product ------------------------------------------------------------------------------------------ */
