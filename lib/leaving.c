@@ -29,41 +29,64 @@ bool tb_left_in_the_middle(void)
 {
     if (tb_device_depth == 0 && !tb_has_locks())
         return false;
-    tb_machine_lose("a product; its caller left it");
+    tb_machine_lose("multiplying: the caller left in the middle of an operation");
     tb_give_up_locks();
     return true;
 }
 
-/* How long a caller that leaves waits for the device to stop writing C. */
+/* ---- What the device still does --------------------------------------------------------------------------- */
+
+/* How long a caller that leaves in the middle waits for the device to stop writing C. */
 #define LEAVING_SECONDS 1.0
 
-_Atomic(uint32_t) tb_calls_count;
+/* What threads have left in the middle; there are no more than those that were inside when the first one lost the devices. */
+#define LEFT_MOST 8
+typedef struct left_work {
+    tb_stream *streams[TB_STREAMS_OF_CALL];
+    int count;
+    _Atomic(uint32_t) at_work;
+} left_work;
+static left_work left_works[LEFT_MOST];
+static atomic_int left_count;
 
-static struct {
-    atomic_flag begun;
-    void (*wait)(void *);
-    void *argument;
-    _Atomic(uint32_t) lasts;
-} elsewhere = {.begun = ATOMIC_FLAG_INIT};
-
-static void *wait_here(void *unused)
+static void synchronize(tb_stream *const *streams, int count)
 {
-    elsewhere.wait(elsewhere.argument);
-    atomic_store(&elsewhere.lasts, 0);
-    tb_wake_all(&elsewhere.lasts);
-    return unused;
+    for (int i = 0; i < count; i++)
+        if (streams[i])
+            tb_device.synchronize(streams[i]);
 }
 
-void tb_wait_elsewhere(void (*wait)(void *), void *argument)
+static void *wait_for_left(void *argument)
 {
-    if (atomic_flag_test_and_set(&elsewhere.begun))
+    left_work *work = argument;
+    synchronize(work->streams, work->count);
+    atomic_store(&work->at_work, 0);
+    tb_wake_all(&work->at_work);
+    return NULL;
+}
+
+static void let_another_wait(tb_stream *const *streams, int count)
+{
+    const int index = atomic_fetch_add(&left_count, 1);
+    if (index >= LEFT_MOST)
         return;
-    elsewhere.wait = wait;
-    elsewhere.argument = argument;
-    atomic_store(&elsewhere.lasts, 1);
-    if (tb_start_thread(wait_here, NULL))
-        tb_wait_while(&elsewhere.lasts, 1, LEAVING_SECONDS);
+    left_work *work = &left_works[index];
+    for (int i = 0; i < count; i++)
+        work->streams[i] = streams[i];
+    work->count = count;
+    atomic_store(&work->at_work, 1);
+    if (tb_start_thread(wait_for_left, work))
+        tb_wait_while(&work->at_work, 1, LEAVING_SECONDS);
 }
+
+void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle)
+{
+    (in_the_middle ? let_another_wait : synchronize)(streams, count);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+_Atomic(uint32_t) tb_calls_count;
 
 static void end_left_call(void *call)
 {

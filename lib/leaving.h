@@ -8,6 +8,8 @@
 #ifndef TB_LEAVING_H
 #define TB_LEAVING_H
 
+#include "lib/device.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,9 +43,10 @@ static inline uint32_t tb_calls_under_way(void)
  * begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
-/* For routines of a thread that left in the middle: another thread does what waits for the device, as this one cannot, and is waited
- * for, though not for ever: what the driver holds for the thread that left is never given back. Once in a process, as the
- * devices are lost from then on. */
-void tb_wait_elsewhere(void (*wait)(void *), void *argument);
+/* For routines: until the device has done what the streams hold, and so writes into C no more. After leaving in the middle another
+ * thread waits for that, as whatever the driver holds stays with the one that left, and this one no longer than it may
+ * take at most. */
+#define TB_STREAMS_OF_CALL 3
+void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle);
 
 #endif

@@ -3,6 +3,7 @@
 #include "lib/calibrate.h"
 #include "lib/clock.h"
 #include "lib/device_entry.h"
+#include "lib/leaving.h"
 #include "lib/linker.h"
 #include "lib/local_rank.h"
 #include "lib/lock.h"
@@ -236,13 +237,17 @@ static void pin_library(void)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
+/* The thread that was bringing the device up left by a jump: nobody else will. */
+static void give_up_starting(void *unused)
+{
+    (void)unused;
+    settle(TB_LOST);
+}
+
 /* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
  * linker's lock, a helper could not load the driver. */
-static void start_once(bool here)
+static void start(bool here)
 {
-    uint32_t untried = TB_UNTRIED;
-    if (!atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING))
-        return;
     tb_enter_linker();
     pin_library();
     tb_leave_linker();
@@ -252,6 +257,18 @@ static void start_once(bool here)
         start_device();
     else if (!tb_start_thread(start_beside_program, NULL))
         settle(TB_ABSENT);
+}
+
+static void start_once(bool here)
+{
+    uint32_t untried = TB_UNTRIED;
+    tb_leaving leaving;
+    if (atomic_load(&readiness) != TB_UNTRIED)
+        return;
+    tb_when_left(&leaving, give_up_starting, NULL);
+    if (atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING))
+        start(here);
+    tb_not_left(&leaving);
 }
 
 static void start_others_once(void)

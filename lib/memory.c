@@ -50,14 +50,31 @@ static void take_lock(void)
         kept_count = 0;
 }
 
-static void release(tb_buffer *buffer)
+/* Callers may leave at any point (lib/leaving.h), and give then what their buffers hold: a buffer is empty before its memory is
+ * anybody else's, and has memory when all else in it is right. */
+static tb_buffer empty(tb_buffer *buffer)
+{
+    const tb_buffer contents = *buffer;
+    *(void *volatile *)&buffer->memory = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    return contents;
+}
+
+static void fill(tb_buffer *buffer, const tb_buffer *contents)
+{
+    buffer->bytes = contents->bytes;
+    buffer->device = contents->device;
+    atomic_signal_fence(memory_order_seq_cst);
+    *(void *volatile *)&buffer->memory = contents->memory;
+}
+
+static void release(const tb_buffer *buffer)
 {
     atomic_fetch_add(&changes, 1);
     if (buffer->device == TB_PINNED)
         tb_device.release_pinned(buffer->memory);
     else
         tb_device.release(buffer->device, buffer->memory);
-    *buffer = (tb_buffer){0};
 }
 
 /* Under the lock. */
@@ -206,23 +223,21 @@ static tb_status allocate(int device, size_t bytes, void **memory)
 
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
 {
-    *buffer = take_kept(device, bytes, false);
-    if (buffer->memory)
-        return TB_OK;
-    if (tb_is_refused(device, bytes))
-        return TB_OUT_OF_MEMORY;
-    tb_status status = allocate(device, bytes, &buffer->memory);
-    if (status == TB_OUT_OF_MEMORY && release_kept(device))
-        status = allocate(device, bytes, &buffer->memory);
-    if (status == TB_OUT_OF_MEMORY && device == TB_PINNED)
-        note_refusal(bytes);
-    if (status == TB_OK) {
-        buffer->bytes = bytes;
-        buffer->device = device;
-    } else {
-        buffer->memory = NULL;
+    tb_buffer taken = take_kept(device, bytes, false);
+    *buffer = (tb_buffer){0};
+    if (!taken.memory) {
+        if (tb_is_refused(device, bytes))
+            return TB_OUT_OF_MEMORY;
+        taken = (tb_buffer){.bytes = bytes, .device = device};
+        tb_status status = allocate(device, bytes, &taken.memory);
+        if (status == TB_OUT_OF_MEMORY && release_kept(device))
+            status = allocate(device, bytes, &taken.memory);
+        if (status == TB_OUT_OF_MEMORY && device == TB_PINNED)
+            note_refusal(bytes);
+        TB_TRY(status);
     }
-    return status;
+    fill(buffer, &taken);
+    return TB_OK;
 }
 
 tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
@@ -231,22 +246,20 @@ tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *b
     size_t row_bytes = (size_t)rows * sizeof(float);
     size_t pitch = (row_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
     *leading_dimension = (int64_t)(pitch / sizeof(float));
-    *buffer = take_kept(device, pitch * (size_t)columns, false);
-    if (buffer->memory)
-        return TB_OK;
-
-    atomic_fetch_add(&changes, 1);
-    tb_status status =
-        tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &buffer->memory, &pitch);
-    if (status == TB_OUT_OF_MEMORY && release_kept(device))
-        status = tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &buffer->memory, &pitch);
-    if (status != TB_OK) {
-        buffer->memory = NULL;
-        return status;
+    tb_buffer taken = take_kept(device, pitch * (size_t)columns, false);
+    *buffer = (tb_buffer){0};
+    if (!taken.memory) {
+        atomic_fetch_add(&changes, 1);
+        tb_status status =
+            tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &taken.memory, &pitch);
+        if (status == TB_OUT_OF_MEMORY && release_kept(device))
+            status = tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &taken.memory, &pitch);
+        TB_TRY(status);
+        taken.bytes = pitch * (size_t)columns;
+        taken.device = device;
+        *leading_dimension = (int64_t)(pitch / sizeof(float));
     }
-    buffer->bytes = pitch * (size_t)columns;
-    buffer->device = device;
-    *leading_dimension = (int64_t)(pitch / sizeof(float));
+    fill(buffer, &taken);
     return TB_OK;
 }
 
@@ -275,8 +288,8 @@ static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_
         drop(notes);
     if (!buffer->memory)
         return 0;
-    const tb_device_description *device = has_name ? tb_machine_device(buffer->device) : NULL;
-    kept_buffer given = {.buffer = *buffer, .since = tb_seconds(), .notes = notes, .drop = drop};
+    kept_buffer given = {.buffer = empty(buffer), .since = tb_seconds(), .notes = notes, .drop = drop};
+    const tb_device_description *device = has_name ? tb_machine_device(given.buffer.device) : NULL;
     take_lock();
     const uint64_t name = given.name = device ? ++names_given : 0;
     const bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
@@ -287,11 +300,10 @@ static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_
         see_that_it_is_given_back();
     }
     if (device)
-        limit_named(buffer->device, NAMED_SHARE * (double)device->memory_bytes);
+        limit_named(given.buffer.device, NAMED_SHARE * (double)device->memory_bytes);
     tb_free_lock(&lock);
     if (!room)
-        release(buffer);
-    *buffer = (tb_buffer){0};
+        release(&given.buffer);
     return name;
 }
 

@@ -25,6 +25,7 @@
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
+    tb_stream *stream; /* while work is enqueued and waited for; NULL: not */
     tb_buffer a, b, workspace;
     int64_t done;   /* steps of k that have been added to C, if what was enqueued succeeds */
     float *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
@@ -152,33 +153,49 @@ static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *p
     return launch_in_chunks(stream, &problem, plan, chunk, held);
 }
 
-static void wait_for_stream(void *stream)
+static void destroy_stream(held *held)
 {
-    tb_device.synchronize(stream);
+    tb_stream *stream = held->stream;
+    held->stream = NULL;
+    tb_device.destroy_stream(stream);
 }
 
-/* For a caller that leaves: C is written no more. What the call holds is not given back. */
-static void leave(void *stream)
+static void give_buffers(held *held)
 {
-    if (tb_left_in_the_middle())
-        tb_wait_elsewhere(wait_for_stream, stream);
-    else
-        wait_for_stream(stream);
+    tb_give_buffer(&held->a);
+    tb_give_buffer(&held->b);
+    tb_give_buffer(&held->workspace);
+}
+
+/* The device writes into C no more, and nothing stays taken. */
+static void leave(void *left)
+{
+    held *held = left;
+    const bool in_the_middle = tb_left_in_the_middle();
+    if (held->stream)
+        tb_come_to_rest(&held->stream, 1, in_the_middle);
+    if (in_the_middle)
+        return;
+    if (held->stream)
+        destroy_stream(held);
+    give_buffers(held);
 }
 
 static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
 {
-    tb_stream *stream;
     tb_leaving leaving;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_when_left(&leaving, leave, stream);
-    tb_status enqueued =
-        frugally ? enqueue_frugally(stream, problem, plan) : enqueue(stream, *problem, plan, held);
-    /* Also after a failure: copies may be in flight that read the caller's operands. */
-    tb_status finished = tb_device.synchronize(stream);
+    tb_when_left(&leaving, leave, held);
+    tb_status status = tb_device.adopt_stream(&plan->place, tb_callers_stream(), &held->stream);
+    if (status == TB_OK) {
+        status = frugally ? enqueue_frugally(held->stream, problem, plan)
+                          : enqueue(held->stream, *problem, plan, held);
+        /* Also after a failure: copies may be in flight that read the caller's operands. */
+        const tb_status finished = tb_device.synchronize(held->stream);
+        destroy_stream(held);
+        status = status != TB_OK ? status : finished;
+    }
     tb_not_left(&leaving);
-    tb_device.destroy_stream(stream);
-    return enqueued != TB_OK ? enqueued : finished;
+    return status;
 }
 
 /* ---- C as the caller left it ------------------------------------------------------------------------------ */
@@ -223,9 +240,7 @@ static tb_status multiply(const tb_problem *problem, const tb_plan *plan, held *
     TB_TRY(save_c(problem, plan, held));
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, held);
-    tb_give_buffer(&held->a);
-    tb_give_buffer(&held->b);
-    tb_give_buffer(&held->workspace);
+    give_buffers(held);
     if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(problem, held)) {
         restore_c(problem, held);
         status = run(problem, plan, true, held);

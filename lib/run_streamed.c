@@ -333,21 +333,29 @@ static void wait_for_parts(void *left)
         tb_wait_while(parts, now, -1);
 }
 
+/* Who waits for parts counts with none that has no thread, however the caller leaves. */
+static void start_part(work *work, _Atomic(uint32_t) *left)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    work->left = left;
+    work->has_thread = true;
+    atomic_fetch_add(left, 1);
+    if (!tb_start_thread(do_part, work)) {
+        work->has_thread = false;
+        atomic_fetch_sub(left, 1);
+    }
+    tb_let_signals(&signals);
+}
+
 /* All parts at once, as far as threads can be had. */
 static void do_parts(work *works, int count)
 {
     _Atomic(uint32_t) left = 0;
     tb_leaving leaving;
     tb_when_left(&leaving, wait_for_parts, &left);
-    for (int i = 1; i < count; i++) {
-        works[i].left = &left;
-        works[i].has_thread = true;
-        atomic_fetch_add(&left, 1);
-        if (!tb_start_thread(do_part, &works[i])) {
-            works[i].has_thread = false;
-            atomic_fetch_sub(&left, 1);
-        }
-    }
+    for (int i = 1; i < count; i++)
+        start_part(&works[i], &left);
     do_part(&works[0]);
     for (int i = 1; i < count; i++)
         if (!works[i].has_thread)

@@ -353,11 +353,6 @@ static void synchronize_streams(const tb_pipeline *pipeline)
 
 /* ---- When the caller leaves ------------------------------------------------------------------------------- */
 
-static void wait_for_streams(void *pipeline)
-{
-    synchronize_streams(pipeline);
-}
-
 /* C is written no more, by whomever, and nothing stays taken. */
 static void leave(void *left)
 {
@@ -368,12 +363,13 @@ static void leave(void *left)
         tb_copy_leave(&run->pipeline->out[i].job);
     }
     dismiss_helpers(run);
-    if (!in_the_middle) {
-        synchronize_streams(run->pipeline);
-        give_buffers(run);
-    } else if (tb_skips_slots(run) || tb_returns_on_device(run)) {
-        tb_wait_elsewhere(wait_for_streams, run->pipeline);
+    /* Where C goes through slots nobody but this thread and its helpers writes into it. */
+    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run)) {
+        tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
+        tb_come_to_rest(streams, 3, in_the_middle);
     }
+    if (!in_the_middle)
+        give_buffers(run);
 }
 
 /* ---- The product ------------------------------------------------------------------------------------------ */

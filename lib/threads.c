@@ -18,29 +18,35 @@ static void *begin(void *started)
     return what.work(what.argument);
 }
 
-static void fill_with_programs_signals(sigset_t *signals)
+void tb_hold_signals(sigset_t *before)
 {
     static const int raised_by_instructions[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    sigfillset(signals);
+    sigset_t programs;
+    sigfillset(&programs);
     for (size_t i = 0; i < sizeof raised_by_instructions / sizeof *raised_by_instructions; i++)
-        sigdelset(signals, raised_by_instructions[i]);
+        sigdelset(&programs, raised_by_instructions[i]);
+    pthread_sigmask(SIG_SETMASK, &programs, before);
 }
 
+void tb_let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* The new thread takes over what this one holds back. */
 bool tb_start_thread(void *(*work)(void *), void *argument)
 {
-    sigset_t programs, before;
+    sigset_t before;
     pthread_t thread;
+    tb_hold_signals(&before);
     start *started = malloc(sizeof *started);
-    if (!started)
-        return false;
-    *started = (start){work, argument};
-    fill_with_programs_signals(&programs);
-    pthread_sigmask(SIG_SETMASK, &programs, &before);
-    const bool has_thread = pthread_create(&thread, NULL, begin, started) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        *started = (start){work, argument};
+    const bool has_thread = started && pthread_create(&thread, NULL, begin, started) == 0;
     if (has_thread)
         pthread_detach(thread);
     else
         free(started);
+    tb_let_signals(&before);
     return has_thread;
 }

@@ -7,6 +7,7 @@
 #include "lib/device.h"
 #include "tests/sim/device_sim.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 
 /* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
@@ -71,7 +72,13 @@ void *sim_reach(const void *address, size_t bytes, int device, const char *what)
 
 /* ---- sim_queue.c: threads that run work in order ------------------------------------------------------- */
 
+/* Around what a handler of the program must not jump out of, as every later call needs it: the C library's allocator, and the
+ * table of addresses. All else is left as it was, like a driver in the middle. */
+void sim_hold_signals(sigset_t *before);
+void sim_let_signals(const sigset_t *before);
+
 void *sim_make(size_t bytes); /* zeroed; never NULL */
+void sim_free(void *made);
 void sim_sleep(double seconds);
 
 /* A flag with a count of references. */

@@ -27,6 +27,18 @@ static block *table;
 static size_t table_length, table_room;
 static atomic_bool handed_out;
 
+static void take_table(sigset_t *before)
+{
+    sim_hold_signals(before);
+    pthread_mutex_lock(&table_lock);
+}
+
+static void free_table(const sigset_t *before)
+{
+    pthread_mutex_unlock(&table_lock);
+    sim_let_signals(before);
+}
+
 static void *map_file(int file, size_t bytes, int protection)
 {
     void *memory = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
@@ -82,7 +94,8 @@ static void *map_place(const tb_place *place, size_t bytes, bool owned)
     const int device = place->device;
     size_t room = sim_get_settings()->memory_bytes;
 
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     if (memory != TB_MEMORY_DEVICE || used_bytes(device) + fresh.bytes <= room) {
         map_block(&fresh);
         if (table_length == table_room) {
@@ -94,7 +107,7 @@ static void *map_place(const tb_place *place, size_t bytes, bool owned)
         table[table_length++] = fresh;
         atomic_store(&handed_out, true);
     }
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
     return fresh.start;
 }
 
@@ -112,26 +125,29 @@ void sim_unmap(void *memory)
 {
     if (memory == NULL)
         return;
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     block *found = find_block(memory);
     if (found == NULL || found->start != memory)
         sim_abort("release of %p, which is not allocated", memory);
     unmap_block(found);
     *found = table[--table_length];
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
 }
 
 void sim_locate(const void *address, tb_place *place)
 {
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     const block *found = find_block(address);
     *place = found != NULL ? found->place : (tb_place){.memory = TB_MEMORY_HOST};
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
 }
 
 void *sim_reach(const void *address, size_t bytes, int device, const char *what)
 {
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     const block *found = find_block(address);
     if (found == NULL)
         sim_abort("%s at %p is not memory that a device can reach", what, address);
@@ -142,15 +158,16 @@ void *sim_reach(const void *address, size_t bytes, int device, const char *what)
         sim_abort("%s: %zu bytes at %p pass the end of an allocation of %zu", what, bytes, address,
                   found->bytes);
     char *inside = found->inside + before;
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
     return inside;
 }
 
 size_t sim_free_bytes(int device)
 {
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     size_t bytes = sim_get_settings()->memory_bytes - used_bytes(device);
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
     return bytes;
 }
 
@@ -161,7 +178,8 @@ bool sim_handed_out(void)
 
 void sim_count_memory(sim_usage *usage)
 {
-    pthread_mutex_lock(&table_lock);
+    sigset_t signals;
+    take_table(&signals);
     for (size_t i = 0; i < table_length; i++) {
         if (!table[i].owned)
             continue;
@@ -169,5 +187,5 @@ void sim_count_memory(sim_usage *usage)
         *(pinned ? &usage->pinned_blocks : &usage->device_blocks) += 1;
         *(pinned ? &usage->pinned_bytes : &usage->device_bytes) += table[i].bytes;
     }
-    pthread_mutex_unlock(&table_lock);
+    free_table(&signals);
 }

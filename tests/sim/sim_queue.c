@@ -6,16 +6,18 @@
  */
 #include "tests/sim/sim.h"
 
+#include <fenv.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 struct sim_marker {
-    pthread_mutex_t lock;
-    pthread_cond_t raised;
-    bool up;
-    int references;
+    _Atomic(uint32_t) up;
+    atomic_int references;
 };
 
 typedef struct entry entry;
@@ -30,6 +32,7 @@ struct sim_queue {
     pthread_t worker;
     int device;
     entry *first, *last;
+    _Atomic(uint32_t) finished; /* entries; who drains the queue sleeps on it */
     bool busy, closing;
     uint64_t random;
 };
@@ -39,12 +42,35 @@ static atomic_long queues_opened;
 /* One link for the machine, each way. */
 static pthread_mutex_t links[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 
+void sim_hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void sim_let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 void *sim_make(size_t bytes)
 {
+    sigset_t before;
+    sim_hold_signals(&before);
     void *memory = calloc(1, bytes);
+    sim_let_signals(&before);
     if (memory == NULL)
         sim_abort("the host is out of memory");
     return memory;
+}
+
+void sim_free(void *made)
+{
+    sigset_t before;
+    sim_hold_signals(&before);
+    free(made);
+    sim_let_signals(&before);
 }
 
 void sim_sleep(double seconds)
@@ -65,59 +91,51 @@ static double now(void)
 
 /* ---- markers ------------------------------------------------------------------------------------------ */
 
+/* Waiting holds nothing, so that a thread may jump out of it. */
+static void wait_while(_Atomic(uint32_t) *word, uint32_t that)
+{
+    while (atomic_load(word) == that)
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, that, NULL, NULL, 0);
+}
+
+static void wake_all(_Atomic(uint32_t) *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
 sim_marker *sim_make_marker(void)
 {
     sim_marker *marker = sim_make(sizeof *marker);
-    pthread_mutex_init(&marker->lock, NULL);
-    pthread_cond_init(&marker->raised, NULL);
-    marker->references = 1;
+    atomic_init(&marker->references, 1);
     return marker;
 }
 
 sim_marker *sim_share_marker(sim_marker *marker)
 {
-    pthread_mutex_lock(&marker->lock);
-    marker->references++;
-    pthread_mutex_unlock(&marker->lock);
+    atomic_fetch_add(&marker->references, 1);
     return marker;
 }
 
 void sim_drop_marker(sim_marker *marker)
 {
-    if (marker == NULL)
-        return;
-    pthread_mutex_lock(&marker->lock);
-    int left = --marker->references;
-    pthread_mutex_unlock(&marker->lock);
-    if (left > 0)
-        return;
-    pthread_mutex_destroy(&marker->lock);
-    pthread_cond_destroy(&marker->raised);
-    free(marker);
+    if (marker != NULL && atomic_fetch_sub(&marker->references, 1) == 1)
+        sim_free(marker);
 }
 
 bool sim_marker_is_up(sim_marker *marker)
 {
-    pthread_mutex_lock(&marker->lock);
-    bool up = marker->up;
-    pthread_mutex_unlock(&marker->lock);
-    return up;
+    return atomic_load(&marker->up);
 }
 
 void sim_await_marker(sim_marker *marker)
 {
-    pthread_mutex_lock(&marker->lock);
-    while (!marker->up)
-        pthread_cond_wait(&marker->raised, &marker->lock);
-    pthread_mutex_unlock(&marker->lock);
+    wait_while(&marker->up, 0);
 }
 
 static void raise_marker(sim_marker *marker)
 {
-    pthread_mutex_lock(&marker->lock);
-    marker->up = true;
-    pthread_cond_broadcast(&marker->raised);
-    pthread_mutex_unlock(&marker->lock);
+    atomic_store(&marker->up, 1);
+    wake_all(&marker->up);
 }
 
 /* ---- what a queue's thread does ----------------------------------------------------------------------- */
@@ -198,9 +216,11 @@ static void run_work(sim_queue *queue, const sim_work *work)
     sim_drop_marker(work->marker);
 }
 
+/* A driver's threads handle none of the program's signals, and have nothing of its floating-point environment. */
 static void *serve(void *argument)
 {
     sim_queue *queue = argument;
+    fesetenv(FE_DFL_ENV);
     pthread_mutex_lock(&queue->lock);
     for (;;) {
         while (queue->first == NULL && !queue->closing)
@@ -212,10 +232,11 @@ static void *serve(void *argument)
         queue->busy = true;
         pthread_mutex_unlock(&queue->lock);
         run_work(queue, &entry->work);
-        free(entry);
+        sim_free(entry);
         pthread_mutex_lock(&queue->lock);
         queue->busy = false;
-        pthread_cond_broadcast(&queue->changed);
+        atomic_fetch_add(&queue->finished, 1);
+        wake_all(&queue->finished);
     }
     pthread_mutex_unlock(&queue->lock);
     return NULL;
@@ -230,8 +251,11 @@ sim_queue *sim_open_queue(int device)
     pthread_cond_init(&queue->changed, NULL);
     queue->device = device;
     queue->random = sim_get_settings()->seed + (uint64_t)atomic_fetch_add(&queues_opened, 1);
+    sigset_t before;
+    sim_hold_signals(&before);
     if (pthread_create(&queue->worker, NULL, serve, queue) != 0)
         sim_abort("the host has no thread for a stream");
+    sim_let_signals(&before);
     return queue;
 }
 
@@ -244,7 +268,7 @@ void sim_close_queue(sim_queue *queue)
     pthread_join(queue->worker, NULL);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->changed);
-    free(queue);
+    sim_free(queue);
 }
 
 int sim_queue_device(const sim_queue *queue)
@@ -268,8 +292,13 @@ void sim_post(sim_queue *queue, const sim_work *work)
 
 void sim_drain_queue(sim_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
-    while (queue->first != NULL || queue->busy)
-        pthread_cond_wait(&queue->changed, &queue->lock);
-    pthread_mutex_unlock(&queue->lock);
+    for (;;) {
+        pthread_mutex_lock(&queue->lock);
+        const bool drained = queue->first == NULL && !queue->busy;
+        const uint32_t finished = atomic_load(&queue->finished);
+        pthread_mutex_unlock(&queue->lock);
+        if (drained)
+            return;
+        wait_while(&queue->finished, finished);
+    }
 }

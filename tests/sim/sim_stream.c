@@ -70,7 +70,7 @@ void sim_stream_destroy(tb_stream *stream)
         return;
     if (!stream->adopted)
         sim_close_queue(stream->queue);
-    free(stream);
+    sim_free(stream);
     atomic_fetch_sub(&live_streams, 1);
 }
 
@@ -97,7 +97,7 @@ void sim_destroy_stream(void *native)
 {
     tb_stream *stream = native;
     sim_close_queue(stream->queue);
-    free(stream);
+    sim_free(stream);
 }
 
 static sim_queue *queue_of(void *native)
@@ -143,7 +143,7 @@ void sim_event_destroy(tb_event *event)
         return;
     sim_drop_marker(event->marker);
     pthread_mutex_destroy(&event->lock);
-    free(event);
+    sim_free(event);
     atomic_fetch_sub(&live_events, 1);
 }
 
