@@ -43,6 +43,7 @@ static inline child_end child_run(void (*run)(void *), void *argument, double se
     if (child == 0) {
         atomic_store(&check_failures, 0);
         run(argument);
+        fflush(stdout);
         _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     return child_wait(child, seconds);

@@ -58,8 +58,9 @@ static tb_status open_device(int device)
 {
     if (atomic_exchange(&device_opened[device], true))
         sim_abort("device %d opened twice", device);
+    const tb_status status = sim_attempt(device, SIM_OPEN, NULL);
     sim_sleep(sim_get_settings()->start_seconds);
-    return sim_attempt(device, SIM_OPEN, NULL);
+    return status;
 }
 
 static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)

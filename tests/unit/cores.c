@@ -1,8 +1,14 @@
 /* How many threads copy; and the cores of helping ones: allowed, two at least but where there are fewer than four, and none
- * used by many more helpers than another.
+ * used by many more helpers than another. And those of the machine, which are the calling thread's.
  */
 #include "lib/cores.h"
+#include "lib/machine.h"
 #include "tests/check.h"
+
+#include <unistd.h>
+
+/* Longer than a thread's set of cores is believed. */
+#define BELIEVED_MICROSECONDS 300000
 
 static void check_sets(int count, size_t first, size_t stride, size_t callers, int helpers)
 {
@@ -37,6 +43,25 @@ static void check_threads(int cores, int links, size_t mib, int expected)
           expected);
 }
 
+static void check_host_cores(const cpu_set_t *allowed)
+{
+    sched_setaffinity(0, sizeof *allowed, allowed);
+    usleep(BELIEVED_MICROSECONDS);
+    const int cores = tb_machine_facts().host_cores;
+    CHECK(cores == CPU_COUNT(allowed), "%d cores, not %d", cores, CPU_COUNT(allowed));
+}
+
+static void the_machines_cores_are_the_threads(void)
+{
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    check_host_cores(&all);
+    check_host_cores(&one);
+    check_host_cores(&all);
+}
+
 int main(void)
 {
     check_threads(1, 1, 1, 1);
@@ -57,5 +82,6 @@ int main(void)
             check_sets(count, 0, 1, (size_t)count - 1, helpers);
             check_sets(count, 3, 7, 3 + 7 * ((size_t)count / 2), helpers);
         }
+    the_machines_cores_are_the_threads();
     return check_result();
 }
