@@ -87,10 +87,36 @@ fi
 reports=$(mktemp -d)
 trap 'rm -rf "$reports"' EXIT
 
+# A report is kept under what it depends on: the compiler, this script's flags, and the contents of the file and of all
+# of the project that it includes.
+cache=${TILEBLAS_PTXAS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tileblas/ptxas}
+mkdir -p "$cache" 2> /dev/null || cache=
+compiler=$("$nvcc" --version)
+flags="-cubin -std=c++17 -gencode arch=compute_$architecture,code=sm_$architecture -Xptxas -v"
+
+# The key; nothing where it cannot be told.
+key_of() {
+    included=$(g++ -MM -MG -x c++ -std=c++17 -I"$root" "$1" 2> /dev/null) || return
+    set -- $(echo "$included" | tr -d '\\\n' | cut -d : -f 2)
+    for name; do
+        [ ! -f "$name" ] || set -- "$@" "$name"
+        shift
+    done
+    { echo "$compiler $flags"; cat "$@"; } | sha256sum | cut -d ' ' -f 1
+}
+
 compile() {
     report=$reports/$(basename "$1" .cu)
-    "$nvcc" -cubin -std=c++17 -gencode "arch=compute_$architecture,code=sm_$architecture" -Xptxas -v \
-        -I"$root" -o /dev/null "$1" > "$report" 2>&1 || echo "ptxas.sh: nvcc failed" >> "$report"
+    key=$([ -z "$cache" ] || key_of "$1")
+    if [ -n "$key" ] && cp "$cache/$key" "$report" 2> /dev/null; then
+        return
+    fi
+    # shellcheck disable=SC2086 # flags
+    if ! "$nvcc" $flags -I"$root" -o /dev/null "$1" > "$report" 2>&1; then
+        echo "ptxas.sh: nvcc failed" >> "$report"
+    elif [ -n "$key" ]; then
+        cp "$report" "$cache/$key.$$" && mv "$cache/$key.$$" "$cache/$key"
+    fi
 }
 
 for file in $files; do
