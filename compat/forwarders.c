@@ -106,11 +106,31 @@ static bool computes_probe(tb_spelling spelling, const void *address, const int6
     return !probe.has_come_back && (probe.was_passed_on || probe.c == beta);
 }
 
+/* Whether the object that has the address says by a function of its own that it is OpenBLAS, MKL or BLIS. */
+static bool is_known_blas(const void *address)
+{
+    static const char *const own_functions[] = {"openblas_get_config",       "openblas_get_config64_",
+                                                "scipy_openblas_get_config", "scipy_openblas_get_config64_",
+                                                "mkl_get_version",           "bli_info_get_version_str"};
+    tb_loaded_object object, owner;
+    if (!tb_find_object(address, &object) || object.is_tileblas)
+        return false;
+    void *library = tb_open_object(&object);
+    for (size_t i = 0; library && i < sizeof own_functions / sizeof *own_functions; i++) {
+        const void *function = dlsym(library, own_functions[i]);
+        if (function && tb_find_object(function, &owner) && owner.position == object.position)
+            return true;
+    }
+    return false;
+}
+
 /* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a glance, where
- * nothing would end a circle. */
+ * nothing would end a circle. For that one a BLAS wakes all of its threads, which takes 2 to 3 ms on a host of 16 cores: one
+ * that is known is spared it. */
 static bool computes_by_itself(tb_spelling spelling, const void *address)
 {
-    return computes_probe(spelling, address, 1) && computes_probe(spelling, address, LARGEST_PROBE);
+    return computes_probe(spelling, address, 1) &&
+           (is_known_blas(address) || computes_probe(spelling, address, LARGEST_PROBE));
 }
 
 /* Answers that were given. Threads that ask at the same time find the same; without room it is asked again. */
