@@ -160,6 +160,15 @@ static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
     return TB_OK;
 }
 
+/* Under the lock. */
+static bool is_idle(const struct queue *queue)
+{
+    for (int lane = 0; lane < LANES; lane++)
+        if (queue->taken[lane])
+            return false;
+    return !queue->first;
+}
+
 void tb_end_turn(tb_turn *turn)
 {
     struct queue *queue = &queues[turn->device];
@@ -167,7 +176,8 @@ void tb_end_turn(tb_turn *turn)
     stop_waiting(queue, turn);
     if (turn->lane >= 0)
         queue->taken[turn->lane] = false;
-    queue->backlog -= turn->seconds;
+    /* Sums of seconds that come and go in another order leave a rest. */
+    queue->backlog = is_idle(queue) ? 0 : queue->backlog - turn->seconds;
     announce(queue);
 }
 
