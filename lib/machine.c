@@ -221,12 +221,21 @@ static void *open_others(void *unused)
 
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
 
-/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU.
- * A driver that was being initialized may have been inside the linker. */
+/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU, unless nobody had
+ * begun to bring a device up. A driver that was being initialized may have been inside the linker. */
 static void forget_device_in_child(void)
 {
-    if (atomic_exchange(&readiness, TB_LOST) == TB_STARTING || atomic_load(&opening_more))
+    const uint32_t before = atomic_load(&readiness);
+    if (before != TB_UNTRIED)
+        atomic_store(&readiness, TB_LOST);
+    if (before == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
+}
+
+/* When the library is loaded: who begins to bring a device up would be too late for a fork that is already under way. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_device_in_child);
 }
 
 /* The helper thread runs code of this library, which dlclose must therefore not unmap. */
@@ -251,7 +260,6 @@ static void start(bool here)
     tb_enter_linker();
     pin_library();
     tb_leave_linker();
-    pthread_atfork(NULL, NULL, forget_device_in_child);
     tb_shut_device_at_exit();
     if (here)
         start_device();

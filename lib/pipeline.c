@@ -22,7 +22,8 @@ static struct queue {
     tb_lock lock;
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
     tb_turn *first;            /* of those who wait */
-    double backlog;
+    int turns;                 /* of those who wait or are served */
+    double backlog;            /* in seconds, of them all */
     bool taken[LANES];
     tb_pipeline *lanes[LANES]; /* those that are kept, with nobody or with who is served */
 } queues[DEVICES_MAXIMUM];
@@ -86,17 +87,20 @@ static void close_pipeline(tb_pipeline *pipeline)
     free(pipeline);
 }
 
-static tb_status make_pipeline(int device, int lane, tb_pipeline **pipeline)
+/* The turn has it from the beginning, and its lane when it is whole: who leaves in between closes it (tb_leave_turn). */
+static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
 {
-    *pipeline = calloc(1, sizeof **pipeline);
-    if (!*pipeline)
+    tb_pipeline *pipeline = turn->pipeline = calloc(1, sizeof *pipeline);
+    if (!pipeline)
         return TB_OUT_OF_MEMORY;
-    (*pipeline)->device = device;
-    (*pipeline)->lane = lane;
-    tb_status status = open_pipeline(*pipeline);
-    if (status != TB_OK) {
-        close_pipeline(*pipeline);
-        *pipeline = NULL;
+    pipeline->device = turn->device;
+    pipeline->lane = turn->lane;
+    const tb_status status = open_pipeline(pipeline);
+    if (status == TB_OK) {
+        *kept = pipeline;
+    } else {
+        turn->pipeline = NULL;
+        close_pipeline(pipeline);
     }
     return status;
 }
@@ -116,7 +120,9 @@ static void enter(struct queue *queue, tb_turn *turn)
     while (*link)
         link = &(*link)->next;
     *link = turn;
+    queue->turns++;
     queue->backlog += turn->seconds;
+    turn->in_queue = true;
 }
 
 /* Under the lock. */
@@ -160,15 +166,6 @@ static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
     return TB_OK;
 }
 
-/* Under the lock. */
-static bool is_idle(const struct queue *queue)
-{
-    for (int lane = 0; lane < LANES; lane++)
-        if (queue->taken[lane])
-            return false;
-    return !queue->first;
-}
-
 void tb_end_turn(tb_turn *turn)
 {
     struct queue *queue = &queues[turn->device];
@@ -176,8 +173,9 @@ void tb_end_turn(tb_turn *turn)
     stop_waiting(queue, turn);
     if (turn->lane >= 0)
         queue->taken[turn->lane] = false;
-    /* Sums of seconds that come and go in another order leave a rest. */
-    queue->backlog = is_idle(queue) ? 0 : queue->backlog - turn->seconds;
+    /* Sums of seconds are rounded: a device that nobody uses is to have nothing to do. */
+    queue->backlog = --queue->turns > 0 ? queue->backlog - turn->seconds : 0;
+    turn->in_queue = false;
     announce(queue);
 }
 
@@ -185,15 +183,14 @@ tb_status tb_take_turn(tb_turn *turn)
 {
     struct queue *queue = &queues[turn->device];
     turn->lane = -1;
+    turn->pipeline = NULL;
     tb_status status = wait_for_lane(queue, turn);
     if (status == TB_OK && !tb_machine_device(turn->device)) /* lost while the thread was waiting */
         status = TB_DEVICE_LOST;
-    if (status == TB_OK && !queue->lanes[turn->lane])
-        status = make_pipeline(turn->device, turn->lane, &queue->lanes[turn->lane]);
+    if (status == TB_OK && !(turn->pipeline = queue->lanes[turn->lane]))
+        status = make_pipeline(turn, &queue->lanes[turn->lane]);
     if (status != TB_OK)
         tb_end_turn(turn);
-    else
-        turn->pipeline = queue->lanes[turn->lane];
     return status;
 }
 
@@ -201,6 +198,8 @@ void tb_leave_turn(void *left)
 {
     tb_turn *turn = left;
     tb_left_in_the_middle();
+    if (!turn->in_queue) /* not yet, or no more */
+        return;
     if (turn->lane >= 0 && turn->pipeline) {
         queues[turn->device].lanes[turn->lane] = NULL;
         if (tb_machine_device(turn->device))

@@ -62,6 +62,7 @@ typedef struct tb_turn {
     double seconds;        /* of work, as forecast */
     tb_pipeline *pipeline; /* for this thread alone, until the turn ends */
     int lane;              /* the pipeline's; -1: the turn has not come */
+    bool in_queue;         /* waiting or served */
     struct tb_turn *next;  /* of those who wait */
 } tb_turn;
 

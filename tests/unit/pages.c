@@ -83,6 +83,19 @@ static void gaps_stay_as_they_are(void)
     munmap(pages.memory, 8 * MIB);
 }
 
+/* The last column ends where a page does, and its gap is half of the next one. */
+static void pages_behind_the_last_column_stay_as_they_are(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), all = 4 * MIB / page;
+    const tb_pages pages = {
+        .memory = fresh(4 * MIB), .pitch = page / 2 * 3, .row_bytes = page, .rows = all / 2 + 1};
+    const size_t expected = 3 * (pages.rows / 2) + 1;
+    tb_touch_pages(&pages, 0, pages.rows);
+    CHECK(present(pages.memory, 4 * MIB) == expected, "%zu pages instead of %zu",
+          present(pages.memory, 4 * MIB), expected);
+    munmap(pages.memory, 4 * MIB);
+}
+
 static void small_and_scattered_matrices_are_left_alone(void)
 {
     char *memory = fresh(8 * MIB);
@@ -97,6 +110,7 @@ int main(int count, char **arguments)
     all_pages_come();
     what_they_hold_stays();
     gaps_stay_as_they_are();
+    pages_behind_the_last_column_stay_as_they_are();
     small_and_scattered_matrices_are_left_alone();
     CHECK(can_populate || populated == 0, "populated after all");
     return check_result();
