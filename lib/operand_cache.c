@@ -1,8 +1,8 @@
 #include "lib/operand_cache.h"
 
 #include "lib/integers.h"
+#include "lib/leaving.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of a sample: enough to tell data from other data, little enough to cost a microsecond. */
@@ -15,8 +15,8 @@
 static void forget_strip(tb_cached_operand *operand, int index)
 {
     tb_strip *strip = &operand->strips[index];
-    free(strip->prints);
-    free(strip->known);
+    tb_unmake(strip->prints);
+    tb_unmake(strip->known);
     *strip = operand->strips[--operand->strip_count];
 }
 
@@ -153,11 +153,11 @@ static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_
     const size_t columns = (size_t)operand->matrix.columns,
                  of_column = tb_prints_of((size_t)rows * sizeof(float));
     tb_strip strip = {.first_row = first_row, .rows = rows, .prints_a_column = of_column};
-    strip.prints = malloc(columns * of_column * sizeof *strip.prints);
-    strip.known = calloc(columns, sizeof *strip.known);
+    strip.prints = tb_make(columns * of_column * sizeof *strip.prints);
+    strip.known = tb_make(columns * sizeof *strip.known);
     if (!strip.prints || !strip.known) {
-        free(strip.prints);
-        free(strip.known);
+        tb_unmake(strip.prints);
+        tb_unmake(strip.known);
         return NULL;
     }
     operand->strips[operand->strip_count] = strip;

@@ -5,8 +5,6 @@
 #include "lib/machine.h"
 #include "lib/options.h"
 
-#include <stdlib.h>
-
 #define DEVICES_MAXIMUM 64
 
 /* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
@@ -83,12 +81,12 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->loaded, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_PANELS_IN_FLIGHT);
-    free(pipeline);
+    tb_unmake(pipeline);
 }
 
 static tb_status make_pipeline(int device, int lane, tb_pipeline **pipeline)
 {
-    *pipeline = calloc(1, sizeof **pipeline);
+    *pipeline = tb_make(sizeof **pipeline);
     if (!*pipeline)
         return TB_OUT_OF_MEMORY;
     (*pipeline)->device = device;
@@ -168,6 +166,9 @@ void tb_end_turn(tb_turn *turn)
     if (turn->lane >= 0)
         queue->taken[turn->lane] = false;
     queue->backlog -= turn->seconds;
+    /* Who leaves from here on ends it once more (tb_leave_turn), when the lane may be another's. */
+    turn->lane = -1;
+    turn->seconds = 0;
     announce(queue);
 }
 
