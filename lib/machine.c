@@ -212,20 +212,33 @@ static void *open_others(void *unused)
 
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
 
-/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU.
- * A driver that was being initialized may have been inside the linker. */
+/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU, unless nobody has
+ * tried the device before. A driver that was being initialized may have been inside the linker. */
 static void forget_device_in_child(void)
 {
+    if (atomic_load(&readiness) == TB_UNTRIED)
+        return;
     if (atomic_exchange(&readiness, TB_LOST) == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
+}
+
+/* When the library is loaded: who starts the device would be too late for a fork that is already under way. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_device_in_child);
 }
 
 /* The helper thread runs code of this library, which dlclose must therefore not unmap. */
 static void pin_library(void)
 {
     Dl_info self;
+    sigset_t signals;
+    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
+    tb_enter_linker();
     if (dladdr((void *)&tb_machine_facts, &self) && self.dli_fname)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    tb_leave_linker();
+    tb_let_signals(&signals);
 }
 
 /* The thread that was bringing the device up left by a jump: nobody else will. */
@@ -239,10 +252,7 @@ static void give_up_starting(void *unused)
  * linker's lock, a helper could not load the driver. */
 static void start(bool here)
 {
-    tb_enter_linker();
     pin_library();
-    tb_leave_linker();
-    pthread_atfork(NULL, NULL, forget_device_in_child);
     tb_shut_device_at_exit();
     if (here)
         start_device(NULL);
