@@ -30,8 +30,8 @@ struct tb_copy_job {
     tb_host_copy copy;
     size_t rows_a_piece;
     bool compares;
-    atomic_bool differs;    /* in one of its pieces, the others may not have been looked at */
-    atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
+    atomic_bool differs;       /* in one of its pieces, the others may not have been looked at */
+    atomic_size_t next_row;    /* to be taken; at rows or beyond when all are */
     _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
 };
 

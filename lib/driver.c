@@ -3,6 +3,7 @@
 #include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
+#include "lib/threads.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -51,10 +52,14 @@ bool tb_load_driver(void)
         return true;
     if (is_too_old())
         return false;
+    /* A jump out of the dynamic linker would leave its lock taken. */
+    sigset_t signals;
+    tb_hold_signals(&signals);
     tb_enter_linker();
     void *library = dlopen(DRIVER_NAME, RTLD_LAZY);
     bool found = library && resolve(library);
     tb_leave_linker();
+    tb_let_signals(&signals);
     return found;
 }
 

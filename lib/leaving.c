@@ -6,7 +6,7 @@
 #include "lib/machine.h"
 #include "lib/threads.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
 /* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
 extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
@@ -23,6 +23,23 @@ void tb_not_left(tb_leaving *leaving)
 {
     if (_pthread_cleanup_push)
         _pthread_cleanup_pop(&leaving->buffer, 0);
+}
+
+void *tb_make(size_t bytes)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    void *made = calloc(1, bytes);
+    tb_let_signals(&signals);
+    return made;
+}
+
+void tb_unmake(void *made)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    free(made);
+    tb_let_signals(&signals);
 }
 
 bool tb_left_in_the_middle(void)
@@ -88,25 +105,46 @@ void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle)
 
 _Atomic(uint32_t) tb_calls_count;
 
-static void end_left_call(void *call)
+/* pthread_setcancelstate knows no such state. */
+#define NO_STATE (-1)
+
+static void count(tb_call *call)
 {
+    atomic_fetch_add(&tb_calls_count, 1);
+    *(volatile bool *)&call->counted = true;
+}
+
+/* A caller that leaves between the two steps counts for ever, and no other one is taken for it. */
+static void uncount(tb_call *call)
+{
+    *(volatile bool *)&call->counted = false;
     atomic_fetch_sub(&tb_calls_count, 1);
+}
+
+static void end_left_call(void *left)
+{
+    tb_call *call = left;
+    if (call->counted)
+        uncount(call);
     tb_left_in_the_middle();
     tb_device_depth = 0;
     tb_leave_linker_for_good();
-    pthread_setcancelstate(((tb_call *)call)->cancel_state, NULL);
+    if (call->cancel_state != NO_STATE)
+        pthread_setcancelstate(call->cancel_state, NULL);
 }
 
 void tb_begin_call(tb_call *call)
 {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
-    atomic_fetch_add(&tb_calls_count, 1);
+    call->counted = false;
+    call->cancel_state = NO_STATE;
     tb_when_left(&call->leaving, end_left_call, call);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
+    count(call);
 }
 
 void tb_end_call(tb_call *call)
 {
-    atomic_fetch_sub(&tb_calls_count, 1);
+    uncount(call);
     tb_not_left(&call->leaving);
     pthread_setcancelstate(call->cancel_state, NULL);
 }

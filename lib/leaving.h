@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* In the frame of the function that registers it, which also takes it back. */
@@ -23,10 +24,15 @@ typedef struct tb_leaving {
 void tb_when_left(tb_leaving *leaving, void (*routine)(void *), void *argument);
 void tb_not_left(tb_leaving *leaving);
 
+/* Host memory, zeroed, for use in calls: the C library's allocator is not left in the middle. */
+void *tb_make(size_t bytes);
+void tb_unmake(void *made);
+
 /* Around a call; what is between them is not cancelled. */
 typedef struct tb_call {
     tb_leaving leaving;
-    int cancel_state;
+    int cancel_state; /* as it was before; -1: as it is */
+    bool counted;
 } tb_call;
 
 void tb_begin_call(tb_call *call);

@@ -242,8 +242,13 @@ __attribute__((constructor)) static void watch_forks(void)
 static void pin_library(void)
 {
     Dl_info self;
+    sigset_t signals;
+    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
+    tb_enter_linker();
     if (dladdr((void *)&tb_machine_facts, &self) && self.dli_fname)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    tb_leave_linker();
+    tb_let_signals(&signals);
 }
 
 /* The thread that was bringing the device up left by a jump: nobody else will. */
@@ -257,9 +262,7 @@ static void give_up_starting(void *unused)
  * linker's lock, a helper could not load the driver. */
 static void start(bool here)
 {
-    tb_enter_linker();
     pin_library();
-    tb_leave_linker();
     tb_shut_device_at_exit();
     if (here)
         start_device();

@@ -1,8 +1,8 @@
 #include "lib/operand_cache.h"
 
 #include "lib/integers.h"
+#include "lib/leaving.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of a sample: enough to tell data from other data, little enough to cost a microsecond. */
@@ -15,8 +15,8 @@
 static void forget_strip(tb_notes *notes, int index)
 {
     tb_strip *strip = &notes->strips[index];
-    free(strip->prints);
-    free(strip->known);
+    tb_unmake(strip->prints);
+    tb_unmake(strip->known);
     *strip = notes->strips[--notes->strip_count];
 }
 
@@ -24,7 +24,7 @@ static void drop_notes(tb_notes *notes)
 {
     while (notes && notes->strip_count > 0)
         forget_strip(notes, 0);
-    free(notes);
+    tb_unmake(notes);
 }
 
 /* Its memory is anybody's from now on. */
@@ -166,11 +166,11 @@ static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_
     const size_t columns = (size_t)operand->matrix.columns,
                  of_column = tb_prints_of((size_t)rows * sizeof(float));
     tb_strip strip = {.first_row = first_row, .rows = rows, .prints_a_column = of_column};
-    strip.prints = malloc(columns * of_column * sizeof *strip.prints);
-    strip.known = calloc(columns, sizeof *strip.known);
+    strip.prints = tb_make(columns * of_column * sizeof *strip.prints);
+    strip.known = tb_make(columns * sizeof *strip.known);
     if (!strip.prints || !strip.known) {
-        free(strip.prints);
-        free(strip.known);
+        tb_unmake(strip.prints);
+        tb_unmake(strip.known);
         return NULL;
     }
     notes->strips[notes->strip_count] = strip;
@@ -183,7 +183,7 @@ tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t r
 {
     tb_strip *found = NULL;
     if (!operand->notes)
-        operand->notes = calloc(1, sizeof *operand->notes);
+        operand->notes = tb_make(sizeof *operand->notes);
     if (!operand->notes)
         return NULL;
     for (int i = 0; i < operand->notes->strip_count; i++) {

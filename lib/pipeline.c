@@ -5,8 +5,6 @@
 #include "lib/machine.h"
 #include "lib/options.h"
 
-#include <stdlib.h>
-
 #define DEVICES_MAXIMUM 64
 
 /* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
@@ -84,13 +82,13 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->loaded, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_PANELS_IN_FLIGHT);
-    free(pipeline);
+    tb_unmake(pipeline);
 }
 
 /* The turn has it from the beginning, and its lane when it is whole: who leaves in between closes it (tb_leave_turn). */
 static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
 {
-    tb_pipeline *pipeline = turn->pipeline = calloc(1, sizeof *pipeline);
+    tb_pipeline *pipeline = turn->pipeline = tb_make(sizeof *pipeline);
     if (!pipeline)
         return TB_OUT_OF_MEMORY;
     pipeline->device = turn->device;

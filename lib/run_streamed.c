@@ -21,7 +21,6 @@
 #include "lib/threads.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Less than this is not worth a device's while. */
 #define BUDGET_LEAST ((double)(1 << 20))
@@ -373,7 +372,7 @@ static tb_status fetch(tb_stream *stream, const tb_place *place, tb_matrix *matr
     *copy = NULL;
     if (place->memory != TB_MEMORY_DEVICE || matrix->rows == 0 || matrix->columns == 0)
         return TB_OK;
-    *copy = malloc((size_t)matrix->rows * (size_t)matrix->columns * sizeof(float));
+    *copy = tb_make((size_t)matrix->rows * (size_t)matrix->columns * sizeof(float));
     if (!*copy)
         return TB_OUT_OF_MEMORY;
     TB_TRY(tb_copy_matrix(stream, TB_DEVICE_TO_HOST, matrix, *copy, matrix->rows));
@@ -423,7 +422,7 @@ static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const tb
     tb_status status = compute_fetched(stream, problem, plan, done, host, copies);
     tb_device.destroy_stream(stream);
     for (int i = 0; i < 3; i++)
-        free(copies[i]);
+        tb_unmake(copies[i]);
     return status;
 }
 

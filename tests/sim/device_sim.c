@@ -22,11 +22,20 @@ static bool in_process(void)
     return atomic_load(&opened) || sim_handed_out();
 }
 
+/* Takes the dynamic linker's lock, as the CUDA device does when it loads the driver. */
+static void load_driver(void)
+{
+    sigset_t signals;
+    sim_hold_signals(&signals);
+    dlopen(NULL, RTLD_LAZY);
+    sim_let_signals(&signals);
+}
+
 static tb_status open_driver(int *device_count)
 {
     if (atomic_exchange(&opened, true))
         sim_abort("opened twice");
-    dlopen(NULL, RTLD_LAZY); /* takes the dynamic linker's lock, as loading a driver does */
+    load_driver();
     const sim_settings *settings = sim_get_settings();
     TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_OPEN, NULL));
     *device_count = settings->devices;
