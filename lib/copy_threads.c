@@ -24,9 +24,6 @@
 /* Below this, waking somebody takes longer than copying. */
 #define ALONE_BYTES ((size_t)512 << 10)
 
-/* Of pages at a time: a large page's worth, as two threads would wait for each other in the same one. */
-#define TOUCHED_BYTES ((size_t)2 << 20)
-
 #define THREADS_MAXIMUM 32
 #define HELPERS_MAXIMUM (THREADS_MAXIMUM - 1)
 
@@ -294,15 +291,14 @@ static void leave_touch_list(tb_touch_job *done)
 /* One piece, as there may be something to copy then. The lock is held on entry and on return. */
 static void touch_with(tb_touch_job *job)
 {
-    const size_t rows = job->pages.rows, most = job->rows_a_piece;
-    const size_t first = atomic_fetch_add(&job->next_row, most);
-    if (first + most >= rows)
+    const size_t piece = atomic_fetch_add(&job->next_piece, 1);
+    if (piece + 1 >= job->pieces)
         leave_touch_list(job);
-    if (first >= rows)
+    if (piece >= job->pieces)
         return;
     atomic_fetch_add(&job->helpers, 1);
     tb_free_lock(&lock);
-    tb_touch_pages(&job->pages, first, rows - first < most ? rows - first : most);
+    tb_touch_piece(&job->pages, piece);
     take_lock();
     if (atomic_fetch_sub(&job->helpers, 1) == 1)
         tb_wake_all(&job->helpers);
@@ -432,8 +428,7 @@ void tb_copy_end(tb_copy_job *job)
 
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
-    *job = (tb_touch_job){.pages = *pages,
-                          .rows_a_piece = pages->pitch < TOUCHED_BYTES ? TOUCHED_BYTES / pages->pitch : 1};
+    *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
     take_lock();
     job->next = touch_jobs;
     touch_jobs = job;

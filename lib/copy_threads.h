@@ -54,8 +54,8 @@ typedef struct tb_touch_job tb_touch_job;
 struct tb_touch_job {
     tb_touch_job *next;
     tb_pages pages;
-    size_t rows_a_piece;
-    atomic_size_t next_row;
+    size_t pieces;
+    atomic_size_t next_piece;
     _Atomic(uint32_t) helpers;
 };
 

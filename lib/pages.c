@@ -81,22 +81,59 @@ static void touch_each(char *first, const char *end)
     }
 }
 
-static void touch(char *first, char *end)
+/* A piece is what lies in one large page, which two threads would clear twice; where columns have wide gaps, or the kernel
+ * does not populate, it is about as many rows. */
+#define PIECE_BYTES ((size_t)2 << 20)
+
+static bool by_large_pages(const tb_pages *pages)
 {
-    char *page = (char *)((uintptr_t)first / page_bytes() * page_bytes());
-    if (kernel_populates())
-        madvise(page, (size_t)(end - page), MADV_POPULATE_WRITE);
-    else
-        touch_each(first, end);
+    return !has_wide_gaps(pages) && kernel_populates();
 }
 
-void tb_touch_pages(const tb_pages *pages, size_t first_row, size_t rows)
+static char *end_of(const tb_pages *pages)
 {
-    char *first = pages->memory + first_row * pages->pitch;
-    if (!has_wide_gaps(pages) && kernel_populates()) {
-        touch(first, first + (rows - 1) * pages->pitch + pages->row_bytes);
+    return pages->memory + (pages->rows - 1) * pages->pitch + pages->row_bytes;
+}
+
+static uintptr_t first_large_page(const tb_pages *pages)
+{
+    return (uintptr_t)pages->memory / PIECE_BYTES * PIECE_BYTES;
+}
+
+static size_t rows_a_piece(const tb_pages *pages)
+{
+    return pages->pitch < PIECE_BYTES ? PIECE_BYTES / pages->pitch : 1;
+}
+
+size_t tb_count_pieces(const tb_pages *pages)
+{
+    if (by_large_pages(pages))
+        return ((uintptr_t)end_of(pages) - first_large_page(pages) + PIECE_BYTES - 1) / PIECE_BYTES;
+    return (pages->rows + rows_a_piece(pages) - 1) / rows_a_piece(pages);
+}
+
+/* From the beginning of the first one's page. */
+static void populate(char *first, const char *end)
+{
+    char *page = (char *)((uintptr_t)first / page_bytes() * page_bytes());
+    madvise(page, (size_t)(end - page), MADV_POPULATE_WRITE);
+}
+
+static void touch_large_page(const tb_pages *pages, size_t piece)
+{
+    char *first = (char *)(first_large_page(pages) + piece * PIECE_BYTES), *end = first + PIECE_BYTES;
+    populate(first > pages->memory ? first : pages->memory, end < end_of(pages) ? end : end_of(pages));
+}
+
+void tb_touch_piece(const tb_pages *pages, size_t piece)
+{
+    const size_t most = rows_a_piece(pages);
+    if (by_large_pages(pages)) {
+        touch_large_page(pages, piece);
         return;
     }
-    for (size_t row = 0; row < rows; row++, first += pages->pitch)
-        touch(first, first + pages->row_bytes);
+    for (size_t row = piece * most; row < (piece + 1) * most && row < pages->rows; row++) {
+        char *first = pages->memory + row * pages->pitch;
+        (kernel_populates() ? populate : touch_each)(first, first + pages->row_bytes);
+    }
 }

@@ -17,7 +17,8 @@ typedef struct tb_pages {
 /* Whether some are likely to be missing, and rows are long enough for touching them to pay. Takes some microseconds. */
 bool tb_pages_are_missing(const tb_pages *pages);
 
-/* Makes them present and writable; so many rows. */
-void tb_touch_pages(const tb_pages *pages, size_t first_row, size_t rows);
+/* Makes them present and writable, a piece at a time, by as many threads as there are. */
+size_t tb_count_pieces(const tb_pages *pages);
+void tb_touch_piece(const tb_pages *pages, size_t piece);
 
 #endif
