@@ -20,10 +20,12 @@ static inline const char *child_end_text(child_end end)
 
 static inline child_end child_wait(pid_t child, double seconds)
 {
-    enum { LOOK_MICROSECONDS = 500 };
+    enum { LOOK_MICROSECONDS = 500, LAST_MICROSECONDS = 500000 };
     int status;
     for (double waited = 0; waitpid(child, &status, WNOHANG) == 0; waited += 1e-6 * LOOK_MICROSECONDS) {
         if (waited > seconds) {
+            kill(child, SIGABRT); /* for a core, where they are wanted */
+            usleep(LAST_MICROSECONDS);
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
             return CHILD_HUNG;

@@ -39,6 +39,22 @@ static void free_table(const sigset_t *before)
     sim_let_signals(before);
 }
 
+static void lock_table(void)
+{
+    pthread_mutex_lock(&table_lock);
+}
+
+static void unlock_table(void)
+{
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* A forked child may ask where its operands lie. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(lock_table, unlock_table, unlock_table);
+}
+
 static void *map_file(int file, size_t bytes, int protection)
 {
     void *memory = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);

@@ -50,7 +50,7 @@ static int script_length;
 static atomic_long operations[SIM_OPERATION_COUNT];
 static atomic_long failures[SIM_OPERATION_COUNT];
 static atomic_bool lost[SIM_MAX_DEVICES];
-static pid_t owner;
+static _Atomic(pid_t) owner; /* who used the driver first: a child of who has not may use it */
 
 void sim_abort(const char *format, ...)
 {
@@ -138,7 +138,6 @@ static void read_environment(void)
 {
     static const char *const names[] = {"DEVICES", "MULTIPROCESSORS", "MEMORY", "LINK", "START", "DELAY",
                                         "SEED",    "SPEEDS",          "FAIL"};
-    owner = getpid();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);
@@ -193,7 +192,8 @@ static const script_line *find_line(sim_operation operation, long number, long a
 tb_status sim_attempt(int device, sim_operation operation, bool *fault)
 {
     sim_get_settings();
-    if (getpid() != owner)
+    pid_t nobody = 0;
+    if (!atomic_compare_exchange_strong(&owner, &nobody, getpid()) && nobody != getpid())
         sim_abort("operation \"%s\" in a forked child", operation_names[operation]);
     if (device != SIM_NO_DEVICE && (device < 0 || device >= settings.devices))
         sim_abort("there is no device %d", device);

@@ -1,0 +1,99 @@
+/* Two moments at which callers leave by a jump, too short for tests/sim/leaving.c to meet often: between operations that bring the
+ * device up, and right after a turn at the device has ended.
+ */
+#include "include/tileblas.h"
+#include "lib/machine.h"
+#include "lib/pipeline.h"
+#include "lib/profile.h"
+#include "tests/sim/children.h"
+#include "tests/sim/known_product.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+enum { SECONDS = 60 };
+
+static sigjmp_buf before_call;
+static bool jumps;
+
+/* The linker puts this in front of tb_load_profile, the last step of bringing a device up. */
+void __wrap_tb_load_profile(const char *device);
+
+void __wrap_tb_load_profile(const char *device)
+{
+    (void)device;
+    if (jumps)
+        siglongjmp(before_call, 1);
+}
+
+static void begin(void)
+{
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+}
+
+static void multiply(void)
+{
+    CHECK(known_multiply_once(100, 80, 30, 1, 2, TB_MEMORY_HOST) == 0, "wrong");
+}
+
+static void nobody_waits_for_a_device_that_nobody_brings_up(void *unused)
+{
+    char plan[256];
+    (void)unused;
+    begin();
+    jumps = true;
+    if (sigsetjmp(before_call, 1) == 0) {
+        multiply();
+        CHECK(false, "the caller did not bring the device up");
+    }
+    jumps = false;
+    multiply();
+    tileblas_last_plan(plan, sizeof plan);
+    CHECK(strstr(plan, "lost") != NULL, "\"%s\"", plan);
+}
+
+static void a_turn_ends_once(void *unused)
+{
+    (void)unused;
+    begin();
+    multiply();
+    tb_turn first = {.seconds = 1}, second = {.seconds = 2}, third = {.medium = true, .seconds = 4};
+    CHECK(tb_take_turn(&first) == TB_OK, "no turn");
+    tb_end_turn(&first);
+    CHECK(tb_take_turn(&second) == TB_OK, "no turn");
+    tb_leave_turn(&first);
+    CHECK(tb_take_turn(&third) == TB_OK, "no turn");
+    CHECK(second.pipeline != third.pipeline, "two have the same pipeline");
+    CHECK(tb_pipeline_backlog(0) == second.seconds + third.seconds, "%g s of work", tb_pipeline_backlog(0));
+    tb_end_turn(&second);
+    tb_end_turn(&third);
+    multiply();
+    CHECK(tb_machine_facts().readiness == TB_READY && tb_pipeline_backlog(0) == 0,
+          "the device is not as it was");
+}
+
+/* The next one takes the lane, with a pipeline of its own. */
+static void a_left_pipeline_is_used_no_more(void *unused)
+{
+    (void)unused;
+    begin();
+    multiply();
+    const long streams = sim_get_usage().streams;
+    tb_turn left = {.seconds = 1};
+    CHECK(tb_take_turn(&left) == TB_OK, "no turn");
+    tb_leave_turn(&left);
+    CHECK(sim_get_usage().streams < streams && tb_pipeline_backlog(0) == 0, "something has stayed taken");
+    multiply();
+    CHECK(sim_get_usage().streams == streams, "%ld streams, not %ld", sim_get_usage().streams, streams);
+}
+
+int main(void)
+{
+    const child_end ends[] = {child_run(nobody_waits_for_a_device_that_nobody_brings_up, NULL, SECONDS),
+                              child_run(a_turn_ends_once, NULL, SECONDS),
+                              child_run(a_left_pipeline_is_used_no_more, NULL, SECONDS)};
+    for (int i = 0; i < 3; i++)
+        CHECK(ends[i] == CHILD_RIGHT, "%d: %s", i, child_end_text(ends[i]));
+    return check_result();
+}
