@@ -3,6 +3,7 @@
  */
 #include "include/tileblas.h"
 #include "lib/clock.h"
+#include "lib/machine.h"
 #include "lib/pipeline.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
@@ -15,18 +16,27 @@ enum { N = 64, SIDE_BY_SIDE = 4, PATIENCE_SECONDS = 60 };
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
 
+static int device;
+
+/* Of two devices the first cannot be had: opening the driver is the first such operation, describing both the next two. */
 static void start(void)
 {
     static float a[N * N], b[N * N], c[N * N];
+    sim_set("DEVICES", "2");
+    sim_set("FAIL", "open:4=unsupported");
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     cblas_sgemm(102, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
     CHECK(sim_operations("launch") > 0, "the device was not used");
+    const tb_chip *first = &tb_machine_facts().chips[0];
+    device = first->device;
+    CHECK(first->open && device == 1, "the machine's first device is %d%s", device,
+          first->open ? "" : ", not open");
 }
 
 static tb_turn taken(bool medium, double seconds)
 {
-    tb_turn turn = {.medium = medium, .seconds = seconds};
+    tb_turn turn = {.device = device, .medium = medium, .seconds = seconds};
     CHECK(tb_take_turn(&turn) == TB_OK, "no turn");
     return turn;
 }
@@ -52,10 +62,10 @@ static void *take(void *argument)
 /* Returns when the thread is in the queue. */
 static void begin_waiting(waiting *waiting, bool medium)
 {
-    const double before = tb_pipeline_backlog(0), end = tb_seconds() + PATIENCE_SECONDS;
-    waiting->turn = (tb_turn){.medium = medium, .seconds = 1};
+    const double before = tb_pipeline_backlog(device), end = tb_seconds() + PATIENCE_SECONDS;
+    waiting->turn = (tb_turn){.device = device, .medium = medium, .seconds = 1};
     pthread_create(&waiting->thread, NULL, take, waiting);
-    while (tb_pipeline_backlog(0) < before + 1 && tb_seconds() < end)
+    while (tb_pipeline_backlog(device) < before + 1 && tb_seconds() < end)
         usleep(1000);
 }
 
@@ -110,12 +120,12 @@ static void a_turn_that_fails_takes_nothing(void)
     tb_turn first = taken(true, 1);
     for (int stream = 1; stream <= 3; stream++) {
         char script[32];
-        tb_turn failing = {.medium = true, .seconds = 1};
+        tb_turn failing = {.device = device, .medium = true, .seconds = 1};
         const sim_usage before = sim_get_usage();
         snprintf(script, sizeof script, "stream:%d=memory", stream);
         sim_set("FAIL", script);
         CHECK(tb_take_turn(&failing) == TB_OUT_OF_MEMORY, "stream %d was not made", stream);
-        CHECK(tb_pipeline_backlog(0) == 1, "it is still in the queue");
+        CHECK(tb_pipeline_backlog(device) == 1, "it is still in the queue");
         CHECK(sim_get_usage().streams == before.streams, "streams are left over");
     }
     sim_set("FAIL", "");
@@ -132,25 +142,38 @@ static void a_device_that_nobody_uses_has_no_backlog(void)
     CHECK(tb_devices_at_work() == 1, "%d devices at work", tb_devices_at_work());
     tb_end_turn(&first);
     tb_end_turn(&second);
-    CHECK(tb_pipeline_backlog(0) == 0, "%g seconds", tb_pipeline_backlog(0));
+    CHECK(tb_pipeline_backlog(device) == 0, "%g seconds", tb_pipeline_backlog(device));
     CHECK(tb_devices_at_work() == 0, "%d devices at work", tb_devices_at_work());
 }
 
 /* A caller may jump out of its call just before its turn begins, and just after it has ended. */
 static void who_leaves_without_a_turn_takes_nobodys(void)
 {
-    tb_turn early = {.medium = true, .seconds = 1}, late = taken(true, 1);
+    tb_turn early = {.device = device, .medium = true, .seconds = 1}, late = taken(true, 1);
     tb_end_turn(&late);
     tb_turn present = taken(true, 1);
     tb_leave_turn(&early);
     tb_leave_turn(&late);
-    CHECK(tb_pipeline_backlog(0) == 1, "%g seconds instead of 1", tb_pipeline_backlog(0));
+    CHECK(tb_pipeline_backlog(device) == 1, "%g seconds instead of 1", tb_pipeline_backlog(device));
     tb_turn next = taken(true, 1);
     CHECK(next.lane == 1 && next.pipeline != present.pipeline, "lane %d is taken twice", next.lane);
     tb_end_turn(&present);
     tb_turn again = taken(true, 1);
     CHECK(again.pipeline == present.pipeline, "its pipeline was thrown away");
     tb_end_turn(&again);
+    tb_end_turn(&next);
+}
+
+static void who_leaves_its_turn_leaves_no_pipeline(void)
+{
+    const sim_usage before = sim_get_usage();
+    tb_turn left = taken(true, 1);
+    tb_leave_turn(&left);
+    CHECK(tb_pipeline_backlog(device) == 0, "it is still in the queue");
+    CHECK(sim_get_usage().streams == before.streams - 3, "its streams are left over");
+    tb_turn next = taken(true, 1);
+    CHECK(next.lane == 0, "its lane is still taken");
+    CHECK(sim_get_usage().streams == before.streams, "the next turn has its pipeline");
     tb_end_turn(&next);
 }
 
@@ -162,5 +185,6 @@ int main(void)
     who_comes_first_is_served_first();
     a_device_that_nobody_uses_has_no_backlog();
     who_leaves_without_a_turn_takes_nobodys();
+    who_leaves_its_turn_leaves_no_pipeline();
     return check_result();
 }
