@@ -15,6 +15,7 @@
 #include "lib/linker.h"
 #include "lib/log.h"
 #include "lib/options.h"
+#include "lib/threads.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -288,11 +289,15 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
     }
     const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
     if (!host) {
+        /* A jump out of the dynamic linker would leave its lock taken. */
         tb_call call;
+        sigset_t signals;
         tb_begin_call(&call);
+        tb_hold_signals(&signals);
         tb_enter_linker();
         const tb_host_blas found = search_everywhere(spelling, call_site);
         tb_leave_linker();
+        tb_let_signals(&signals);
         tb_end_call(&call);
         host = keep_host(&found);
     }

@@ -252,10 +252,10 @@ static void pin_library(void)
 }
 
 /* The thread that was bringing the device up left by a jump: nobody else will. */
-static void give_up_starting(void *unused)
+static void give_up_starting(void *is_ours)
 {
-    (void)unused;
-    settle(TB_LOST);
+    if (*(bool *)is_ours)
+        settle(TB_LOST);
 }
 
 /* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
@@ -273,11 +273,14 @@ static void start(bool here)
 static void start_once(bool here)
 {
     uint32_t untried = TB_UNTRIED;
+    volatile bool is_ours =
+        true; /* before it is known, as the other way nobody would ever end what was begun */
     tb_leaving leaving;
     if (atomic_load(&readiness) != TB_UNTRIED)
         return;
-    tb_when_left(&leaving, give_up_starting, NULL);
-    if (atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING))
+    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
+    is_ours = atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING);
+    if (is_ours)
         start(here);
     tb_not_left(&leaving);
 }

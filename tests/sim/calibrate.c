@@ -46,7 +46,8 @@ int main(void)
           usage.events, usage.pinned_bytes);
 
     /* The other one comes when a call wants it. */
-    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW, .needs_device = true, .place = {.device = 1}}), "did not wait");
+    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW, .needs_device = true, .place = {.device = 1}}),
+          "did not wait");
     machine = tb_machine_facts();
     CHECK(machine.chips[1].open && machine.chips[1].link_in <= LINK, "device 1: open %d, link %g",
           machine.chips[1].open, machine.chips[1].link_in);
