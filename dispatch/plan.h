@@ -109,7 +109,7 @@ typedef enum tb_start {
     TB_START_NOT,
     TB_START_FOR_LATER, /* calls like this one would gain: start it beside the program */
     TB_START_MORE,      /* calls like this one would gain from the other devices too: open them beside it */
-    TB_START_NOW,       /* this call cannot be served without it, or sooner with it: start it, wait, and decide again */
+    TB_START_NOW, /* this call cannot be served without it, or sooner with it: start it, wait, and decide again */
 } tb_start;
 
 /* Devices that can share one product. */
