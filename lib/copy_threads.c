@@ -183,24 +183,29 @@ static uint32_t look_at(_Atomic(uint32_t) *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-/* How many help one thread where so many links are to be filled. */
-static int helpers_for(int links, size_t bytes)
+static int allowed_cores(void)
 {
-    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
-    if (threads == 0) {
-        cpu_set_t allowed;
-        const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        threads = tb_threads_for_links(cores, links, bytes);
-        /* The other calls' threads have cores of their own, which nobody gains by taking from them. */
-        threads = (int)tb_smaller(threads, tb_larger(cores + 1 - (int64_t)tb_calls_under_way(), 1));
-    }
-    return threads < THREADS_MAXIMUM ? (int)threads - 1 : HELPERS_MAXIMUM;
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
+/* Whatever else is under way: products are cut by it, and are to be cut alike. */
 int tb_copy_threads(int links, size_t bytes)
 {
-    const int wanted = helpers_for(links, bytes);
-    return wanted > 0 ? 1 + wanted : 1;
+    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
+    if (threads == 0)
+        threads = tb_threads_for_links(allowed_cores(), links, bytes);
+    return (int)tb_smaller(tb_larger(threads, 1), THREADS_MAXIMUM);
+}
+
+/* How many help one thread now: unless the option says how many, the other calls' threads have cores of their own, which
+ * nobody gains by taking from them. */
+static int helpers_for(int links, size_t bytes)
+{
+    int threads = tb_copy_threads(links, bytes);
+    if (tb_option_value(TB_OPTION_COPY_THREADS) == 0)
+        threads = (int)tb_smaller(threads, tb_larger(allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
+    return threads - 1;
 }
 
 /* Under the lock. */

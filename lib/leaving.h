@@ -2,7 +2,7 @@
  * runs what was registered here before it jumps, on the stack of the thread that leaves, innermost first; other C libraries
  * do not, and calls that were left keep what they had taken.
  *
- * Cancellation is put off until the call is over (tb_begin_call). Signals are not: blocked in the calling thread, they would
+ * Cancellation is put off until the call is over (tb_begin_call). Signals are not, but in a few steps (tb_hold_signals): blocked in the calling thread, they would
  * be handled by another of the program's threads, whose handler would then jump to a stack that is not its own.
  */
 #ifndef TB_LEAVING_H

@@ -2,6 +2,7 @@
  * none beside it is written. So it is where a helper is held back long after all others are done.
  */
 #include "lib/copy_threads.h"
+#include "lib/leaving.h"
 #include "lib/options.h"
 #include "tests/check.h"
 
@@ -145,6 +146,21 @@ static void late_helpers_are_waited_for(void)
     free(prints);
 }
 
+/* Products are cut by how many threads copy, and are to be cut alike, so that they have the same bits. */
+static void the_number_does_not_depend_on_other_calls(void)
+{
+    enum { UNDER_WAY = 8, BYTES = 1 << 20 };
+    tb_call calls[UNDER_WAY];
+    tb_set_option("COPY_THREADS", "0");
+    const int alone = tb_copy_threads(1, BYTES);
+    for (int i = 0; i < UNDER_WAY; i++)
+        tb_begin_call(&calls[i]);
+    CHECK(tb_copy_threads(1, BYTES) == alone, "%d threads beside %d calls, %d alone",
+          tb_copy_threads(1, BYTES), UNDER_WAY, alone);
+    for (int i = UNDER_WAY - 1; i >= 0; i--)
+        tb_end_call(&calls[i]);
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
@@ -154,5 +170,6 @@ int main(void)
         check_callers(&random);
     }
     late_helpers_are_waited_for();
+    the_number_does_not_depend_on_other_calls();
     return check_result();
 }
