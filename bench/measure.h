@@ -10,8 +10,8 @@
 
 #include "bench/json.h"
 #include "kernels/catalog.h"
-#include "lib/calibrate.h"
-#include "lib/device.h"
+#include "lib/machine/calibrate.h"
+#include "lib/device/device.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

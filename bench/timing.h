@@ -2,7 +2,7 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
-#include "lib/clock.h"
+#include "lib/process/clock.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef TB_ARGUMENTS_H
 #define TB_ARGUMENTS_H
 
-#include "lib/problem.h"
+#include "words/problem.h"
 
 /* The values of cblas.h, which is not included because it declares every spelling with one integer width. */
 enum {

@@ -11,11 +11,11 @@
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
-#include "lib/leaving.h"
-#include "lib/linker.h"
-#include "lib/log.h"
-#include "lib/options.h"
-#include "lib/threads.h"
+#include "lib/process/leaving.h"
+#include "lib/process/linker.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
+#include "lib/process/threads.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

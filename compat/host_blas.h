@@ -7,7 +7,7 @@
 #ifndef TB_HOST_BLAS_H
 #define TB_HOST_BLAS_H
 
-#include "lib/host.h"
+#include "lib/call/host.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

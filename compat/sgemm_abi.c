@@ -9,7 +9,7 @@
 #include "compat/arguments.h"
 #include "compat/forwarders.h"
 #include "compat/host_blas.h"
-#include "lib/sgemm.h"
+#include "lib/call/sgemm.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "dispatch/choose_tiling.h"
 
 #include "dispatch/plan.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 /* A slab of about this size keeps the link and the device busy, and is little to wait for at the start. */
 #define SLAB_BYTES ((int64_t)64 << 20)

@@ -1,7 +1,7 @@
 /* Forecasts in seconds, from the problem and the machine alone. */
 #include "dispatch/plan.h"
 
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <math.h>
 
@@ -50,7 +50,7 @@ static const tb_chip presumed_chip = {.architecture = 80,
 #define PRESUMED_EFFICIENCY 0.6
 
 /* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, no more than 56 for each device that shares the
- * product, and by so many threads at most (lib/copy_threads.c). */
+ * product, and by so many threads at most (lib/streaming/copy_threads.c). */
 #define COPY_RATE_A_CORE   8e9
 #define COPY_CORES_A_LINK  7
 #define COPY_CORES_AT_MOST 16

@@ -4,7 +4,7 @@
 #include "dispatch/choose_tiling.h"
 
 #include "dispatch/plan.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 #define TB_PLAN_H
 
 #include "kernels/catalog.h"
-#include "lib/place.h"
-#include "lib/problem.h"
+#include "words/place.h"
+#include "words/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

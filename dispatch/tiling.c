@@ -1,7 +1,7 @@
 /* What a tiling takes: room on the device, traffic on the link, and the products that it makes the kernel multiply. */
 #include "dispatch/tiling.h"
 
-#include "lib/integers.h"
+#include "words/integers.h"
 
 int64_t tb_pitched(int64_t rows)
 {

@@ -17,7 +17,7 @@
 #define TB_TILING_H
 
 #include "kernels/catalog.h"
-#include "lib/problem.h"
+#include "words/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

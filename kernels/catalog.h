@@ -7,8 +7,8 @@
 #ifndef TB_CATALOG_H
 #define TB_CATALOG_H
 
-#include "lib/problem.h"
-#include "lib/status.h"
+#include "words/problem.h"
+#include "words/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

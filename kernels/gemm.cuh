@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "lib/problem.h"
+#include "words/problem.h"
 
 /* Defines <name>_nn, _nt, _tn and _tt around the device function template body<transpose_a, transpose_b>. */
 #define TB_STAMP_TRANSPOSITIONS(name, body, threads, blocks_per_multiprocessor)                              \

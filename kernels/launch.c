@@ -1,6 +1,6 @@
 #include "kernels/launch.h"
 
-#include "lib/integers.h"
+#include "words/integers.h"
 
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
                           void *workspace)

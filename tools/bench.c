@@ -3,8 +3,8 @@
  * the first call of each is not counted; the figure is the median. Every contestant's result is checked.
  */
 #include "dispatch/plan.h"
-#include "lib/clock.h"
-#include "lib/options.h"
+#include "lib/process/clock.h"
+#include "lib/reports/options.h"
 #include "tools/contestants.h"
 #include "tools/tool.h"
 

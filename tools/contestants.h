@@ -3,7 +3,7 @@
 #ifndef TOOL_CONTESTANTS_H
 #define TOOL_CONTESTANTS_H
 
-#include "lib/problem.h"
+#include "words/problem.h"
 
 #include <limits.h>
 #include <stdbool.h>

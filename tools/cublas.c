@@ -4,7 +4,7 @@
  */
 #include "tools/contestants.h"
 
-#include "lib/operand.h"
+#include "lib/device/operand.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  */
 #include "tools/diagnosis.h"
 
-#include "lib/bindings.h"
-#include "lib/summary.h"
+#include "lib/reports/bindings.h"
+#include "lib/reports/summary.h"
 #include "tools/program_file.h"
 
 #include <stdarg.h>

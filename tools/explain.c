@@ -2,8 +2,8 @@
  * chosen. The decision is the library's own, tb_decide; only where operands lie and what the machine is can be
  * supposed, so that a machine without a GPU can tell what one with it would do.
  */
-#include "lib/facts.h"
-#include "lib/machine.h"
+#include "lib/call/facts.h"
+#include "lib/machine/machine.h"
 #include "tools/explain_answer.h"
 #include "tools/tool.h"
 

@@ -1,8 +1,8 @@
 /* The answer of `tileblas explain`: all candidates, the choice and the reason, in words and as JSON. */
 #include "tools/explain_answer.h"
 
-#include "lib/json.h"
-#include "lib/machine.h"
+#include "lib/reports/json.h"
+#include "lib/machine/machine.h"
 #include "tools/tool.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* `tileblas info`: what TileBLAS finds on this machine, and the options in force. */
 #include "compat/host_blas.h"
-#include "lib/device.h"
-#include "lib/json.h"
-#include "lib/machine.h"
-#include "lib/options.h"
+#include "lib/device/device.h"
+#include "lib/reports/json.h"
+#include "lib/machine/machine.h"
+#include "lib/reports/options.h"
 #include "tools/tool.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Reads the JSON that the library writes (lib/json.h), and any other that is not nested too deeply. */
+/* Reads the JSON that the library writes (lib/reports/json.h), and any other that is not nested too deeply. */
 #ifndef TOOL_JSON_VALUE_H
 #define TOOL_JSON_VALUE_H
 

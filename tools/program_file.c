@@ -1,6 +1,6 @@
 #include "tools/program_file.h"
 
-#include "lib/bindings.h"
+#include "lib/reports/bindings.h"
 
 #include <elf.h>
 #include <fcntl.h>

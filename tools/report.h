@@ -1,10 +1,10 @@
-/* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/summary.c writes a line of JSON when
+/* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/reports/summary.c writes a line of JSON when
  * the library is loaded, and one when a process ends.
  */
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
-#include "lib/counters.h"
+#include "lib/reports/counters.h"
 #include "tools/json_value.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * to whoever waits for it `run` is as good as not there: standard input and output, signals and the exit status
  * pass through.
  */
-#include "lib/log.h"
-#include "lib/summary.h"
+#include "lib/reports/log.h"
+#include "lib/reports/summary.h"
 #include "tools/diagnosis.h"
 #include "tools/program_file.h"
 #include "tools/report.h"

@@ -4,7 +4,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 
-#include "lib/json.h"
+#include "lib/reports/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,11 +2,11 @@
  * as the user's profile, with which programs begin. What they learn by themselves afterwards comes on top.
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
-#include "lib/device.h"
-#include "lib/machine.h"
-#include "lib/options.h"
-#include "lib/profile.h"
+#include "lib/process/clock.h"
+#include "lib/device/device.h"
+#include "lib/machine/machine.h"
+#include "lib/reports/options.h"
+#include "lib/machine/profile.h"
 #include "tools/tool.h"
 
 #include <errno.h>

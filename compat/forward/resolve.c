@@ -8,9 +8,9 @@
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
-#include "lib/linker.h"
-#include "lib/log.h"
-#include "lib/options.h"
+#include "lib/process/linker.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <math.h>
 

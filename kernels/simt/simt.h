@@ -10,7 +10,7 @@
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
-#include "lib/problem.h"
+#include "words/problem.h"
 
 typedef struct tb_simt_arguments {
     tb_problem problem;

@@ -3,7 +3,7 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/tensor/split.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "kernels/catalog.h"
 #include "kernels/launch.h"
 #include "kernels/tensor/split.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 /* Position in the entries of a row; the last only where operands are scaled. */
 enum {

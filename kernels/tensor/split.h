@@ -7,7 +7,7 @@
 #ifndef TB_SPLIT_H
 #define TB_SPLIT_H
 
-#include "lib/problem.h"
+#include "words/problem.h"
 
 #define TB_SPLIT_STAGE_K 32
 

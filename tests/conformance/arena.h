@@ -4,7 +4,7 @@
 #ifndef TB_ARENA_H
 #define TB_ARENA_H
 
-#include "lib/place.h"
+#include "words/place.h"
 
 #include <stdbool.h>
 #include <stddef.h>

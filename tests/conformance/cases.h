@@ -2,7 +2,7 @@
 #ifndef TB_CASES_H
 #define TB_CASES_H
 
-#include "lib/place.h"
+#include "words/place.h"
 #include "tests/conformance/spellings.h"
 #include "tests/matrix.h"
 

@@ -13,7 +13,7 @@
 
 #include "dispatch/plan.h"
 #include "include/tileblas.h"
-#include "lib/machine.h"
+#include "lib/machine/machine.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * error of both, and the ratios of either.
  */
 #include "dispatch/plan.h"
-#include "lib/calibrate.h"
+#include "lib/machine/calibrate.h"
 #include "tests/check.h"
 #include "tests/gpu/sampled_product.h"
 

@@ -3,7 +3,7 @@
  * splits otherwise, lie in A, in one of the B, in both or in neither.
  */
 #include "kernels/catalog.h"
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"

@@ -7,7 +7,7 @@
 #include "tests/conformance/arena.h"
 
 #include "include/tileblas.h"
-#include "lib/machine.h"
+#include "lib/machine/machine.h"
 
 #include <stdlib.h>
 #include <string.h>

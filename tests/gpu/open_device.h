@@ -2,7 +2,7 @@
 #ifndef TB_OPEN_DEVICE_H
 #define TB_OPEN_DEVICE_H
 
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 

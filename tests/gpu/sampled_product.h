@@ -7,7 +7,7 @@
 #define TB_SAMPLED_PRODUCT_H
 
 #include "kernels/catalog.h"
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "tests/gpu/accuracy_families.h"
 
 #include <cublas_v2.h>

@@ -5,7 +5,7 @@
 #include "dispatch/plan.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"

@@ -2,8 +2,8 @@
  * device is, and measuring leaves nothing behind but a pinned buffer that the pipeline will use.
  */
 #include "include/tileblas.h"
-#include "lib/machine.h"
-#include "lib/pipeline.h"
+#include "lib/machine/machine.h"
+#include "lib/streaming/pipeline.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 

@@ -1,7 +1,7 @@
 /* Linked into tests in front of tb_choose_tiling: products that fit the device as a whole are cut at random, as products that
  * are small enough for tests are hardly ever cut. */
 #include "dispatch/tiling.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 
 #include <stdint.h>
 

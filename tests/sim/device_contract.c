@@ -1,7 +1,7 @@
-/* What lib/device.h promises, held against the device that this program is linked with: the simulated one
+/* What lib/device/device.h promises, held against the device that this program is linked with: the simulated one
  * here, a real one in tests/gpu. A runtime that is right on one is then right on the other.
  */
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/matrix.h"
 

@@ -1,4 +1,4 @@
-/* The simulated device: lib/device.h in host memory, so that the whole runtime can be tested where there is
+/* The simulated device: lib/device/device.h in host memory, so that the whole runtime can be tested where there is
  * no GPU. Linked instead of the CUDA device; whole programs get it through the sim builds of the libraries.
  *
  * Streams are threads and run as late and as freely as the interface allows. Device memory is mapped twice:
@@ -29,7 +29,7 @@
 #ifndef TB_DEVICE_SIM_H
 #define TB_DEVICE_SIM_H
 
-#include "lib/place.h"
+#include "words/place.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
  * minute to open, a test that does not end in much less has waited.
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
+#include "lib/process/clock.h"
 #include "tests/sim/known_product.h"
 
 #include <pthread.h>

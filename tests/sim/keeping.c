@@ -1,8 +1,8 @@
 /* Buffers are kept while calls follow one another, and given back when none has come for a while. Those with names keep what
  * is known of their contents for as long as these last. */
 #include "include/tileblas.h"
-#include "lib/clock.h"
-#include "lib/memory.h"
+#include "lib/process/clock.h"
+#include "lib/device/memory.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 

@@ -5,7 +5,7 @@
  *   leaving cancellations  pthread_cancel of a thread inside a call: the call is finished first
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
+#include "lib/process/clock.h"
 #include "tests/check.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"

@@ -1,7 +1,7 @@
 /* What programs may rely on: each statement in a process of its own.
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
+#include "lib/process/clock.h"
 #include "tests/check.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"

@@ -1,10 +1,10 @@
-/* What the files of the simulated device share. An operation of lib/device.h asks the script for its fate,
+/* What the files of the simulated device share. An operation of lib/device/device.h asks the script for its fate,
  * resolves addresses through the memory table, and queues work in a stream.
  */
 #ifndef TB_SIM_H
 #define TB_SIM_H
 
-#include "lib/device.h"
+#include "lib/device/device.h"
 #include "tests/sim/device_sim.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* The door in front of the simulated device's operations, as real ones have it (lib/device_entry.h). */
-#include "lib/device_entry.h"
+/* The door in front of the simulated device's operations, as real ones have it (lib/device/device_entry.h). */
+#include "lib/device/device_entry.h"
 #include "tests/sim/sim.h"
 
 /* An operation that answers a status; TB_DEVICE_LOST when the door is shut. */

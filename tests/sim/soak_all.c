@@ -6,7 +6,7 @@
  *   soak_all SEED session          one session again
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
+#include "lib/process/clock.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 

@@ -2,9 +2,9 @@
  * stays taken.
  */
 #include "include/tileblas.h"
-#include "lib/clock.h"
-#include "lib/machine.h"
-#include "lib/pipeline.h"
+#include "lib/process/clock.h"
+#include "lib/machine/machine.h"
+#include "lib/streaming/pipeline.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 

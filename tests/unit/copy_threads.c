@@ -1,9 +1,9 @@
 /* Copies by several threads at once, with more helpers than there are cores: every byte arrives, once it is said to have, and
  * none beside it is written. So it is where a helper is held back long after all others are done.
  */
-#include "lib/copy_threads.h"
-#include "lib/leaving.h"
-#include "lib/options.h"
+#include "lib/streaming/copy_threads.h"
+#include "lib/process/leaving.h"
+#include "lib/reports/options.h"
 #include "tests/check.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* How many threads copy; and the cores of helping ones: allowed, two at least but where there are fewer than four, and none
  * used by many more helpers than another. And those of the machine, which are the calling thread's.
  */
-#include "lib/cores.h"
-#include "lib/machine.h"
+#include "lib/machine/cores.h"
+#include "lib/machine/machine.h"
 #include "tests/check.h"
 
 #include <unistd.h>

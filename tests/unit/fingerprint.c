@@ -1,6 +1,6 @@
 /* Fingerprints: bytes that are the same have the same one, every bit counts, wherever it is, and so does where it is; copies
  * that are made with a fingerprint are copies, and have it. */
-#include "lib/fingerprint.h"
+#include "lib/streaming/fingerprint.h"
 #include "tests/check.h"
 
 #include <string.h>

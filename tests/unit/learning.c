@@ -1,5 +1,5 @@
 /* What calls took corrects later forecasts of their kind: towards the truth, a step at a time, and of no other kind. */
-#include "lib/learning.h"
+#include "lib/learning/learning.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * device up, and right after a turn at the device has ended.
  */
 #include "include/tileblas.h"
-#include "lib/machine.h"
-#include "lib/pipeline.h"
-#include "lib/profile.h"
+#include "lib/machine/machine.h"
+#include "lib/streaming/pipeline.h"
+#include "lib/machine/profile.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 

@@ -1,5 +1,5 @@
 /* Which rank of this host a process is, as parallel programs' launchers tell it in the environment. */
-#include "lib/local_rank.h"
+#include "lib/machine/local_rank.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

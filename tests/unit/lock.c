@@ -1,5 +1,5 @@
 /* Locks whose owner may leave: whoever gives one up says so to all who take it later, and wakes who waits. */
-#include "lib/lock.h"
+#include "lib/process/lock.h"
 #include "tests/check.h"
 
 #include <pthread.h>

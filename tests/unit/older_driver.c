@@ -1,7 +1,7 @@
 /* A driver that lacks functions, being older than CUDA 12, is asked for them once and not at every call. The libcuda.so.1 that
  * this program finds is older_libcuda.c.
  */
-#include "lib/driver.h"
+#include "lib/device/driver.h"
 #include "tests/check.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* What is known of an operand's copy: columns are, when all of them have been loaded, and until anything is loaded over them. */
-#include "lib/operand_cache.h"
+#include "lib/streaming/operand_cache.h"
 #include "tests/check.h"
 
 enum { ROWS = 128, COLUMNS = 16 };

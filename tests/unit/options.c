@@ -1,7 +1,7 @@
 /* Options come from one table: from the environment, with a bad value said once and the default kept; through
  * tb_set_option; and in the documentation, which lists exactly the table.
  */
-#include "lib/options.h"
+#include "lib/reports/options.h"
 #include "tests/check.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Pages that nobody has touched: they are told from others, touching makes them present, changes nothing in them, and leaves
  * those in gaps between columns alone. Once as this kernel does it, and once as one that cannot populate.
  */
-#include "lib/pages.h"
+#include "lib/streaming/pages.h"
 #include "tests/check.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* A product that is called again and again: both ways are tried where they are forecast alike, what they took decides, and
  * what is known of one product is known of no other.
  */
-#include "lib/repeated.h"
+#include "lib/learning/repeated.h"
 #include "tests/check.h"
 
 enum { CALLS = 40, TRIES = 2, TRIES_AND_AGAIN = 6, TRIES_AND_HOME_AGAIN = 8, TRIES_INTERRUPTED = 4 };

@@ -1,7 +1,7 @@
 /* Which addresses are the host's for certain, so that small calls need ask nobody: its heap, the program's own
  * variables and the stack of the calling thread, and nothing else, whatever the stack a thread runs on.
  */
-#include "lib/residency.h"
+#include "lib/call/residency.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 

@@ -4,7 +4,7 @@
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 #include "tests/check.h"
 #include "tests/clusters_h200.h"
 

@@ -2,9 +2,9 @@
  * reset and a fork start from zero; bytes over the link are those of the matrices.
  */
 #include "include/tileblas.h"
-#include "lib/counters.h"
-#include "lib/sgemm.h"
-#include "lib/stats.h"
+#include "lib/reports/counters.h"
+#include "lib/call/sgemm.h"
+#include "lib/reports/stats.h"
 #include "tests/check.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Threads of the library's own: signals that the program is sent are not for them, those that their own instructions raise are
  * the program's as in any thread, and of the floating-point environment of who started them they have nothing.
  */
-#include "lib/threads.h"
+#include "lib/process/threads.h"
 #include "tests/check.h"
 
 #include <fenv.h>

@@ -3,7 +3,7 @@
  */
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
-#include "lib/integers.h"
+#include "words/integers.h"
 #include "tests/check.h"
 
 enum { SHAPES = 20, SLOT_BYTES = 1 << 20, POINTS = 8 };

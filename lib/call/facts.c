@@ -1,0 +1,57 @@
+#include "lib/call/facts.h"
+
+#include "lib/learning/learning.h"
+#include "lib/machine/machine.h"
+#include "lib/reports/options.h"
+#include "lib/streaming/pipeline.h"
+#include "lib/call/precision.h"
+#include "lib/learning/repeated.h"
+
+#include <string.h>
+
+/* Choices of the option ROUTE, in their order. */
+enum { ROUTE_AUTO, ROUTE_HOST, ROUTE_RESIDENT, ROUTE_STREAMED };
+
+static void read_forced_choices(tb_facts *facts)
+{
+    static const tb_route routes[] = {
+        [ROUTE_AUTO] = TB_ROUTE_HOST,
+        [ROUTE_HOST] = TB_ROUTE_HOST,
+        [ROUTE_RESIDENT] = TB_ROUTE_RESIDENT,
+        [ROUTE_STREAMED] = TB_ROUTE_STREAMED,
+    };
+    long route = tb_option_value(TB_OPTION_ROUTE);
+    facts->route_forced = route != ROUTE_AUTO;
+    facts->forced_route = routes[route];
+
+    const char *kernel = tb_option_text(TB_OPTION_KERNEL);
+    facts->kernel_forced = strcmp(kernel, "auto") != 0;
+    facts->forced_kernel = facts->kernel_forced ? tb_find_kernel(kernel) : NULL;
+}
+
+static double least_backlog(const tb_machine *machine)
+{
+    double least = 0;
+    bool found = false;
+    for (int i = 0; i < machine->chip_count; i++) {
+        double backlog = machine->chips[i].open ? tb_pipeline_backlog(machine->chips[i].device) : 0;
+        if (machine->chips[i].open && (!found || backlog < least))
+            least = backlog;
+        found = found || machine->chips[i].open;
+    }
+    return least;
+}
+
+void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
+{
+    static tb_choice_memory choices;
+    facts->kernels = tb_catalog;
+    facts->kernel_count = tb_catalog_size;
+    facts->choices = &choices;
+    read_forced_choices(facts);
+    facts->accuracy = tb_wanted_accuracy();
+    facts->machine = tb_machine_facts();
+    facts->machine.backlog = least_backlog(&facts->machine);
+    tb_recall(problem, facts);
+    tb_recall_product(problem, facts);
+}

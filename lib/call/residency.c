@@ -1,0 +1,92 @@
+#include "lib/call/residency.h"
+
+#include "lib/process/linker.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Atomic(uintptr_t) tb_heap_start = UINTPTR_MAX, tb_program_start = UINTPTR_MAX, tb_program_end;
+_Thread_local tb_stack_span tb_stack __attribute__((tls_model("initial-exec")));
+
+/* Of /proc/self/stat, counted from 1. */
+#define FIELD_START_BREAK 47
+
+static void learn_heap(void)
+{
+    char text[1024];
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    if (length <= 0)
+        return;
+    text[length] = '\0';
+    /* The second field, the program's name in parentheses, may hold blanks and parentheses itself. */
+    const char *field = strrchr(text, ')');
+    for (int number = 2; field && number < FIELD_START_BREAK; number++)
+        field = strchr(field + 1, ' ');
+    uintptr_t start = field ? (uintptr_t)strtoull(field, NULL, 10) : 0;
+    if (start > 0)
+        atomic_store(&tb_heap_start, start);
+}
+
+/* The first object of the walk is the program. */
+static int note_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    uintptr_t start = UINTPTR_MAX, end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t first = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        start = first < start ? first : start;
+        end = first + segment->p_memsz > end ? first + segment->p_memsz : end;
+    }
+    /* Whoever sees the beginning sees the end. */
+    atomic_store_explicit(&tb_program_end, end, memory_order_relaxed);
+    atomic_store_explicit(&tb_program_start, start, memory_order_release);
+    return 1;
+}
+
+static void learn_host_memory(void)
+{
+    tb_enter_linker();
+    dl_iterate_phdr(note_program, NULL);
+    tb_leave_linker();
+    learn_heap();
+}
+
+void tb_learn_host_memory(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, learn_host_memory);
+}
+
+void tb_learn_stack(void)
+{
+    pthread_attr_t attributes;
+    void *lowest;
+    size_t size;
+    tb_stack = (tb_stack_span){.size = 1};
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
+        tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
+    pthread_attr_destroy(&attributes);
+}
+
+void tb_locate_operands(const tb_problem *problem, tb_facts *facts)
+{
+    facts->a = facts->b = facts->c = (tb_place){.memory = TB_MEMORY_HOST};
+    if (!tb_device.in_process())
+        return;
+    tb_device.locate(problem->c, &facts->c);
+    if (problem->k > 0) {
+        tb_device.locate(problem->a, &facts->a);
+        tb_device.locate(problem->b, &facts->b);
+    }
+}

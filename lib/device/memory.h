@@ -1,0 +1,61 @@
+/* Buffers that are kept between calls, because allocating costs more than most products, and given back when nobody
+ * has used them for a while (the option KEEP_SECONDS). Those for matrices
+ * are pitched (cuMemAllocPitch), so that every column starts where the fast kernels want it.
+ */
+#ifndef TB_MEMORY_H
+#define TB_MEMORY_H
+
+#include "words/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stands for a device's ordinal: host memory that devices can reach by themselves. */
+#define TB_PINNED (-1)
+
+typedef struct tb_buffer {
+    void *memory; /* NULL: none was taken */
+    size_t bytes;
+    int device;
+} tb_buffer;
+
+/* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
+tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
+
+/* The same for columns of `rows` floats each; *leading_dimension says how far apart they are, in floats. */
+tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
+                         int64_t *leading_dimension);
+
+/* How much of a device's memory is kept by nobody but us, in bytes. */
+size_t tb_kept_bytes(int device);
+
+/* How often memory has been allocated for buffers, or freed. While that stays the same, what a call took and gave back is kept, or
+ * in use by others. */
+unsigned long tb_buffer_changes(void);
+
+/* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
+void tb_give_buffer(tb_buffer *buffer);
+
+/* Whether so much memory of that kind could not be had a moment ago: nobody asks for it again for a while. */
+bool tb_is_refused(int device, size_t bytes);
+
+/* ---- Buffers whose contents may be wanted again --------------------------------------------------------------
+ *
+ * They have names, never the same one twice, and notes: what their owner knows of the contents, or NULL. Notes go where the
+ * contents go. Others get such a buffer only when there is no other memory. Of a device's memory an eighth is kept like
+ * that, what was used last.
+ */
+typedef struct tb_notes tb_notes;
+typedef void tb_drop_notes(tb_notes *notes);
+
+/* Keeps the buffer, and calls drop when the contents are lost: maybe at once, maybe in another thread. */
+uint64_t tb_give_buffer_named(tb_buffer *buffer, tb_notes *notes, tb_drop_notes *drop);
+
+/* The buffer with that name and its notes, its contents as they were; false where it has been given to others or freed. */
+bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer, tb_notes **notes);
+
+/* Nobody wants the contents any more. */
+void tb_forget_buffer_name(uint64_t name);
+
+#endif

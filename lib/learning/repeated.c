@@ -1,0 +1,188 @@
+#include "lib/learning/repeated.h"
+
+#include "dispatch/mix.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+/* One place for each hash: products that share one forget each other. */
+#define PLACES 1024
+
+/* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
+ * again after so many calls, the host sooner, after twice as many, and so on, and then every so often, as what was tried
+ * may have been slow by chance. */
+#define CALLS_ALIKE     2u
+#define CALLS_SOON      16u
+#define CALLS_SOON_HOME 8u
+#define CALLS_BETWEEN   64u
+
+/* One that took several times as long is tried again after so many times as many calls since its last trial, so that the
+ * two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
+#define CALLS_A_TIME 64.0
+
+/* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
+ * the thread have gone it in a row, or so many have at all. */
+#define TRIES_MOST 4
+
+/* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for reasons
+ * of their own. The host goes up least: it counts for what it takes at its best, the device for what it usually takes, as
+ * being slower than the program's own BLAS is worse than gaining little: where it saves 30% of a long product, one slow
+ * call does not send that home, two in a row do. In a trial it goes up no faster than the host, or one that is slow by
+ * chance would be the last. */
+#define STEP_DOWN        0.75f
+#define STEP_UP          0.125f
+#define STEP_STREAMED_UP 0.2f
+
+/* What one way took, divided by what had been forecast. */
+typedef struct way {
+    _Atomic(float) ratio;
+    atomic_int tries;  /* TRIES_MOST: it has been tried */
+    atomic_uint tried; /* when it was last: after so many of the product's calls */
+    atomic_bool known;
+} way;
+
+/* Threads that write at once may lose a sample, or mix up two products for a call: choices suffer, not results. */
+typedef struct place {
+    _Atomic(uint64_t) key; /* 0: nobody's */
+    atomic_uint calls;
+    way host, streamed;
+} place;
+
+static place places[PLACES];
+
+/* Which way the thread's last product went; those aside that wake nothing, for being small or without k. */
+static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
+
+static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
+{
+    const unsigned kind = (unsigned)facts->a.memory | (unsigned)facts->b.memory << 2 |
+                          (unsigned)facts->c.memory << 4 | (unsigned)(problem->transpose_a != 0) << 6 |
+                          (unsigned)(problem->transpose_b != 0) << 7 | (unsigned)(problem->beta != 0) << 8;
+    uint64_t key = tb_mix(
+        tb_mix(tb_mix(tb_mix(0, (uint64_t)problem->m), (uint64_t)problem->n), (uint64_t)problem->k), kind);
+    return key != 0 ? key : 1;
+}
+
+static bool is_known(way *way)
+{
+    return atomic_load_explicit(&way->known, memory_order_relaxed);
+}
+
+static bool is_due(way *way, unsigned calls)
+{
+    return calls >= CALLS_ALIKE && atomic_load_explicit(&way->tries, memory_order_relaxed) < TRIES_MOST;
+}
+
+/* How many times as long as the way that is taken this one may take, to be tried again. */
+static double times_most(way *way, unsigned calls)
+{
+    const unsigned tried = atomic_load_explicit(&way->tried, memory_order_relaxed);
+    return is_known(way) ? (int)(calls - tried) / CALLS_A_TIME : 0;
+}
+
+static double ratio_of(way *way)
+{
+    return (double)atomic_load_explicit(&way->ratio, memory_order_relaxed);
+}
+
+void tb_recall_product(const tb_problem *problem, tb_facts *facts)
+{
+    const uint64_t key = key_of(problem, facts);
+    place *place = &places[key % PLACES];
+    facts->repeated = (tb_repeated){0};
+    if (atomic_load_explicit(&place->key, memory_order_relaxed) != key)
+        return;
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    facts->repeated = (tb_repeated){.host_known = is_known(&place->host),
+                                    .streamed_known = is_known(&place->streamed),
+                                    .host_due = is_due(&place->host, calls),
+                                    .streamed_due = is_due(&place->streamed, calls),
+                                    .host_times_most = times_most(&place->host, calls),
+                                    .streamed_times_most = times_most(&place->streamed, calls)};
+    /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
+    if (facts->repeated.host_known && facts->repeated.streamed_known) {
+        facts->machine.host_ratio = ratio_of(&place->host);
+        facts->machine.streamed_ratio = ratio_of(&place->streamed);
+    }
+}
+
+/* After so many tries before; is_awake: the thread's call before went the same way. */
+static float next_ratio(way *way, bool on_host, float sample, int tries, bool is_awake)
+{
+    const float ratio = atomic_load_explicit(&way->ratio, memory_order_relaxed);
+    if (!is_known(way))
+        return tries > 0 ? fminf(sample, ratio) : sample;
+    if (sample < ratio)
+        return ratio + STEP_DOWN * (sample - ratio);
+    if (tries < TRIES_MOST - 1 && !is_awake)
+        return ratio; /* it may have been slow for waking what the next one finds awake */
+    const float step = on_host || tries < TRIES_MOST ? STEP_UP : STEP_STREAMED_UP;
+    return ratio + step * (fminf(sample, 2 * ratio) - ratio);
+}
+
+static void end_trial(way *way, unsigned calls)
+{
+    atomic_store_explicit(&way->tried, calls, memory_order_relaxed);
+    atomic_store_explicit(&way->tries, TRIES_MOST, memory_order_relaxed);
+}
+
+static void learn(way *way, bool on_host, float sample, bool is_awake, unsigned calls)
+{
+    const int tries = atomic_load_explicit(&way->tries, memory_order_relaxed);
+    atomic_store_explicit(&way->ratio, next_ratio(way, on_host, sample, tries, is_awake),
+                          memory_order_relaxed);
+    if (tries == TRIES_MOST)
+        return;
+    atomic_store_explicit(&way->tries, tries + 1, memory_order_relaxed);
+    if (tries + 1 < TRIES_MOST && !(tries > 0 && is_awake))
+        return;
+    end_trial(way, calls);
+    atomic_store_explicit(&way->known, true, memory_order_relaxed);
+}
+
+static void forget(way *way)
+{
+    atomic_store_explicit(&way->known, false, memory_order_relaxed);
+    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
+}
+
+static bool is_time_to_try(unsigned calls, bool on_host)
+{
+    if (calls >= CALLS_BETWEEN)
+        return calls % CALLS_BETWEEN == 0;
+    return calls >= (on_host ? CALLS_SOON_HOME : CALLS_SOON) && (calls & (calls - 1)) == 0;
+}
+
+/* other is the way that the call did not go. */
+static void count_call(place *place, way *other, bool other_on_host)
+{
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
+    if (is_time_to_try(calls, other_on_host))
+        atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
+}
+
+void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    const bool is_awake = plan->route == last_route;
+    last_route = plan->route;
+    if (facts->route_forced || facts->kernel_forced || plan->needs_device || plan->route == TB_ROUTE_RESIDENT)
+        return;
+    const uint64_t key = key_of(problem, facts);
+    place *place = &places[key % PLACES];
+    if (atomic_load_explicit(&place->key, memory_order_relaxed) != key) {
+        forget(&place->host);
+        forget(&place->streamed);
+        atomic_store_explicit(&place->calls, 0, memory_order_relaxed);
+        atomic_store_explicit(&place->key, key, memory_order_relaxed);
+    }
+    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
+        end_trial(&place->streamed, calls);
+    const bool on_host = plan->route == TB_ROUTE_HOST;
+    const double ratio = on_host
+                             ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)
+                             : facts->machine.streamed_ratio * seconds / plan->device_seconds;
+    learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake, calls);
+    count_call(place, on_host ? &place->streamed : &place->host, !on_host);
+}

@@ -1,0 +1,178 @@
+#include "lib/machine/calibrate.h"
+
+#include "kernels/launch.h"
+#include "lib/process/clock.h"
+#include "lib/device/memory.h"
+#include "lib/streaming/pipeline.h"
+
+/* What an H200 sustains of its highest rates: 1.76 of 1.98 GHz under full load, 4.2 of 4.8 TB/s. */
+#define SUSTAINED_CLOCK  0.889
+#define SUSTAINED_MEMORY 0.875
+
+#define PRESUMED_LINK   20e9
+#define PRESUMED_MEMORY 1e12
+
+/* Long enough that the beginning of a block counts little. */
+#define WORK_K 256
+
+/* Queued one behind the other, so that starting and waiting count little. */
+#define IN_A_ROW    4
+#define REPETITIONS 3
+
+/* Measurements that are off by more than this are not about the device: it was busy. */
+#define CREDIBLE 2.0
+
+tb_chip tb_presume_chip(int device, const tb_device_description *description)
+{
+    const double memory = description->memory_bytes_per_second, clock = 1e3 * description->clock_khz;
+    const tb_target target = {.architecture = description->architecture,
+                              .multiprocessors = description->multiprocessors};
+    return (tb_chip){.device = device,
+                     .architecture = description->architecture,
+                     .multiprocessors = description->multiprocessors,
+                     .clock = SUSTAINED_CLOCK * clock * tb_share_of_lanes(description->architecture),
+                     .memory_rate = memory > 0 ? SUSTAINED_MEMORY * memory : PRESUMED_MEMORY,
+                     .memory_bytes_a_clock = tb_memory_bytes_a_clock(target, clock, memory),
+                     .link_in = PRESUMED_LINK,
+                     .link_out = PRESUMED_LINK};
+}
+
+/* ---- The link --------------------------------------------------------------------------------------------- */
+
+static tb_status time_copies(tb_stream *stream, const tb_copy *copy, double *rate)
+{
+    for (int repetition = 0; repetition < REPETITIONS; repetition++) {
+        double start = tb_seconds();
+        for (int i = 0; i < IN_A_ROW; i++)
+            TB_TRY(tb_device.copy(stream, copy));
+        TB_TRY(tb_device.synchronize(stream));
+        double reached = IN_A_ROW * (double)copy->row_bytes / (tb_seconds() - start);
+        /* The first one wakes the link up. */
+        if (repetition == 1 || (repetition > 1 && reached > *rate))
+            *rate = reached;
+    }
+    return TB_OK;
+}
+
+static tb_status measure_link(tb_stream *stream, tb_chip *chip, void *memory)
+{
+    tb_buffer pinned;
+    TB_TRY(tb_take_buffer(TB_PINNED, tb_slot_bytes(), &pinned));
+    const tb_copy in = {.direction = TB_HOST_TO_DEVICE,
+                        .target = memory,
+                        .source = pinned.memory,
+                        .row_bytes = tb_slot_bytes(),
+                        .rows = 1};
+    const tb_copy out = {.direction = TB_DEVICE_TO_HOST,
+                         .target = pinned.memory,
+                         .source = memory,
+                         .row_bytes = tb_slot_bytes(),
+                         .rows = 1};
+    tb_status status = time_copies(stream, &in, &chip->link_in);
+    if (status == TB_OK)
+        status = time_copies(stream, &out, &chip->link_out);
+    tb_device.synchronize(stream);
+    tb_give_buffer(&pinned);
+    return status;
+}
+
+/* ---- The kernels ------------------------------------------------------------------------------------------ */
+
+/* A product of one round of tiles over the multiprocessors. */
+static tb_problem one_round(const tb_chip *chip, const tb_kernel *kernel)
+{
+    int64_t tiles_m = 1;
+    while ((tiles_m + 1) * (tiles_m + 1) <= chip->multiprocessors)
+        tiles_m++;
+    tb_problem problem = {.m = tiles_m * kernel->tile_m,
+                          .n = chip->multiprocessors / tiles_m * kernel->tile_n,
+                          .k = WORK_K,
+                          .alpha = 1};
+    problem.lda = problem.ldc = problem.m;
+    problem.ldb = problem.k;
+    return problem;
+}
+
+static size_t operand_floats(const tb_problem *problem)
+{
+    return (size_t)(problem->m * problem->k + problem->k * problem->n + problem->m * problem->n);
+}
+
+static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+                               void *workspace, double *seconds)
+{
+    for (int repetition = 0; repetition < REPETITIONS; repetition++) {
+        double start = tb_seconds();
+        for (int i = 0; i < IN_A_ROW; i++)
+            TB_TRY(tb_device.launch(stream, kernel, problem, workspace));
+        TB_TRY(tb_device.synchronize(stream));
+        double taken = (tb_seconds() - start) / IN_A_ROW;
+        if (repetition == 1 || (repetition > 1 && taken < *seconds))
+            *seconds = taken;
+    }
+    return TB_OK;
+}
+
+/* The clock is set to what makes the forecast come true. Operands are whatever the memory holds. */
+static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kernel *kernel, void *memory,
+                                void *workspace)
+{
+    tb_problem problem = one_round(chip, kernel);
+    problem.a = memory;
+    problem.b = problem.a + problem.m * problem.k;
+    problem.c = (float *)memory + problem.m * problem.k + problem.k * problem.n;
+    double seconds = 0;
+    TB_TRY(time_launches(stream, kernel, &problem, workspace, &seconds));
+    double ratio = tb_kernel_seconds(kernel, &problem, chip) / seconds;
+    if (ratio < CREDIBLE && ratio > 1 / CREDIBLE)
+        chip->clock *= ratio;
+    return TB_OK;
+}
+
+static const tb_kernel *kernel_to_measure(const tb_chip *chip)
+{
+    static const char *const names[] = {"sgemm_simt_128x128", "tiled"};
+    const tb_problem aligned = {.m = 128, .n = 128, .k = 128, .lda = 128, .ldb = 128};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const tb_kernel *kernel = tb_find_kernel(names[i]);
+        if (kernel && tb_kernel_serves(kernel, &aligned, chip, true))
+            return kernel;
+    }
+    return NULL;
+}
+
+/* ---- All of it -------------------------------------------------------------------------------------------- */
+
+static size_t larger(size_t x, size_t y)
+{
+    return x > y ? x : y;
+}
+
+static void measure(tb_stream *stream, tb_chip *chip)
+{
+    const tb_kernel *kernel = kernel_to_measure(chip);
+    size_t operands = 0, workspace = 0;
+    if (kernel) {
+        tb_problem problem = one_round(chip, kernel);
+        operands = operand_floats(&problem) * sizeof(float);
+        workspace = tb_device.workspace(stream, kernel, &problem);
+    }
+    void *memory;
+    operands = larger(operands, tb_slot_bytes());
+    if (tb_device.allocate(chip->device, operands + workspace, &memory) != TB_OK)
+        return;
+    tb_status status = measure_link(stream, chip, memory);
+    if (status == TB_OK && kernel)
+        status = measure_kernel(stream, chip, kernel, memory, (char *)memory + operands);
+    tb_device.synchronize(stream);
+    tb_device.release(chip->device, memory);
+}
+
+void tb_measure_chip(tb_chip *chip)
+{
+    tb_stream *stream;
+    if (tb_device.create_stream(chip->device, &stream) != TB_OK)
+        return;
+    measure(stream, chip);
+    tb_device.destroy_stream(stream);
+}

@@ -1,0 +1,150 @@
+#include "lib/process/leaving.h"
+
+#include "lib/device/device_entry.h"
+#include "lib/process/linker.h"
+#include "lib/process/lock.h"
+#include "lib/machine/machine.h"
+#include "lib/process/threads.h"
+
+#include <stdlib.h>
+
+/* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
+extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
+                                  void *argument) __attribute__((weak));
+extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute) __attribute__((weak));
+
+void tb_when_left(tb_leaving *leaving, void (*routine)(void *), void *argument)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_push(&leaving->buffer, routine, argument);
+}
+
+void tb_not_left(tb_leaving *leaving)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_pop(&leaving->buffer, 0);
+}
+
+void *tb_make(size_t bytes)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    void *made = calloc(1, bytes);
+    tb_let_signals(&signals);
+    return made;
+}
+
+void tb_unmake(void *made)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    free(made);
+    tb_let_signals(&signals);
+}
+
+bool tb_left_in_the_middle(void)
+{
+    if (tb_device_depth == 0 && !tb_has_locks())
+        return false;
+    tb_machine_lose("multiplying: the caller left in the middle of an operation");
+    tb_give_up_locks();
+    return true;
+}
+
+/* ---- What the device still does --------------------------------------------------------------------------- */
+
+/* How long a caller that leaves in the middle waits for the device to stop writing C. */
+#define LEAVING_SECONDS 1.0
+
+/* What threads have left in the middle; there are no more than those that were inside when the first one lost the devices. */
+#define LEFT_MOST 8
+typedef struct left_work {
+    tb_stream *streams[TB_STREAMS_OF_CALL];
+    int count;
+    _Atomic(uint32_t) at_work;
+} left_work;
+static left_work left_works[LEFT_MOST];
+static atomic_int left_count;
+
+static void synchronize(tb_stream *const *streams, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (streams[i])
+            tb_device.synchronize(streams[i]);
+}
+
+static void *wait_for_left(void *argument)
+{
+    left_work *work = argument;
+    synchronize(work->streams, work->count);
+    atomic_store(&work->at_work, 0);
+    tb_wake_all(&work->at_work);
+    return NULL;
+}
+
+static void let_another_wait(tb_stream *const *streams, int count)
+{
+    const int index = atomic_fetch_add(&left_count, 1);
+    if (index >= LEFT_MOST)
+        return;
+    left_work *work = &left_works[index];
+    for (int i = 0; i < count; i++)
+        work->streams[i] = streams[i];
+    work->count = count;
+    atomic_store(&work->at_work, 1);
+    if (tb_start_thread(wait_for_left, work))
+        tb_wait_while(&work->at_work, 1, LEAVING_SECONDS);
+}
+
+void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle)
+{
+    (in_the_middle ? let_another_wait : synchronize)(streams, count);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+_Atomic(uint32_t) tb_calls_count;
+
+/* pthread_setcancelstate knows no such state. */
+#define NO_STATE (-1)
+
+static void count(tb_call *call)
+{
+    atomic_fetch_add(&tb_calls_count, 1);
+    *(volatile bool *)&call->counted = true;
+}
+
+/* A caller that leaves between the two steps counts for ever, and no other one is taken for it. */
+static void uncount(tb_call *call)
+{
+    *(volatile bool *)&call->counted = false;
+    atomic_fetch_sub(&tb_calls_count, 1);
+}
+
+static void end_left_call(void *left)
+{
+    tb_call *call = left;
+    if (call->counted)
+        uncount(call);
+    tb_left_in_the_middle();
+    tb_device_depth = 0;
+    tb_leave_linker_for_good();
+    if (call->cancel_state != NO_STATE)
+        pthread_setcancelstate(call->cancel_state, NULL);
+}
+
+void tb_begin_call(tb_call *call)
+{
+    call->counted = false;
+    call->cancel_state = NO_STATE;
+    tb_when_left(&call->leaving, end_left_call, call);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
+    count(call);
+}
+
+void tb_end_call(tb_call *call)
+{
+    uncount(call);
+    tb_not_left(&call->leaving);
+    pthread_setcancelstate(call->cancel_state, NULL);
+}

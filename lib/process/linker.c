@@ -1,0 +1,91 @@
+#include "lib/process/linker.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* Long enough for a BLAS to be read from disk. */
+#define LONGEST_WAIT_NS 1000000000
+
+static atomic_int inside;  /* calls into the linker under way */
+static atomic_int forking; /* forks under way */
+static atomic_bool distrusted;
+static _Thread_local int entered __attribute__((tls_model("initial-exec"))); /* of those, the thread's own */
+
+static long long nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* False when it took too long. */
+static bool wait_for_none(atomic_int *count)
+{
+    long long end = nanoseconds() + LONGEST_WAIT_NS;
+    while (atomic_load(count) != 0) {
+        if (nanoseconds() >= end)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+static void before_fork(void)
+{
+    atomic_fetch_add(&forking, 1);
+    wait_for_none(&inside);
+}
+
+static void in_parent(void)
+{
+    atomic_fetch_sub(&forking, 1);
+}
+
+static void in_child(void)
+{
+    if (atomic_exchange(&inside, 0) != 0)
+        tb_distrust_linker();
+    atomic_store(&forking, 0);
+}
+
+/* When the library is loaded: the first one to enter would be too late for a fork that is already under way. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+void tb_enter_linker(void)
+{
+    entered++;
+    do {
+        atomic_fetch_add(&inside, 1);
+        if (atomic_load(&forking) == 0)
+            return;
+        atomic_fetch_sub(&inside, 1);
+    } while (wait_for_none(&forking)); /* the next fork may have begun */
+    atomic_fetch_add(&inside, 1);
+}
+
+void tb_leave_linker(void)
+{
+    atomic_fetch_sub(&inside, 1);
+    entered--;
+}
+
+void tb_leave_linker_for_good(void)
+{
+    while (entered > 0)
+        tb_leave_linker();
+}
+
+void tb_distrust_linker(void)
+{
+    atomic_store_explicit(&distrusted, true, memory_order_relaxed);
+}
+
+bool tb_linker_answers(void)
+{
+    return !atomic_load_explicit(&distrusted, memory_order_relaxed);
+}

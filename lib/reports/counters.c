@@ -1,0 +1,169 @@
+#include "lib/reports/counters.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* More threads than this share shards, which then cost what a contended counter costs, and stay right. */
+#define SHARD_COUNT 64
+
+/* Two lines: x86 fetches them in pairs. */
+#define SHARD_ALIGNMENT 128
+
+typedef struct cell {
+    atomic_ullong calls;
+    _Atomic(double) flop, seconds, link_bytes, won_seconds;
+} cell;
+
+typedef struct shard {
+    _Alignas(SHARD_ALIGNMENT) cell cells[TB_ROUTE_COUNT][TB_SHAPE_COUNT];
+    atomic_ullong host_reasons[TB_REASON_COUNT];
+} shard;
+
+static shard shards[SHARD_COUNT];
+static atomic_uint threads_seen;
+static _Thread_local shard *own_shard;
+static _Thread_local double link_bytes;
+
+/* Largest products of a class, in multiply-adds; the least dimension that is not skinny. */
+#define MEDIUM_VOLUME (1024.0 * 1024 * 1024)
+#define LARGE_VOLUME  (8192.0 * 8192 * 8192)
+#define SKINNY_LEAST  128
+
+tb_shape tb_shape_of(const tb_problem *problem)
+{
+    double volume = (double)problem->m * (double)problem->n * (double)problem->k;
+    if (volume <= TB_SMALL_VOLUME)
+        return TB_SHAPE_SMALL;
+    if (problem->m < SKINNY_LEAST || problem->n < SKINNY_LEAST || problem->k < SKINNY_LEAST)
+        return TB_SHAPE_SKINNY;
+    return volume <= MEDIUM_VOLUME  ? TB_SHAPE_MEDIUM
+           : volume <= LARGE_VOLUME ? TB_SHAPE_LARGE
+                                    : TB_SHAPE_HUGE;
+}
+
+const char *tb_shape_text(tb_shape shape)
+{
+    static const char *const texts[TB_SHAPE_COUNT] = {
+        [TB_SHAPE_SMALL] = "small", [TB_SHAPE_SKINNY] = "skinny", [TB_SHAPE_MEDIUM] = "medium",
+        [TB_SHAPE_LARGE] = "large", [TB_SHAPE_HUGE] = "huge",
+    };
+    return texts[shape];
+}
+
+/* A forked child has made no calls yet; the parent's are the parent's to report. */
+static void start_anew_in_child(void)
+{
+    tb_reset_counts();
+    link_bytes = 0;
+}
+
+static shard *find_shard(void)
+{
+    if (!own_shard) {
+        unsigned thread = atomic_fetch_add_explicit(&threads_seen, 1, memory_order_relaxed);
+        if (thread == 0)
+            pthread_atfork(NULL, NULL, start_anew_in_child);
+        own_shard = &shards[thread % SHARD_COUNT];
+    }
+    return own_shard;
+}
+
+/* += on an atomic double would need libatomic. Nothing to add is the usual case on the host route. */
+static void add(_Atomic(double) *sum, double amount)
+{
+    double before = atomic_load_explicit(sum, memory_order_relaxed);
+    while (amount != 0 && !atomic_compare_exchange_weak_explicit(sum, &before, before + amount,
+                                                                 memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static double sum_of(const _Atomic(double) *sum)
+{
+    return atomic_load_explicit(sum, memory_order_relaxed);
+}
+
+void tb_count_call(tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
+{
+    shard *shard = find_shard();
+    cell *cell = &shard->cells[route][shape];
+    atomic_fetch_add_explicit(&cell->calls, call->calls, memory_order_relaxed);
+    add(&cell->flop, call->flop);
+    add(&cell->seconds, call->seconds);
+    add(&cell->link_bytes, call->link_bytes);
+    add(&cell->won_seconds, call->won_seconds);
+    if (route == TB_ROUTE_HOST)
+        atomic_fetch_add_explicit(&shard->host_reasons[reason], call->calls, memory_order_relaxed);
+}
+
+void tb_add_tally(tb_tally *sum, const tb_tally *amount)
+{
+    sum->calls += amount->calls;
+    sum->flop += amount->flop;
+    sum->seconds += amount->seconds;
+    sum->link_bytes += amount->link_bytes;
+    sum->won_seconds += amount->won_seconds;
+}
+
+void tb_read_counts(tb_counts *counts)
+{
+    *counts = (tb_counts){0};
+    for (int i = 0; i < SHARD_COUNT; i++) {
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++) {
+                cell *cell = &shards[i].cells[route][shape];
+                tb_tally tally = {atomic_load_explicit(&cell->calls, memory_order_relaxed),
+                                  sum_of(&cell->flop), sum_of(&cell->seconds), sum_of(&cell->link_bytes),
+                                  sum_of(&cell->won_seconds)};
+                tb_add_tally(&counts->tallies[route][shape], &tally);
+            }
+        for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+            counts->host_reasons[reason] +=
+                atomic_load_explicit(&shards[i].host_reasons[reason], memory_order_relaxed);
+    }
+}
+
+static void reset_cell(cell *cell)
+{
+    atomic_store_explicit(&cell->calls, 0, memory_order_relaxed);
+    atomic_store_explicit(&cell->flop, 0, memory_order_relaxed);
+    atomic_store_explicit(&cell->seconds, 0, memory_order_relaxed);
+    atomic_store_explicit(&cell->link_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&cell->won_seconds, 0, memory_order_relaxed);
+}
+
+void tb_reset_counts(void)
+{
+    for (int i = 0; i < SHARD_COUNT; i++) {
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+                reset_cell(&shards[i].cells[route][shape]);
+        for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+            atomic_store_explicit(&shards[i].host_reasons[reason], 0, memory_order_relaxed);
+    }
+}
+
+tb_tally tb_route_tally(const tb_counts *counts, tb_route route)
+{
+    tb_tally sum = {0};
+    for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+        tb_add_tally(&sum, &counts->tallies[route][shape]);
+    return sum;
+}
+
+void tb_count_copy(const tb_copy *copy)
+{
+    if (copy->direction != TB_DEVICE_TO_DEVICE)
+        link_bytes += (double)copy->row_bytes * (double)copy->rows;
+}
+
+void tb_add_link_bytes(double bytes)
+{
+    link_bytes += bytes;
+}
+
+double tb_take_link_bytes(void)
+{
+    double taken = link_bytes;
+    link_bytes = 0;
+    return taken;
+}

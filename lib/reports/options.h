@@ -1,0 +1,38 @@
+/* Options: read once from the environment, changeable through tileblas.h. The rows are in options.def;
+ * a value outside what its row accepts warns once and keeps the default. Ignored in set-uid programs.
+ */
+#ifndef TB_OPTIONS_H
+#define TB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum tb_option_type { TB_CHOICE, TB_INTEGER, TB_TEXT } tb_option_type;
+
+typedef struct tb_option {
+    const char *name; /* without the prefix TILEBLAS_ */
+    tb_option_type type;
+    const char *fallback;
+    const char *accepts;
+    const char *help;
+} tb_option;
+
+typedef enum tb_option_index {
+#define TB_OPTION(NAME, field, type, fallback, accepts, help) TB_OPTION_##NAME,
+#include "lib/reports/options.def"
+#undef TB_OPTION
+    TB_OPTION_COUNT,
+} tb_option_index;
+
+extern const tb_option tb_option_rows[TB_OPTION_COUNT];
+
+/* A choice's position in its row's list, or an integer's value. */
+long tb_option_value(tb_option_index option);
+
+/* The text in force; valid for the life of the process. */
+const char *tb_option_text(tb_option_index option);
+
+/* False, with nothing changed, when no row has that name or the value is not accepted. */
+bool tb_set_option(const char *name, const char *value);
+
+#endif

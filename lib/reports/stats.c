@@ -1,0 +1,132 @@
+#include "lib/reports/stats.h"
+
+#include "include/tileblas.h"
+#include "lib/process/c_locale.h"
+#include "lib/reports/counters.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
+#include "lib/call/sgemm.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Until the options have been read, every call is looked at. */
+_Atomic(float) tb_small_volume = 0;
+static atomic_bool options_followed;
+
+static _Thread_local tb_plan last_plan;
+static _Thread_local bool has_last_plan;
+
+void tb_watch_as_asked(void)
+{
+    bool watched = tb_option_value(TB_OPTION_VERBOSE) || tb_option_value(TB_OPTION_STATS) ||
+                   tb_option_value(TB_OPTION_ROUTE) || strcmp(tb_option_text(TB_OPTION_KERNEL), "auto") != 0;
+    if (!watched && atomic_load_explicit(&tb_small_volume, memory_order_relaxed) == 0)
+        tb_learn_host_memory();
+    atomic_store_explicit(&tb_small_volume, watched ? 0 : (float)TB_SMALL_VOLUME, memory_order_relaxed);
+    atomic_store_explicit(&options_followed, true, memory_order_relaxed);
+}
+
+static const char *memory_text(const tb_place *place)
+{
+    static const char *const texts[] = {
+        [TB_MEMORY_HOST] = "host",
+        [TB_MEMORY_PINNED] = "pinned",
+        [TB_MEMORY_MANAGED] = "managed",
+        [TB_MEMORY_DEVICE] = "device",
+    };
+    return texts[place->memory];
+}
+
+static int print_plan(const tb_plan *plan, char *text, size_t size)
+{
+    locale_t previous = tb_enter_c_locale();
+    int length = tb_print_plan(plan, text, size);
+    tb_leave_c_locale(previous);
+    return length;
+}
+
+static void print_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    char decision[256];
+    print_plan(plan, decision, sizeof decision);
+    tb_log("sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
+           "%s, %.3f ms",
+           problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
+           (long long)problem->n, (long long)problem->k, (long long)problem->lda, (long long)problem->ldb,
+           (long long)problem->ldc, (double)problem->alpha, (double)problem->beta, memory_text(&facts->a),
+           memory_text(&facts->b), memory_text(&facts->c), decision, 1e3 * seconds);
+}
+
+void tb_record_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    last_plan = *plan;
+    has_last_plan = true;
+
+    tb_tally call = {
+        .calls = 1,
+        .flop = 2.0 * (double)problem->m * (double)problem->n * (double)problem->k,
+        .seconds = seconds,
+        .link_bytes = tb_take_link_bytes(),
+        .won_seconds =
+            plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
+    };
+    tb_count_call(plan->route, tb_shape_of(problem), plan->reason, &call);
+
+    if (tb_option_value(TB_OPTION_VERBOSE))
+        print_call(problem, facts, plan, seconds);
+    /* Once, and not at every call: all threads read what it writes. */
+    if (!atomic_load_explicit(&options_followed, memory_order_relaxed))
+        tb_watch_as_asked();
+}
+
+static tileblas_route_statistics published(const tb_tally *tally)
+{
+    return (tileblas_route_statistics){tally->calls, tally->flop, tally->seconds, tally->link_bytes,
+                                       tally->won_seconds};
+}
+
+static tileblas_route_statistics read_route(const tb_counts *counts, tb_route route)
+{
+    tb_tally tally = tb_route_tally(counts, route);
+    return published(&tally);
+}
+
+_Static_assert(TILEBLAS_SHAPE_COUNT == TB_SHAPE_COUNT, "tileblas.h has a place for every shape");
+_Static_assert(TILEBLAS_REASON_MAXIMUM >= TB_REASON_COUNT, "tileblas.h has a place for every reason");
+
+void tileblas_get_statistics(tileblas_statistics *statistics)
+{
+    tb_counts counts;
+    tb_read_counts(&counts);
+    *statistics = (tileblas_statistics){
+        .host = read_route(&counts, TB_ROUTE_HOST),
+        .resident = read_route(&counts, TB_ROUTE_RESIDENT),
+        .streamed = read_route(&counts, TB_ROUTE_STREAMED),
+    };
+    for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+        statistics->shapes[shape] = (tileblas_shape_statistics){
+            .shape = tb_shape_text(shape),
+            .host = published(&counts.tallies[TB_ROUTE_HOST][shape]),
+            .resident = published(&counts.tallies[TB_ROUTE_RESIDENT][shape]),
+            .streamed = published(&counts.tallies[TB_ROUTE_STREAMED][shape]),
+        };
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+        statistics->host_reasons[reason] =
+            (tileblas_reason_count){tb_reason_text(reason), counts.host_reasons[reason]};
+}
+
+void tileblas_reset_statistics(void)
+{
+    tb_reset_counts();
+}
+
+size_t tileblas_last_plan(char *text, size_t size)
+{
+    if (has_last_plan)
+        return (size_t)print_plan(&last_plan, text, size);
+    if (size > 0)
+        text[0] = '\0';
+    return 0;
+}

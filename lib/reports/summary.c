@@ -1,0 +1,180 @@
+#include "lib/reports/summary.h"
+
+#include "lib/reports/bindings.h"
+#include "lib/process/c_locale.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Choices of the option STATS, in their order. */
+enum { STATS_OFF, STATS_WORDS, STATS_JSON };
+
+static int open_to_append(const char *path)
+{
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+}
+
+/* ---- In words ----------------------------------------------------------------------------------------- */
+
+static void write_tally(int file, const char *indent, const char *name, const tb_tally *tally)
+{
+    char link[64] = "", won[80] = "";
+    locale_t previous = tb_enter_c_locale();
+    if (tally->link_bytes > 0)
+        snprintf(link, sizeof link, ", %.1f MB over the link", 1e-6 * tally->link_bytes);
+    if (tally->won_seconds != 0)
+        snprintf(won, sizeof won, ", %.3f s %s against the forecast for the host",
+                 tally->won_seconds > 0 ? tally->won_seconds : -tally->won_seconds,
+                 tally->won_seconds > 0 ? "won" : "lost");
+    tb_leave_c_locale(previous);
+    tb_log_to(file, "%s%s %llu calls, %.3f GFLOP, %.3f s%s%s", indent, name, tally->calls, 1e-9 * tally->flop,
+              tally->seconds, link, won);
+}
+
+static void write_reasons(int file, const tb_counts *counts)
+{
+    char text[512];
+    size_t used = 0;
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT && used < sizeof text; reason++)
+        if (counts->host_reasons[reason] > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %llu", used ? ", " : "",
+                                     tb_reason_text(reason), counts->host_reasons[reason]);
+    if (used > 0)
+        tb_log_to(file, "stayed on the host: %s", text);
+}
+
+unsigned long long tb_count_of_calls(const tb_counts *counts)
+{
+    unsigned long long calls = 0;
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+        calls += tb_route_tally(counts, route).calls;
+    return calls;
+}
+
+void tb_write_summary(int file, const tb_counts *counts)
+{
+    if (tb_count_of_calls(counts) == 0) {
+        tb_log_to(file, "nothing was intercepted: no call of SGEMM arrived here");
+        return;
+    }
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        tb_tally total = tb_route_tally(counts, route);
+        write_tally(file, "", tb_route_text(route), &total);
+        for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+            if (counts->tallies[route][shape].calls > 0)
+                write_tally(file, "  ", tb_shape_text(shape), &counts->tallies[route][shape]);
+    }
+    write_reasons(file, counts);
+}
+
+/* ---- As JSON ------------------------------------------------------------------------------------------ */
+
+static void start_event(tb_json *json, const char *event)
+{
+    char program[PATH_MAX];
+    tb_program_path(program, sizeof program);
+    tb_json_open(json, NULL, '{');
+    tb_json_text(json, "tileblas", TB_VERSION);
+    tb_json_text(json, "event", event);
+    tb_json_integer(json, "pid", getpid());
+    tb_json_text(json, "program", program);
+}
+
+static void write_members(tb_json *json, const tb_tally *tally)
+{
+    tb_json_integer(json, "calls", (long long)tally->calls);
+    tb_json_number(json, "flop", tally->flop);
+    tb_json_number(json, "seconds", tally->seconds);
+    tb_json_number(json, "link_bytes", tally->link_bytes);
+    tb_json_number(json, "won_seconds", tally->won_seconds);
+}
+
+/* Shapes that had no calls are left out. */
+void tb_write_counts(tb_json *json, const tb_counts *counts)
+{
+    tb_json_integer(json, "calls", (long long)tb_count_of_calls(counts));
+    tb_json_open(json, "routes", '{');
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        tb_tally total = tb_route_tally(counts, route);
+        tb_json_open(json, tb_route_text(route), '{');
+        write_members(json, &total);
+        tb_json_open(json, "shapes", '{');
+        for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++) {
+            if (counts->tallies[route][shape].calls == 0)
+                continue;
+            tb_json_open(json, tb_shape_text(shape), '{');
+            write_members(json, &counts->tallies[route][shape]);
+            tb_json_close(json, '}');
+        }
+        tb_json_close(json, '}');
+        tb_json_close(json, '}');
+    }
+    tb_json_close(json, '}');
+    tb_json_open(json, "host_reasons", '{');
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
+        if (counts->host_reasons[reason] > 0)
+            tb_json_integer(json, tb_reason_text(reason), (long long)counts->host_reasons[reason]);
+    tb_json_close(json, '}');
+}
+
+/* Ends the event and writes it in one piece: lines of several processes do not mix. */
+static void finish_event(tb_json *json, int file)
+{
+    tb_json_close(json, '}');
+    if (!json->failed) {
+        json->text[json->length] = '\n';
+        ssize_t written = write(file, json->text, json->length + 1);
+        (void)written;
+    }
+    free(json->text);
+}
+
+/* ---- When --------------------------------------------------------------------------------------------- */
+
+/* The options are left unread until the first call: the program may still set them in its environment. */
+__attribute__((constructor)) static void say_loaded(void)
+{
+    const char *form = secure_getenv("TILEBLAS_STATS"), *path = secure_getenv("TILEBLAS_STATS_FILE");
+    if (!form || strcmp(form, "json") != 0 || !path || !*path)
+        return;
+    int file = open_to_append(path);
+    if (file < 0)
+        return;
+    tb_json json = {0};
+    start_event(&json, "load");
+    finish_event(&json, file);
+    close(file);
+}
+
+__attribute__((destructor)) static void summarize(void)
+{
+    long form = tb_option_value(TB_OPTION_STATS);
+    const char *path = tb_option_text(TB_OPTION_STATS_FILE);
+    if (form == STATS_OFF)
+        return;
+    int file = *path ? open_to_append(path) : STDERR_FILENO;
+    if (file < 0) {
+        tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
+        return;
+    }
+    tb_counts counts;
+    tb_read_counts(&counts);
+    if (form == STATS_WORDS) {
+        tb_write_summary(file, &counts);
+    } else {
+        tb_json json = {0};
+        start_event(&json, "exit");
+        tb_write_counts(&json, &counts);
+        if (*path)
+            tb_write_bindings(&json);
+        finish_event(&json, file);
+    }
+    if (*path)
+        close(file);
+}

@@ -1,0 +1,475 @@
+#include "lib/streaming/copy_threads.h"
+
+#include "lib/process/clock.h"
+#include "lib/machine/cores.h"
+#include "words/integers.h"
+#include "lib/process/leaving.h"
+#include "lib/process/lock.h"
+#include "lib/reports/options.h"
+#include "lib/process/threads.h"
+
+#include <sched.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+/* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
+#define PIECE_BYTES ((size_t)128 << 10)
+
+/* Below this, waking somebody takes longer than copying. */
+#define ALONE_BYTES ((size_t)512 << 10)
+
+#define THREADS_MAXIMUM 32
+#define HELPERS_MAXIMUM (THREADS_MAXIMUM - 1)
+
+/* How long a helper looks for work before it sleeps, and while somebody has called for helpers. Waking takes up to a
+ * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
+#define LOOK_SECONDS        50e-6
+#define LOOK_SECONDS_CALLED 2e-3
+/* Looks between two at the clock. In between, the core is offered to others: the thread that has the work to hand out may
+ * be waiting for it, where another library's threads look for work too. */
+#define LOOKS 32
+
+/* How long the thread that ends a job waits awake for helpers that are at their last piece. */
+#define LAST_PIECE_SECONDS 100e-6
+
+static tb_lock lock;
+static struct helper {
+    sem_t waking; /* without the lock, for which all that are woken would queue */
+    bool asleep;
+} helpers[HELPERS_MAXIMUM];           /* the first ones work first */
+static tb_copy_job *jobs;             /* with pieces left to take, the oldest first */
+static tb_touch_job *touch_jobs;      /* the same, for helpers that find no other */
+static _Atomic(uint32_t) work_listed; /* the length of both lists, for helpers that look without the lock */
+static _Atomic(uint32_t) callers;     /* for helpers to be at hand: a link each */
+static int links_wanted;              /* by them, at most since the last time there were none */
+static size_t bytes_wanted;           /* likewise, over one link */
+static _Atomic(uint32_t) helpers_wanted; /* for so many links */
+static int helpers_started, helpers_settled;
+static int callers_core; /* of the thread that started them */
+
+/* The list that somebody left in the middle is believed no more: who began a job ends it, with or without help. */
+static void take_lock(void)
+{
+    tb_take_lock(&lock);
+    if (tb_is_damaged(&lock)) {
+        jobs = NULL;
+        touch_jobs = NULL;
+        atomic_store(&work_listed, 0);
+    }
+}
+
+#if defined(__SSE2__)
+/* Whole lines are written without being read before, so that fewer threads fill the link. */
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    enum { LINE = 64 };
+    size_t head = -(uintptr_t)target % LINE;
+    if (bytes < LINE + head) {
+        memcpy(target, source, bytes);
+        return;
+    }
+    memcpy(target, source, head);
+    size_t end = head + (bytes - head) / LINE * LINE;
+    for (size_t at = head; at < end; at += LINE) {
+        const __m128i *from = (const __m128i *)(const void *)(source + at);
+        __m128i *to = (__m128i *)(void *)(target + at);
+        const __m128i line[] = {_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+                                _mm_loadu_si128(from + 3)};
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128(to + i, line[i]);
+    }
+    memcpy(target + end, source + end, bytes - end);
+}
+
+/* No lock orders such writes. */
+static void finish_writing(void)
+{
+    _mm_sfence();
+}
+#else
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    memcpy(target, source, bytes);
+}
+
+static void finish_writing(void)
+{
+}
+#endif
+
+static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+{
+    if (copy->past_caches)
+        copy_past_caches(target, source, bytes);
+    else
+        memcpy(target, source, bytes);
+}
+
+static void copy_rows(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    char *target = copy->target + first * copy->target_pitch;
+    const char *source = copy->source + first * copy->source_pitch;
+    size_t row_bytes = copy->row_bytes;
+    if (copy->target_pitch == row_bytes && copy->source_pitch == row_bytes) {
+        row_bytes *= rows;
+        rows = 1;
+    }
+    for (size_t row = 0; row < rows; row++, target += copy->target_pitch, source += copy->source_pitch)
+        copy_bytes(copy, target, source, row_bytes);
+}
+
+static size_t print_bytes(const tb_host_copy *copy, size_t at)
+{
+    const size_t left = copy->row_bytes - at;
+    return left < TB_FINGERPRINT_BYTES ? left : TB_FINGERPRINT_BYTES;
+}
+
+/* Prints are of what has been copied, and not of what lies there a moment before or after. */
+static void copy_and_print_row(const tb_host_copy *copy, size_t row)
+{
+    char *target = copy->target + row * copy->target_pitch;
+    const char *source = copy->source + row * copy->source_pitch;
+    tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES) {
+        *print++ =
+            tb_copy_with_fingerprint(target + at, source + at, print_bytes(copy, at), copy->past_caches);
+    }
+}
+
+static bool row_is_same(const tb_host_copy *copy, size_t row)
+{
+    const char *source = copy->source + row * copy->source_pitch;
+    const tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES)
+        if (!tb_is_same_fingerprint(*print++, tb_fingerprint_of(source + at, print_bytes(copy, at))))
+            return false;
+    return true;
+}
+
+static void do_piece(tb_copy_job *job, size_t first, size_t rows)
+{
+    const tb_host_copy *copy = &job->copy;
+    if (!copy->prints)
+        copy_rows(copy, first, rows);
+    for (size_t row = first; copy->prints && row < first + rows; row++)
+        if (!job->compares)
+            copy_and_print_row(copy, row);
+        else if (atomic_load_explicit(&job->differs, memory_order_relaxed))
+            return;
+        else if (!row_is_same(copy, row))
+            atomic_store_explicit(&job->differs, true, memory_order_relaxed);
+    if (copy->past_caches)
+        finish_writing();
+}
+
+static void leave_list(tb_copy_job *done)
+{
+    for (tb_copy_job **link = &jobs; *link; link = &(*link)->next)
+        if (*link == done) {
+            *link = done->next;
+            atomic_fetch_sub(&work_listed, 1);
+            return;
+        }
+}
+
+static uint32_t look_at(_Atomic(uint32_t) *value)
+{
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static int allowed_cores(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+/* Whatever else is under way: products are cut by it, and are to be cut alike. */
+int tb_copy_threads(int links, size_t bytes)
+{
+    long threads = tb_option_value(TB_OPTION_COPY_THREADS);
+    if (threads == 0)
+        threads = tb_threads_for_links(allowed_cores(), links, bytes);
+    return (int)tb_smaller(tb_larger(threads, 1), THREADS_MAXIMUM);
+}
+
+/* How many help one thread now: unless the option says how many, the other calls' threads have cores of their own, which
+ * nobody gains by taking from them. */
+static int helpers_for(int links, size_t bytes)
+{
+    int threads = tb_copy_threads(links, bytes);
+    if (tb_option_value(TB_OPTION_COPY_THREADS) == 0)
+        threads = (int)tb_smaller(threads, tb_larger(allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
+    return threads - 1;
+}
+
+/* Under the lock. */
+static void wake(int most)
+{
+    const int wanted = (int)look_at(&helpers_wanted);
+    for (int i = 0; i < helpers_started && i < wanted && most > 0; i++)
+        if (helpers[i].asleep) {
+            helpers[i].asleep = false;
+            sem_post(&helpers[i].waking);
+            most--;
+        }
+}
+
+/* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
+ * the thread that ends the job takes pieces too. */
+static void wake_two(tb_copy_job *job)
+{
+    const size_t first = atomic_load_explicit(&job->next_row, memory_order_relaxed);
+    const size_t rows = job->copy.rows, pieces = first < rows ? (rows - first) / job->rows_a_piece : 0;
+    wake(pieces < 2 ? (int)pieces : 2);
+}
+
+/* Copies pieces of the job until none is left to take. They are taken without the lock: for that, threads would queue, and
+ * behind one that holds it and has lost its core. */
+static void copy_pieces(tb_copy_job *job)
+{
+    for (;;) {
+        const size_t first =
+            atomic_fetch_add_explicit(&job->next_row, job->rows_a_piece, memory_order_relaxed);
+        if (first >= job->copy.rows)
+            return;
+        const size_t left = job->copy.rows - first;
+        do_piece(job, first, left < job->rows_a_piece ? left : job->rows_a_piece);
+    }
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Until the value is no longer that. */
+static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
+{
+    for (int look = 0; look < LOOKS && look_at(value) == that; look++)
+        pause_briefly();
+    if (look_at(value) == that)
+        sched_yield();
+}
+
+/* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
+static void linger(uint32_t number)
+{
+    const double start = tb_seconds();
+    while (look_at(&work_listed) == 0 && number < look_at(&helpers_wanted) &&
+           tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
+        look_for_a_while(&work_listed, 0);
+}
+
+/* The lock is held on entry and on return. */
+static void help_with(tb_copy_job *job)
+{
+    atomic_fetch_add(&job->helpers, 1);
+    wake_two(job);
+    tb_free_lock(&lock);
+    copy_pieces(job);
+    take_lock();
+    leave_list(job);
+    if (atomic_fetch_sub(&job->helpers, 1) == 1)
+        tb_wake_all(&job->helpers);
+}
+
+static void leave_touch_list(tb_touch_job *done)
+{
+    for (tb_touch_job **link = &touch_jobs; *link; link = &(*link)->next)
+        if (*link == done) {
+            *link = done->next;
+            atomic_fetch_sub(&work_listed, 1);
+            return;
+        }
+}
+
+/* One piece, as there may be something to copy then. The lock is held on entry and on return. */
+static void touch_with(tb_touch_job *job)
+{
+    const size_t piece = atomic_fetch_add(&job->next_piece, 1);
+    if (piece + 1 >= job->pieces)
+        leave_touch_list(job);
+    if (piece >= job->pieces)
+        return;
+    atomic_fetch_add(&job->helpers, 1);
+    tb_free_lock(&lock);
+    tb_touch_piece(&job->pages, piece);
+    take_lock();
+    if (atomic_fetch_sub(&job->helpers, 1) == 1)
+        tb_wake_all(&job->helpers);
+}
+
+/* The lock is held on entry and on return. */
+static void sleep_until_woken(struct helper *helper)
+{
+    helper->asleep = true;
+    tb_free_lock(&lock);
+    while (sem_wait(&helper->waking) != 0)
+        continue;
+    take_lock();
+}
+
+/* The helper's number. */
+static uint32_t settle(void)
+{
+    take_lock();
+    const int number = helpers_settled++, started = helpers_started, core = callers_core;
+    tb_free_lock(&lock);
+    tb_stay_on_own_cores(core, number, started);
+    return (uint32_t)number;
+}
+
+static void *help(void *unused)
+{
+    const uint32_t number = settle();
+    for (;;) {
+        linger(number);
+        take_lock();
+        if (jobs && number < look_at(&helpers_wanted))
+            help_with(jobs);
+        else if (touch_jobs && number < look_at(&helpers_wanted))
+            touch_with(touch_jobs);
+        else
+            sleep_until_woken(&helpers[number]);
+        tb_free_lock(&lock);
+    }
+    return unused;
+}
+
+/* Under the lock. */
+static void start_helpers(void)
+{
+    const int wanted = helpers_for(links_wanted, bytes_wanted);
+    atomic_store(&helpers_wanted, (uint32_t)wanted);
+    if (helpers_started == 0) {
+        const int core = sched_getcpu();
+        callers_core = core < 0 ? 0 : core;
+    }
+    for (; helpers_started < wanted; helpers_started++) {
+        sem_init(&helpers[helpers_started].waking, 0, 0);
+        if (!tb_start_thread(help, NULL))
+            return;
+    }
+}
+
+static void enter_list(tb_copy_job *job)
+{
+    tb_copy_job **link = &jobs;
+    while (*link)
+        link = &(*link)->next;
+    *link = job;
+    atomic_fetch_add(&work_listed, 1);
+}
+
+static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
+{
+    *job = (tb_copy_job){.copy = *copy,
+                         .compares = compares,
+                         .rows_a_piece = copy->row_bytes < PIECE_BYTES ? PIECE_BYTES / copy->row_bytes : 1};
+    if (copy->rows * copy->row_bytes <= ALONE_BYTES) {
+        do_piece(job, 0, copy->rows);
+        atomic_init(&job->next_row, copy->rows);
+        return;
+    }
+    take_lock();
+    start_helpers();
+    enter_list(job);
+    wake_two(job);
+    tb_free_lock(&lock);
+}
+
+void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy)
+{
+    begin(job, copy, false);
+}
+
+void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy)
+{
+    begin(job, copy, true);
+}
+
+bool tb_compare_end(tb_copy_job *job)
+{
+    tb_copy_end(job);
+    return !atomic_load_explicit(&job->differs, memory_order_relaxed);
+}
+
+/* Those who are at their last piece of a job that is in no list. */
+static void wait_for_last(_Atomic(uint32_t) *helpers)
+{
+    const double start = tb_seconds();
+    for (uint32_t left; (left = look_at(helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
+        look_for_a_while(helpers, left);
+    for (uint32_t left; (left = atomic_load_explicit(helpers, memory_order_acquire)) > 0;)
+        tb_wait_while(helpers, left, -1);
+    /* The last to leave may still be about to wake who waits for it. */
+    take_lock();
+    tb_free_lock(&lock);
+}
+
+static void wait_for_helpers(tb_copy_job *job)
+{
+    take_lock();
+    leave_list(job);
+    tb_free_lock(&lock);
+    wait_for_last(&job->helpers);
+}
+
+void tb_copy_end(tb_copy_job *job)
+{
+    copy_pieces(job);
+    wait_for_helpers(job);
+}
+
+void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
+{
+    *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
+    take_lock();
+    job->next = touch_jobs;
+    touch_jobs = job;
+    atomic_fetch_add(&work_listed, 1);
+    tb_free_lock(&lock);
+}
+
+void tb_touch_leave(tb_touch_job *job)
+{
+    take_lock();
+    leave_touch_list(job);
+    tb_free_lock(&lock);
+    wait_for_last(&job->helpers);
+}
+
+void tb_copy_leave(tb_copy_job *job)
+{
+    atomic_store(&job->next_row, job->copy.rows);
+    wait_for_helpers(job);
+}
+
+void tb_copy_call_helpers(size_t bytes, int links)
+{
+    const size_t pieces = bytes / PIECE_BYTES;
+    take_lock();
+    const uint32_t others = atomic_fetch_add(&callers, 1);
+    if (others == 0 || links_wanted < links)
+        links_wanted = links;
+    if (others == 0 || bytes_wanted < bytes)
+        bytes_wanted = bytes;
+    start_helpers();
+    wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
+    tb_free_lock(&lock);
+}
+
+void tb_copy_dismiss_helpers(void)
+{
+    atomic_fetch_sub(&callers, 1);
+}

@@ -1,0 +1,73 @@
+/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes. What is
+ * copied can have its fingerprints taken on the way, or be held against them.
+ */
+#ifndef TB_COPY_THREADS_H
+#define TB_COPY_THREADS_H
+
+#include "lib/streaming/fingerprint.h"
+#include "lib/streaming/pages.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
+ * are and not read again soon, or that a device reads next. */
+typedef struct tb_host_copy {
+    char *target; /* of a comparison: not looked at */
+    const char *source;
+    size_t target_pitch, source_pitch, row_bytes, rows;
+    bool past_caches;
+    tb_fingerprint
+        *prints; /* of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted */
+} tb_host_copy;
+
+/* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
+typedef struct tb_copy_job tb_copy_job;
+struct tb_copy_job {
+    tb_copy_job *next;
+    tb_host_copy copy;
+    size_t rows_a_piece;
+    bool compares;
+    atomic_bool differs;       /* in one of its pieces, the others may not have been looked at */
+    atomic_size_t next_row;    /* to be taken; at rows or beyond when all are */
+    _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
+};
+
+/* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread being had, and
+ * returns when all is copied. Jobs are begun and ended by any thread, and are taken up in the order in which they were
+ * begun. */
+void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy);
+void tb_copy_end(tb_copy_job *job);
+
+/* The same for a job that is given up, perhaps not begun: what has not been copied by now is not. */
+void tb_copy_leave(tb_copy_job *job);
+
+/* The same, but nothing is copied: end returns whether the source is as the prints say. */
+void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
+bool tb_compare_end(tb_copy_job *job);
+
+/* Pages to be touched by helpers that have nothing to copy (lib/streaming/pages.h); it must stay where it is from begin to leave, after
+ * which nobody touches them any more. */
+typedef struct tb_touch_job tb_touch_job;
+struct tb_touch_job {
+    tb_touch_job *next;
+    tb_pages pages;
+    size_t pieces;
+    atomic_size_t next_piece;
+    _Atomic(uint32_t) helpers;
+};
+
+void tb_touch_begin(tb_touch_job *job, const tb_pages *pages);
+void tb_touch_leave(tb_touch_job *job);
+
+/* Threads that copy together for so many links, so many bytes for each; one that calls among them. */
+int tb_copy_threads(int links, size_t bytes);
+
+/* Jobs of so many bytes in all will follow, and so many links are filled at once: helpers are woken, and look for
+ * work instead of sleeping until they are dismissed, or there has been none for two milliseconds. */
+void tb_copy_call_helpers(size_t bytes, int links);
+void tb_copy_dismiss_helpers(void);
+
+#endif

@@ -1,0 +1,139 @@
+#include "lib/streaming/pages.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 and later */
+#endif
+
+/* Of less, the faults take less than seeing to them. */
+#define LEAST_BYTES ((size_t)1 << 20)
+/* Shorter rows with whole pages between them are not worth a call of the kernel each. */
+#define LEAST_ROW ((size_t)64 << 10)
+
+enum { SAMPLES = 8 };
+
+static size_t page_bytes(void)
+{
+    static atomic_size_t known;
+    size_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+    if (bytes == 0) {
+        bytes = (size_t)sysconf(_SC_PAGESIZE);
+        atomic_store_explicit(&known, bytes, memory_order_relaxed);
+    }
+    return bytes;
+}
+
+static bool has_wide_gaps(const tb_pages *pages)
+{
+    return pages->pitch - pages->row_bytes >= page_bytes();
+}
+
+static bool is_missing(const char *address)
+{
+    unsigned char present = 1;
+    void *page = (void *)((uintptr_t)address / page_bytes() * page_bytes());
+    return mincore(page, 1, &present) == 0 && !(present & 1);
+}
+
+bool tb_pages_are_missing(const tb_pages *pages)
+{
+    const int error = errno;
+    bool missing = false;
+    if (pages->rows * pages->row_bytes < LEAST_BYTES ||
+        (has_wide_gaps(pages) && pages->row_bytes < LEAST_ROW))
+        return false;
+    for (size_t i = 0; i < SAMPLES && !missing; i++) {
+        const size_t row = (2 * i + 1) * pages->rows / (2 * SAMPLES);
+        missing = is_missing(pages->memory + row * pages->pitch + i * (pages->row_bytes - 1) / (SAMPLES - 1));
+    }
+    errno = error;
+    return missing;
+}
+
+/* The kernel refuses what it does not know as it refuses pages that may not be written, so it is asked about one that may. */
+static bool kernel_populates(void)
+{
+    enum { UNKNOWN, YES, NO };
+    static atomic_int answer;
+    if (atomic_load_explicit(&answer, memory_order_relaxed) == UNKNOWN) {
+        const size_t bytes = page_bytes();
+        void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const bool does = page != MAP_FAILED && madvise(page, bytes, MADV_POPULATE_WRITE) == 0;
+        if (page != MAP_FAILED)
+            munmap(page, bytes);
+        atomic_store_explicit(&answer, does ? YES : NO, memory_order_relaxed);
+    }
+    return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
+}
+
+/* Older kernels: a byte of each page is written with what it holds, in one step, as the program's threads may be writing beside
+ * C. Only bytes of C's own are touched. */
+static void touch_each(char *first, const char *end)
+{
+    for (char *at = first; at < end;) {
+        __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
+        at = (char *)(((uintptr_t)at / page_bytes() + 1) * page_bytes());
+    }
+}
+
+/* A piece is what lies in one large page, which two threads would clear twice; where columns have wide gaps, or the kernel
+ * does not populate, it is about as many rows. */
+#define PIECE_BYTES ((size_t)2 << 20)
+
+static bool by_large_pages(const tb_pages *pages)
+{
+    return !has_wide_gaps(pages) && kernel_populates();
+}
+
+static char *end_of(const tb_pages *pages)
+{
+    return pages->memory + (pages->rows - 1) * pages->pitch + pages->row_bytes;
+}
+
+static uintptr_t first_large_page(const tb_pages *pages)
+{
+    return (uintptr_t)pages->memory / PIECE_BYTES * PIECE_BYTES;
+}
+
+static size_t rows_a_piece(const tb_pages *pages)
+{
+    return pages->pitch < PIECE_BYTES ? PIECE_BYTES / pages->pitch : 1;
+}
+
+size_t tb_count_pieces(const tb_pages *pages)
+{
+    if (by_large_pages(pages))
+        return ((uintptr_t)end_of(pages) - first_large_page(pages) + PIECE_BYTES - 1) / PIECE_BYTES;
+    return (pages->rows + rows_a_piece(pages) - 1) / rows_a_piece(pages);
+}
+
+/* From the beginning of the first one's page. */
+static void populate(char *first, const char *end)
+{
+    char *page = (char *)((uintptr_t)first / page_bytes() * page_bytes());
+    madvise(page, (size_t)(end - page), MADV_POPULATE_WRITE);
+}
+
+static void touch_large_page(const tb_pages *pages, size_t piece)
+{
+    char *first = (char *)(first_large_page(pages) + piece * PIECE_BYTES), *end = first + PIECE_BYTES;
+    populate(first > pages->memory ? first : pages->memory, end < end_of(pages) ? end : end_of(pages));
+}
+
+void tb_touch_piece(const tb_pages *pages, size_t piece)
+{
+    const size_t most = rows_a_piece(pages);
+    if (by_large_pages(pages)) {
+        touch_large_page(pages, piece);
+        return;
+    }
+    for (size_t row = piece * most; row < (piece + 1) * most && row < pages->rows; row++) {
+        char *first = pages->memory + row * pages->pitch;
+        (kernel_populates() ? populate : touch_each)(first, first + pages->row_bytes);
+    }
+}

@@ -1,0 +1,224 @@
+#include "lib/streaming/pipeline.h"
+
+#include "lib/process/leaving.h"
+#include "lib/process/lock.h"
+#include "lib/machine/machine.h"
+#include "lib/reports/options.h"
+
+#define DEVICES_MAXIMUM 64
+
+/* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
+ * together stay in the caches of a host that has a GPU. */
+#define PINNED_MIB        (2L * TB_SLOTS * 8)
+#define PINNED_MIB_IN_ALL 256L
+
+/* Medium products leave most of the device idle, and the link: so many are at work side by side. */
+#define LANES 4
+
+/* Who comes first is served first: by the first lane, which has the large products to itself, or by any that is free. */
+static struct queue {
+    tb_lock lock;
+    _Atomic(uint32_t) changes; /* who waits sleeps on it */
+    tb_turn *first;            /* of those who wait */
+    int turns;                 /* of those who wait or are served */
+    double backlog;            /* in seconds, of them all */
+    bool taken[LANES];
+    tb_pipeline *lanes[LANES]; /* those that are kept, with nobody or with who is served */
+} queues[DEVICES_MAXIMUM];
+
+size_t tb_slot_bytes(void)
+{
+    long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
+    int devices = tb_machine_facts().chip_count;
+    if (mib == 0)
+        mib = devices * PINNED_MIB > PINNED_MIB_IN_ALL ? PINNED_MIB_IN_ALL / devices : PINNED_MIB;
+    return ((size_t)mib << 20) / (2 * TB_SLOTS);
+}
+
+tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
+{
+    return *event ? TB_OK : tb_device.create_event(pipeline->device, event);
+}
+
+tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
+{
+    if (!slot->pinned.memory)
+        TB_TRY(tb_take_buffer(TB_PINNED, pipeline->slot_bytes, &slot->pinned));
+    return tb_need_event(pipeline, &slot->done);
+}
+
+static tb_status open_pipeline(tb_pipeline *pipeline)
+{
+    pipeline->slot_bytes = tb_slot_bytes();
+    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->load));
+    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->compute));
+    return tb_device.create_stream(pipeline->device, &pipeline->unload);
+}
+
+static void close_stream(tb_stream *stream)
+{
+    if (stream)
+        tb_device.destroy_stream(stream);
+}
+
+static void close_events(tb_event *const *events, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (events[i])
+            tb_device.destroy_event(events[i]);
+}
+
+/* Nothing uses it, and its slots are empty. What it remembers of operands is left as it is, as it may be half changed. */
+static void close_pipeline(tb_pipeline *pipeline)
+{
+    close_stream(pipeline->load);
+    close_stream(pipeline->compute);
+    close_stream(pipeline->unload);
+    for (int i = 0; i < TB_SLOTS; i++) {
+        close_events(&pipeline->in[i].done, 1);
+        close_events(&pipeline->out[i].done, 1);
+    }
+    close_events(&pipeline->ordered, 1);
+    close_events(&pipeline->loaded, 1);
+    close_events(pipeline->consumed, TB_RING_MAXIMUM);
+    close_events(pipeline->finished, TB_PANELS_IN_FLIGHT);
+    tb_unmake(pipeline);
+}
+
+/* The turn has it from the beginning, and its lane when it is whole: who leaves in between closes it (tb_leave_turn). */
+static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
+{
+    tb_pipeline *pipeline = turn->pipeline = tb_make(sizeof *pipeline);
+    if (!pipeline)
+        return TB_OUT_OF_MEMORY;
+    pipeline->device = turn->device;
+    pipeline->lane = turn->lane;
+    const tb_status status = open_pipeline(pipeline);
+    if (status == TB_OK) {
+        *kept = pipeline;
+    } else {
+        turn->pipeline = NULL;
+        close_pipeline(pipeline);
+    }
+    return status;
+}
+
+/* Frees the lock, and wakes who waits. */
+static void announce(struct queue *queue)
+{
+    atomic_fetch_add(&queue->changes, 1);
+    tb_free_lock(&queue->lock);
+    tb_wake_all(&queue->changes);
+}
+
+/* Under the lock. */
+static void enter(struct queue *queue, tb_turn *turn)
+{
+    tb_turn **link = &queue->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = turn;
+    queue->turns++;
+    queue->backlog += turn->seconds;
+    turn->in_queue = true;
+}
+
+/* Under the lock. */
+static void stop_waiting(struct queue *queue, const tb_turn *turn)
+{
+    for (tb_turn **link = &queue->first; *link; link = &(*link)->next)
+        if (*link == turn) {
+            *link = turn->next;
+            return;
+        }
+}
+
+/* Under the lock. -1: none is free. */
+static int free_lane(const struct queue *queue, bool medium)
+{
+    for (int lane = 0; lane < (medium ? LANES : 1); lane++)
+        if (!queue->taken[lane])
+            return lane;
+    return -1;
+}
+
+/* Until the turn has a lane; TB_DEVICE_LOST where nobody will come to one any more. */
+static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
+{
+    tb_take_lock(&queue->lock);
+    enter(queue, turn);
+    while (!tb_is_damaged(&queue->lock) &&
+           (queue->first != turn || (turn->lane = free_lane(queue, turn->medium)) < 0)) {
+        const uint32_t seen = atomic_load(&queue->changes);
+        tb_free_lock(&queue->lock);
+        tb_wait_while(&queue->changes, seen, -1);
+        tb_take_lock(&queue->lock);
+    }
+    if (tb_is_damaged(&queue->lock)) {
+        announce(queue);
+        return TB_DEVICE_LOST;
+    }
+    stop_waiting(queue, turn);
+    queue->taken[turn->lane] = true;
+    announce(queue);
+    return TB_OK;
+}
+
+void tb_end_turn(tb_turn *turn)
+{
+    struct queue *queue = &queues[turn->device];
+    tb_take_lock(&queue->lock);
+    stop_waiting(queue, turn);
+    if (turn->lane >= 0)
+        queue->taken[turn->lane] = false;
+    /* Sums of seconds are rounded: a device that nobody uses is to have nothing to do. */
+    queue->backlog = --queue->turns > 0 ? queue->backlog - turn->seconds : 0;
+    turn->in_queue = false;
+    announce(queue);
+}
+
+tb_status tb_take_turn(tb_turn *turn)
+{
+    struct queue *queue = &queues[turn->device];
+    turn->lane = -1;
+    turn->pipeline = NULL;
+    tb_status status = wait_for_lane(queue, turn);
+    if (status == TB_OK && !tb_machine_device(turn->device)) /* lost while the thread was waiting */
+        status = TB_DEVICE_LOST;
+    if (status == TB_OK && !(turn->pipeline = queue->lanes[turn->lane]))
+        status = make_pipeline(turn, &queue->lanes[turn->lane]);
+    if (status != TB_OK)
+        tb_end_turn(turn);
+    return status;
+}
+
+void tb_leave_turn(void *left)
+{
+    tb_turn *turn = left;
+    tb_left_in_the_middle();
+    if (!turn->in_queue) /* not yet, or no more */
+        return;
+    if (turn->lane >= 0 && turn->pipeline) {
+        queues[turn->device].lanes[turn->lane] = NULL;
+        if (tb_machine_device(turn->device))
+            close_pipeline(turn->pipeline);
+    }
+    tb_end_turn(turn);
+}
+
+int tb_devices_at_work(void)
+{
+    int devices = 0;
+    for (int device = 0; device < tb_machine_facts().chip_count && device < DEVICES_MAXIMUM; device++)
+        devices += tb_pipeline_backlog(device) > 0;
+    return devices;
+}
+
+double tb_pipeline_backlog(int device)
+{
+    struct queue *queue = &queues[device];
+    tb_take_lock(&queue->lock);
+    double backlog = queue->backlog;
+    tb_free_lock(&queue->lock);
+    return backlog;
+}

@@ -1,0 +1,479 @@
+/* The streamed route: operands in host memory, or some of them, go through a device panel by panel, or through
+ * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
+ * host's BLAS computes that.
+ */
+#include "lib/call/run.h"
+
+#include "dispatch/tiling.h"
+#include "lib/machine/calibrate.h"
+#include "lib/process/clock.h"
+#include "lib/streaming/copy_threads.h"
+#include "lib/reports/counters.h"
+#include "lib/device/device.h"
+#include "lib/process/leaving.h"
+#include "lib/process/lock.h"
+#include "lib/machine/machine.h"
+#include "lib/device/memory.h"
+#include "lib/device/operand.h"
+#include "lib/reports/options.h"
+#include "lib/call/stream.h"
+#include "lib/streaming/stream_product.h"
+#include "lib/process/threads.h"
+
+#include <math.h>
+
+/* Less than this is not worth a device's while. */
+#define BUDGET_LEAST ((double)(1 << 20))
+
+/* The share of what is free that is taken when the option does not say: the program may want some itself. */
+#define BUDGET_SHARE 0.75
+
+/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
+#define NOMINAL_LINK 52e9
+
+/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together (on an H200's
+ * host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides whether to leave the host at all. */
+#define NOMINAL_COPY_A_THREAD 10e9
+
+/* Device memory that this call may use, in bytes. */
+static tb_status find_budget(int device, double *bytes)
+{
+    size_t free_bytes, total_bytes;
+    long mib = tb_option_value(TB_OPTION_DEVICE_MEMORY);
+    if (mib > 0) {
+        *bytes = (double)mib * (1 << 20);
+        return TB_OK;
+    }
+    TB_TRY(tb_device.memory(device, &free_bytes, &total_bytes));
+    *bytes = BUDGET_SHARE * (double)(free_bytes + tb_kept_bytes(device));
+    return TB_OK;
+}
+
+/* Rows first_row and on of a product, so many of them. */
+static tb_problem rows_of(const tb_problem *problem, int64_t first_row, int64_t rows)
+{
+    tb_problem part = *problem;
+    part.m = rows;
+    part.a += part.transpose_a ? first_row * part.lda : first_row;
+    part.c += first_row;
+    return part;
+}
+
+static tb_problem columns_of(const tb_problem *problem, int64_t first_column)
+{
+    tb_problem part = *problem;
+    part.n -= first_column;
+    part.b += part.transpose_b ? first_column : first_column * part.ldb;
+    part.c += first_column * part.ldc;
+    return part;
+}
+
+static void compute_on_host(const tb_problem *problem, const tb_host *host)
+{
+    if (problem->m == 0 || problem->n == 0)
+        return;
+    if (host->sgemm)
+        host->sgemm(host, problem);
+    else
+        tb_portable_sgemm(problem);
+}
+
+static void finish_on_host(const tb_problem *problem, const tb_progress *done, const tb_host *host)
+{
+    tb_problem block = rows_of(problem, done->rows, done->next_rows);
+    tb_problem right = columns_of(&block, done->columns);
+    int64_t next_row = done->rows + done->next_rows;
+    tb_problem below = rows_of(problem, next_row, problem->m - next_row);
+    compute_on_host(&right, host);
+    compute_on_host(&below, host);
+}
+
+/* Streams block after block of rows. */
+static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+{
+    while (done->rows < problem->m) {
+        const int64_t first = done->rows, left = problem->m - first;
+        const tb_problem block = rows_of(problem, first, left < tiling->block_m ? left : tiling->block_m);
+        const tb_status status = tb_stream_product(pipeline, &block, plan, kernel, tiling, done);
+        done->rows += first;
+        TB_TRY(status);
+    }
+    return TB_OK;
+}
+
+static tb_passage passage(const tb_place *place)
+{
+    if (tb_is_on_device(place))
+        return TB_NO_PASSAGE;
+    return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
+}
+
+/* Slots keep what lies there until the device has done its part, where beta is to be applied to it. */
+static tb_passage passage_of_c(const tb_place *place, float beta)
+{
+    return beta != 0 && place->memory != TB_MEMORY_DEVICE ? TB_BY_SLOTS : passage(place);
+}
+
+/* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0 with 16 lanes. What
+ * is measured differs a little from one process to the next, and products are to be cut alike in all of them. */
+static tb_chip nominal_chip(int device, const tb_device_description *description)
+{
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip *measured = tb_find_chip(&machine, device);
+    tb_chip chip = tb_presume_chip(device, description);
+    if (measured) {
+        chip.link_in = NOMINAL_LINK * exp2(round(log2(measured->link_in / NOMINAL_LINK)));
+        chip.link_out = NOMINAL_LINK * exp2(round(log2(measured->link_out / NOMINAL_LINK)));
+        chip.clusters = measured->clusters;
+    }
+    return chip;
+}
+
+static size_t bytes_of(const tb_problem *problem)
+{
+    const size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
+    return sizeof(float) * (m * k + k * n + m * n);
+}
+
+/* The host copies for all devices that share the product. */
+static double nominal_copy_rate(const tb_problem *problem, int devices)
+{
+    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices, bytes_of(problem)) / devices;
+}
+
+static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
+{
+    const tb_problem *p = &known->problem;
+    const tb_budget *b = &known->budget;
+    return p->m == problem->m && p->n == problem->n && p->k == problem->k &&
+           p->transpose_a == problem->transpose_a && p->transpose_b == problem->transpose_b &&
+           (p->beta == 0) == (problem->beta == 0) && b->kernel == budget->kernel &&
+           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
+           b->copy_rate == budget->copy_rate && b->a == budget->a && b->b == budget->b && b->c == budget->c;
+}
+
+/* What needs a part of the memory only is the same with more of it. */
+static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget)
+{
+    for (int i = 0; i < TB_TILINGS_KEPT; i++)
+        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget))
+            return &pipeline->known[i];
+    return NULL;
+}
+
+/* Going through the ways to cut a product takes up to a millisecond. */
+static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget,
+                          tb_tiling *tiling)
+{
+    const tb_known_tiling *before = find_known(pipeline, problem, budget);
+    if (before) {
+        *tiling = before->tiling;
+        return true;
+    }
+    if (!tb_choose_tiling(problem, budget, tiling))
+        return false;
+    if (tiling->whole) {
+        tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
+        *known = (tb_known_tiling){.problem = *problem, .budget = *budget, .tiling = *tiling};
+        known->budget.chip = NULL;
+        known->budget.bytes = tb_tiling_needs(budget, problem, tiling);
+    }
+    return true;
+}
+
+/* Whether a product failed for want of memory before anything was written. */
+static bool lacks_memory(tb_status status, const tb_progress *done)
+{
+    return status == TB_OUT_OF_MEMORY && done->rows == 0 && done->columns == 0;
+}
+
+/* Whether the pinned memory is known not to be there that operands have to go through. */
+static bool lacks_slots(const tb_budget *room)
+{
+    const bool needed = room->a == TB_BY_SLOTS || room->b == TB_BY_SLOTS || room->c == TB_BY_SLOTS;
+    return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
+}
+
+/* As it was cut before, where the library keeps what that took: asking how much is free takes several microseconds. Else
+ * TB_OUT_OF_MEMORY. */
+static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                                tb_budget room, tb_progress *done)
+{
+    if (tb_option_value(TB_OPTION_DEVICE_MEMORY) > 0)
+        return TB_OUT_OF_MEMORY;
+    room.bytes = (double)tb_kept_bytes(pipeline->device);
+    const tb_known_tiling *known = find_known(pipeline, problem, &room);
+    return known && known->changes == tb_buffer_changes()
+               ? stream_rows(pipeline, problem, plan, room.kernel, &known->tiling, done)
+               : TB_OUT_OF_MEMORY;
+}
+
+/* With less and less memory, while that is what is missing and nothing has been written. */
+static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                        const tb_kernel *kernel, tb_progress *done)
+{
+    const tb_device_description *device = tb_machine_device(pipeline->device);
+    if (!device)
+        return TB_DEVICE_LOST;
+    const tb_chip chip = nominal_chip(pipeline->device, device);
+    tb_budget room = {.kernel = kernel,
+                      .chip = &chip,
+                      .slot_bytes = (int64_t)pipeline->slot_bytes,
+                      .copy_rate = nominal_copy_rate(problem, plan->part_count),
+                      .a = passage(&plan->a),
+                      .b = passage(&plan->b),
+                      .c = passage_of_c(&plan->c, problem->beta)};
+    if (lacks_slots(&room))
+        return TB_OUT_OF_MEMORY;
+    tb_status status = stream_in_kept(pipeline, problem, plan, room, done);
+    if (!lacks_memory(status, done) || lacks_slots(&room))
+        return status;
+    TB_TRY(find_budget(pipeline->device, &room.bytes));
+    for (; room.bytes >= BUDGET_LEAST; room.bytes /= 2) {
+        tb_tiling tiling;
+        if (!choose_tiling(pipeline, problem, &room, &tiling))
+            break;
+        status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
+        if (!lacks_memory(status, done) || lacks_slots(&room))
+            break;
+    }
+    tb_known_tiling *known = status == TB_OK ? find_known(pipeline, problem, &room) : NULL;
+    if (known)
+        known->changes = tb_buffer_changes();
+    return status;
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------ */
+
+/* One device's part of a call, and how it went. */
+typedef struct work {
+    bool has_thread;
+    _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
+    tb_problem problem;
+    const tb_plan *plan;
+    const tb_kernel *kernel;
+    int device;
+    tb_progress done;
+    tb_status status;
+    double seconds;    /* without waiting for the device's turn */
+    double link_bytes; /* that went over the link */
+} work;
+
+/* Of up to so many bytes a product leaves most of the device idle (1024 x 1024 x 1024 has 12 MiB). */
+#define MEDIUM_BYTES ((size_t)16 << 20)
+
+static bool is_medium(const work *work)
+{
+    return work->plan->part_count == 1 && bytes_of(&work->problem) <= MEDIUM_BYTES;
+}
+
+static void take_turn(work *work)
+{
+    tb_turn turn = {.device = work->device, .medium = is_medium(work), .seconds = work->plan->device_seconds};
+    tb_leaving leaving;
+    tb_when_left(&leaving, tb_leave_turn, &turn);
+    work->status = tb_take_turn(&turn);
+    if (work->status == TB_OK) {
+        const double start = tb_seconds();
+        work->status = stream(turn.pipeline, &work->problem, work->plan, work->kernel, &work->done);
+        work->seconds = tb_seconds() - start;
+        tb_end_turn(&turn);
+    }
+    tb_not_left(&leaving);
+}
+
+static void *do_part(void *argument)
+{
+    work *work = argument;
+    take_turn(work);
+    work->link_bytes = tb_take_link_bytes();
+    /* From here on it is whose it was before. */
+    if (work->has_thread) {
+        _Atomic(uint32_t) *left = work->left;
+        if (atomic_fetch_sub(left, 1) == 1)
+            tb_wake_all(left);
+    }
+    return NULL;
+}
+
+/* A product that one device computes goes to the one with the least to do, where any of them would do. */
+static int least_busy(const tb_plan *plan, int device)
+{
+    if (plan->part_count > 1 || tb_is_on_device(&plan->a) || tb_is_on_device(&plan->b) ||
+        tb_is_on_device(&plan->c))
+        return device;
+    tb_machine machine = tb_machine_facts();
+    const tb_chip *chosen = tb_find_chip(&machine, device);
+    for (int i = 0; chosen && i < machine.chip_count && machine.devices_wanted != 1; i++) {
+        const tb_chip *chip = &machine.chips[i];
+        if (chip->open && chip->architecture == chosen->architecture &&
+            chip->multiprocessors >= chosen->multiprocessors &&
+            tb_pipeline_backlog(chip->device) < tb_pipeline_backlog(device))
+            device = chip->device;
+    }
+    return device;
+}
+
+static work make_work(const tb_problem *problem, const tb_plan *plan, const tb_part *part)
+{
+    tb_problem columns = columns_of(problem, part->column);
+    columns.n = part->columns;
+    return (work){.problem = rows_of(&columns, part->row, part->rows),
+                  .plan = plan,
+                  .kernel = part->kernel,
+                  .device = least_busy(plan, part->device)};
+}
+
+static void wait_for_parts(void *left)
+{
+    _Atomic(uint32_t) *parts = left;
+    for (uint32_t now; (now = atomic_load(parts)) > 0;)
+        tb_wait_while(parts, now, -1);
+}
+
+/* Who waits for parts counts with none that has no thread, however the caller leaves. */
+static void start_part(work *work, _Atomic(uint32_t) *left)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    work->left = left;
+    work->has_thread = true;
+    atomic_fetch_add(left, 1);
+    if (!tb_start_thread(do_part, work)) {
+        work->has_thread = false;
+        atomic_fetch_sub(left, 1);
+    }
+    tb_let_signals(&signals);
+}
+
+/* All parts at once, as far as threads can be had. */
+static void do_parts(work *works, int count)
+{
+    _Atomic(uint32_t) left = 0;
+    tb_leaving leaving;
+    tb_when_left(&leaving, wait_for_parts, &left);
+    for (int i = 1; i < count; i++)
+        start_part(&works[i], &left);
+    do_part(&works[0]);
+    for (int i = 1; i < count; i++)
+        if (!works[i].has_thread)
+            do_part(&works[i]);
+    wait_for_parts(&left);
+    tb_not_left(&leaving);
+}
+
+/* ---- When the device cannot ------------------------------------------------------------------------------- */
+
+/* What lies on a device that still works but cannot do the product, fetched into host memory; data is NULL when
+ * there was nothing to fetch. */
+static tb_status fetch(tb_stream *stream, const tb_place *place, tb_matrix *matrix, void **copy)
+{
+    *copy = NULL;
+    if (place->memory != TB_MEMORY_DEVICE || matrix->rows == 0 || matrix->columns == 0)
+        return TB_OK;
+    *copy = tb_make((size_t)matrix->rows * (size_t)matrix->columns * sizeof(float));
+    if (!*copy)
+        return TB_OUT_OF_MEMORY;
+    TB_TRY(tb_copy_matrix(stream, TB_DEVICE_TO_HOST, matrix, *copy, matrix->rows));
+    matrix->data = *copy;
+    matrix->ld = matrix->rows;
+    return TB_OK;
+}
+
+static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
+                                 const tb_progress *done, const tb_host *host, void *copies[3])
+{
+    tb_problem fetched = *problem;
+    tb_matrix a = tb_matrix_a(problem), b = tb_matrix_b(problem), c = tb_matrix_c(problem);
+    TB_TRY(fetch(stream, &plan->a, &a, &copies[0]));
+    TB_TRY(fetch(stream, &plan->b, &b, &copies[1]));
+    TB_TRY(fetch(stream, &plan->c, &c, &copies[2]));
+    TB_TRY(tb_device.synchronize(stream));
+    fetched.a = a.data;
+    fetched.lda = a.ld;
+    fetched.b = b.data;
+    fetched.ldb = b.ld;
+    if (copies[2]) {
+        fetched.c = copies[2];
+        fetched.ldc = c.ld;
+    }
+    finish_on_host(&fetched, done, host);
+    if (!copies[2])
+        return TB_OK;
+    tb_copy back = {.direction = TB_HOST_TO_DEVICE,
+                    .target = problem->c,
+                    .target_pitch = (size_t)problem->ldc * sizeof(float),
+                    .source = copies[2],
+                    .source_pitch = (size_t)c.ld * sizeof(float),
+                    .row_bytes = (size_t)c.rows * sizeof(float),
+                    .rows = (size_t)c.columns};
+    TB_TRY(tb_issue_copy(stream, &back));
+    return tb_device.synchronize(stream);
+}
+
+/* The host computes what the device could not, although it cannot reach all operands. */
+static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const tb_progress *done,
+                        const tb_host *host)
+{
+    tb_stream *stream;
+    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
+    void *copies[3] = {NULL};
+    tb_status status = compute_fetched(stream, problem, plan, done, host, copies);
+    tb_device.destroy_stream(stream);
+    for (int i = 0; i < 3; i++)
+        tb_unmake(copies[i]);
+    return status;
+}
+
+static bool has_begun(const work *works, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (works[i].status == TB_OK || works[i].done.rows > 0 || works[i].done.columns > 0)
+            return true;
+    return false;
+}
+
+/* The parts that failed, each from where it had come to. TB_DECLINED when the whole product is still to be done. */
+static tb_outcome finish(const work *works, int count, const tb_host *host)
+{
+    if (!has_begun(works, count))
+        return TB_DECLINED;
+    for (int i = 0; i < count; i++)
+        if (works[i].status != TB_OK)
+            finish_on_host(&works[i].problem, &works[i].done, host);
+    return TB_DONE;
+}
+
+tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+                           double *seconds)
+{
+    work works[TB_PARTS_MAXIMUM];
+    const int count = plan->part_count;
+    for (int i = 0; i < count; i++)
+        works[i] = make_work(problem, plan, &plan->parts[i]);
+    do_parts(works, count);
+
+    bool complete = true, lost = false;
+    double slowest = 0;
+    for (int i = 0; i < count; i++) {
+        complete = complete && works[i].status == TB_OK;
+        lost = lost || works[i].status == TB_DEVICE_LOST;
+        slowest = works[i].seconds > slowest ? works[i].seconds : slowest;
+        tb_add_link_bytes(works[i].link_bytes);
+    }
+    if (complete) {
+        *seconds = slowest;
+        return TB_DONE;
+    }
+    /* Operands on a device: there is one part, and the host cannot reach all of it. */
+    if (!lost && plan->needs_device) {
+        tb_status status = rescue(problem, plan, &works[0].done, host);
+        if (status == TB_OK)
+            return TB_DONE;
+        lost = status == TB_DEVICE_LOST;
+    }
+    if (lost)
+        tb_machine_lose("multiplying matrices in host memory");
+    return plan->needs_device ? TB_DECLINED : finish(works, count, host);
+}

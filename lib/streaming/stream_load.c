@@ -1,0 +1,187 @@
+/* Operands' way in: parts of them go through the slots to the device, or straight from where the link can read them. */
+#include "lib/streaming/copy_threads.h"
+#include "words/integers.h"
+#include "lib/device/operand.h"
+#include "lib/streaming/stream_run.h"
+
+/* So much stays in the caches that the copying cores have to themselves, from where the link reads at less than half of its rate:
+ * it is written past them. Of more than that, what is filled first has gone on to the cache that they share when its turn
+ * comes, and is filled and read there. On an H200's host, of 16 cores with 2 MiB each: docs/routes.md. */
+#define OWN_CACHES_BYTES ((size_t)24 << 20)
+
+/* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and prints are taken
+ * anew. */
+static bool is_there(tb_cached_operand *operand, tb_slot *slot)
+{
+    tb_copy_job *job = &slot->job;
+    const tb_host_copy copy = job->copy;
+    const double bytes = (double)copy.row_bytes * (double)copy.rows;
+    operand->looked_at += bytes;
+    if (tb_compare_end(job)) {
+        operand->same += bytes;
+        return true;
+    }
+    tb_copy_begin(job, &copy);
+    tb_copy_end(job);
+    return false;
+}
+
+tb_status tb_send_filled(tb_stream_run *run)
+{
+    tb_slot *slot = run->filling;
+    if (!slot)
+        return TB_OK;
+    run->filling = NULL;
+    if (!slot->compared)
+        tb_copy_end(&slot->job);
+    else if (is_there(slot->compared, slot))
+        return TB_OK;
+    TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
+    TB_TRY(tb_device.record(slot->done, run->pipeline->load));
+    slot->busy = true;
+    return TB_OK;
+}
+
+/* A part of an operand on its way to the device through the slots: they take the columns as far apart as they will be on the
+ * device, so that the link moves one piece, or, where others' elements lie between them there, one behind the other. */
+typedef struct part {
+    const tb_matrix *matrix;
+    float *target;
+    int64_t target_ld;
+    bool in_one;  /* the link moves what lies between columns, too */
+    size_t pitch; /* of columns in a slot, in bytes */
+    tb_cached_operand *cached;
+    tb_strip *strip;      /* NULL: nothing is remembered of it */
+    int64_t first_column; /* of the operand's */
+} part;
+
+static part make_part(tb_cached_operand *cached, const tb_matrix *matrix, float *target, int64_t target_ld,
+                      bool is_part)
+{
+    const int64_t ld = is_part ? tb_pitched(matrix->rows) : target_ld;
+    part part = {.matrix = matrix,
+                 .target = target,
+                 .target_ld = target_ld,
+                 .in_one = !is_part,
+                 .pitch = (size_t)ld * sizeof(float),
+                 .cached = cached};
+    if (!cached)
+        return part;
+    const int64_t offset = matrix->data - cached->matrix.data;
+    part.first_column = offset / cached->matrix.ld;
+    part.strip =
+        tb_find_strip(cached, offset % cached->matrix.ld, matrix->rows, part.first_column, matrix->columns);
+    return part;
+}
+
+/* The next slot, when nothing reads it any more. */
+static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    tb_slot *next = *slot = &pipeline->in[run->next_in];
+    run->next_in = (run->next_in + 1) % TB_SLOTS;
+    TB_TRY(tb_need_slot(pipeline, next));
+    if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
+        TB_TRY(tb_return_ready(run));
+    if (next->busy)
+        TB_TRY(tb_device.event_wait(next->done));
+    next->busy = false;
+    return TB_OK;
+}
+
+/* With so many columns; those that are known are looked at instead. */
+static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *slot, int64_t column,
+                          size_t columns)
+{
+    const tb_matrix *matrix = part->matrix;
+    const size_t row_bytes = (size_t)matrix->rows * sizeof(float);
+    const tb_host_copy copy = {
+        .target = slot->pinned.memory,
+        .target_pitch = part->pitch,
+        .source = (const char *)(matrix->data + column * matrix->ld),
+        .source_pitch = (size_t)matrix->ld * sizeof(float),
+        .row_bytes = row_bytes,
+        .rows = columns,
+        .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .prints = part->strip ? tb_prints_of_column(part->strip, part->first_column + column) : NULL,
+    };
+    slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
+                             .target = part->target + column * part->target_ld,
+                             .target_pitch = (size_t)part->target_ld * sizeof(float),
+                             .source = slot->pinned.memory,
+                             .source_pitch = part->pitch,
+                             .row_bytes = part->in_one ? (columns - 1) * part->pitch + row_bytes : row_bytes,
+                             .rows = part->in_one ? 1 : columns};
+    const bool known = part->strip && tb_know(part->strip, part->first_column + column, (int64_t)columns);
+    slot->compared = known ? part->cached : NULL;
+    (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
+}
+
+/* While one slot is filled the one before is sent; the last of them stays to be sent. */
+static tb_status load_through_slots(tb_stream_run *run, const part *part)
+{
+    const size_t in_slot = run->pipeline->slot_bytes / part->pitch;
+    const int64_t all = part->matrix->columns, most = tb_larger((int64_t)in_slot, 1);
+    for (int64_t column = 0; column < all; column += most) {
+        tb_slot *slot;
+        TB_TRY(take_slot(run, &slot));
+        begin_filling(run, part, slot, column, (size_t)tb_smaller(most, all - column));
+        tb_status status = tb_send_filled(run);
+        run->filling = slot;
+        TB_TRY(status);
+        TB_TRY(tb_compute_due(run));
+    }
+    return TB_OK;
+}
+
+/* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may be writing has no
+ * fingerprints that are certain to be its own. Where there are no slots, nothing is remembered. */
+static bool needs_slots(tb_stream_run *run, const part *part)
+{
+    if (!part->strip)
+        return false;
+    if (tb_need_slot(run->pipeline, &run->pipeline->in[run->next_in]) == TB_OK)
+        return true;
+    tb_forget_columns(part->strip, part->first_column, part->matrix->columns);
+    return false;
+}
+
+static tb_cached_operand *cached_at(const tb_stream_run *run, const tb_place *place)
+{
+    return place == &run->plan->a ? run->cached_a : place == &run->plan->b ? run->cached_b : NULL;
+}
+
+tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+                  int64_t target_ld, bool is_part)
+{
+    if (matrix->rows == 0 || matrix->columns == 0)
+        return TB_OK;
+    switch (place->memory) {
+    case TB_MEMORY_HOST:
+    case TB_MEMORY_PINNED: {
+        const part part = make_part(cached_at(run, place), matrix, target, target_ld, is_part);
+        if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &part))
+            return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
+        return load_through_slots(run, &part);
+    }
+    case TB_MEMORY_MANAGED:
+    case TB_MEMORY_DEVICE:
+        break;
+    }
+    return tb_copy_matrix(run->pipeline->load, TB_DEVICE_TO_DEVICE, matrix, target, target_ld);
+}
+
+tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *target,
+                   bool already)
+{
+    if (tb_is_on_device(place) && !pad)
+        return TB_OK;
+    int64_t ld = tb_pitched(matrix->rows);
+    if (!already && place == &run->plan->a)
+        run->multiplied.a = NULL;
+    if (!already)
+        TB_TRY(tb_load(run, place, matrix, target, ld, false));
+    matrix->data = target;
+    matrix->ld = ld;
+    return TB_OK;
+}

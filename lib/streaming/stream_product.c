@@ -1,0 +1,417 @@
+/* The order of work, as the tiling has it. Panels of C go back while the next are computed and what those need is loaded.
+ * The calling thread keeps all of it going: it fills slots on the way in, and empties those on the way out in
+ * between.
+ */
+#include "lib/streaming/stream_product.h"
+
+#include "lib/streaming/copy_threads.h"
+#include "words/integers.h"
+#include "lib/process/leaving.h"
+#include "lib/device/operand.h"
+#include "lib/call/stream.h"
+#include "lib/streaming/stream_run.h"
+
+/* ---- Computing ---------------------------------------------------------------------------------------- */
+
+/* Work that is under way may be using the workspace that was too small. */
+static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
+    if (bytes <= run->workspace.bytes)
+        return TB_OK;
+    if (run->workspace.memory)
+        TB_TRY(tb_device.synchronize(pipeline->compute));
+    tb_give_buffer(&run->workspace);
+    run->multiplied.a = NULL;
+    return tb_take_buffer(pipeline->device, bytes, &run->workspace);
+}
+
+/* A product of that size, as multiply will see it. */
+static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
+{
+    tb_problem part = *run->problem;
+    const bool whole = run->tiling->whole;
+    const int64_t k = whole ? part.k : size->k;
+    if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
+        part.a = run->a.memory;
+        part.lda = whole ? run->ld_a : tb_pitched(part.transpose_a ? k : size->rows);
+    }
+    if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
+        part.b = run->b.memory;
+        part.ldb = tb_pitched(part.transpose_b ? (whole ? part.n : size->columns) : k);
+    }
+    part.m = size->rows;
+    part.n = size->columns;
+    part.k = size->k;
+    part.beta = size->beta;
+    return part;
+}
+
+/* Before there is any such work: enough for all products that follow. */
+static tb_status take_workspace(tb_stream_run *run)
+{
+    tb_part_size sizes[TB_PART_SIZES];
+    const int count = tb_tiling_sizes(run->problem, run->tiling, sizes);
+    for (int i = 0; i < count; i++) {
+        const tb_problem part = part_like(run, &sizes[i]);
+        TB_TRY(need_workspace(run, &part));
+    }
+    return TB_OK;
+}
+
+static tb_status multiply(tb_stream_run *run, const tb_problem *part)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(need_workspace(run, part));
+    const tb_problem *last = &run->multiplied;
+    const bool same_a =
+        last->a == part->a && last->lda == part->lda && last->m == part->m && last->k == part->k;
+    run->multiplied = *part;
+    return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
+                                                                run->workspace.memory);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------- */
+
+/* The columns of a block's product with one slab of k; loaded operands are filled in later. */
+static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
+                          int64_t k)
+{
+    tb_problem part = *run->problem;
+    part.n = columns;
+    part.k = k;
+    part.a += part.transpose_a ? first_k : first_k * part.lda;
+    part.b += part.transpose_b ? first_k * part.ldb + column : first_k + column * part.ldb;
+    part.c = tb_device_column(run, column);
+    part.ldc = run->ld_c;
+    if (first_k > 0)
+        part.beta = 1;
+    return part;
+}
+
+/* Panel by panel; what completes C is on its way as soon as it is there. */
+static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int64_t panel_n, bool completes)
+{
+    for (int64_t column = 0; column < slab->n; column += panel_n) {
+        tb_problem panel = *slab;
+        panel.n = tb_smaller(panel_n, slab->n - column);
+        panel.b += panel.transpose_b ? column : column * panel.ldb;
+        panel.c += column * panel.ldc;
+        TB_TRY(multiply(run, &panel));
+        if (completes && !tb_returns_on_device(run))
+            TB_TRY(tb_note_panel(run, panel.n));
+    }
+    return TB_OK;
+}
+
+/* Work that follows finds loaded what has been sent so far. */
+static tb_status follow_loading(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
+    return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
+}
+
+/* Columns of the band that comes after so many columns of bands, first_column of which are there. */
+static tb_status load_old_columns(tb_stream_run *run, int64_t first_column, int64_t columns)
+{
+    const tb_problem *problem = run->problem;
+    const tb_band band = tb_band_at(run, first_column);
+    if (problem->beta == 0)
+        return TB_OK;
+    const tb_matrix c = {problem->c + band.row + band.column * problem->ldc, band.rows, columns,
+                         problem->ldc};
+    return tb_load(run, &run->plan->c, &c, tb_device_column(run, first_column), run->ld_c, false);
+}
+
+static tb_status return_ready(tb_stream_run *run)
+{
+    return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
+}
+
+tb_status tb_compute_due(tb_stream_run *run)
+{
+    if (!run->is_due)
+        return TB_OK;
+    const tb_problem part = run->due;
+    run->is_due = false;
+    TB_TRY(follow_loading(run));
+    TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
+    return return_ready(run);
+}
+
+static tb_status finish_due(tb_stream_run *run)
+{
+    TB_TRY(tb_send_filled(run));
+    return tb_compute_due(run);
+}
+
+tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n, bool completes)
+{
+    if (run->is_due)
+        TB_TRY(finish_due(run));
+    run->is_due = true;
+    run->due = *part;
+    run->due_panel_n = panel_n;
+    run->due_completes = completes;
+    return run->filling ? TB_OK : tb_compute_due(run);
+}
+
+/* ---- Rings of slabs ----------------------------------------------------------------------------------- */
+
+/* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
+static float *slab_of_a(const tb_stream_run *run, int64_t index)
+{
+    const tb_tiling *tiling = run->tiling;
+    int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
+    return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
+}
+
+static float *slab_of_b(const tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    return (float *)run->b.memory +
+           run->slabs_multiplied % tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k);
+}
+
+/* The slab's operands, on the device or on their way there. */
+static tb_status bring_slab(tb_stream_run *run, tb_problem *slab, int64_t index)
+{
+    tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
+    const tb_tiling *tiling = run->tiling;
+    if (run->slabs_multiplied >= tiling->ring_b)
+        TB_TRY(tb_device.stream_wait(run->pipeline->load,
+                                     run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]));
+    TB_TRY(tb_bring(run, &run->plan->a, run->plan->pad_a, &a, slab_of_a(run, index), run->a_loaded));
+    TB_TRY(tb_bring(run, &run->plan->b, run->plan->pad_b, &b, slab_of_b(run), false));
+    slab->a = a.data;
+    slab->lda = a.ld;
+    slab->b = b.data;
+    slab->ldb = b.ld;
+    return TB_OK;
+}
+
+static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t columns)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_problem *problem = run->problem;
+    const tb_tiling *tiling = run->tiling;
+
+    /* This block takes the place of the one before the last. */
+    if (!run->whole_c && column >= 2 * tiling->block_n)
+        TB_TRY(tb_return_columns(run, column - tiling->block_n));
+    TB_TRY(load_old_columns(run, column, columns));
+    for (int64_t index = 0; index < tiling->slabs; index++) {
+        const int64_t first_k = index * tiling->slab_k;
+        tb_problem slab =
+            part_of(run, column, columns, first_k, tb_smaller(tiling->slab_k, problem->k - first_k));
+        TB_TRY(bring_slab(run, &slab, index));
+        TB_TRY(tb_send_filled(run));
+        TB_TRY(follow_loading(run));
+        if (index + 1 < tiling->slabs)
+            TB_TRY(multiply(run, &slab));
+        else
+            TB_TRY(multiply_panels(run, &slab, tiling->panel_n, true));
+        TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % tiling->ring_b], pipeline->compute));
+        run->slabs_multiplied++;
+        TB_TRY(return_ready(run));
+    }
+    run->a_loaded = tiling->ring_a == tiling->slabs;
+    return TB_OK;
+}
+
+static tb_status stream_blocks(tb_stream_run *run)
+{
+    const int64_t n = run->problem->n, most = run->tiling->block_n;
+    for (int64_t column = 0; column < n; column += most)
+        TB_TRY(stream_block(run, column, tb_smaller(most, n - column)));
+    return TB_OK;
+}
+
+/* ---- The call ----------------------------------------------------------------------------------------- */
+
+tb_status tb_take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
+{
+    return tb_take_buffer(run->pipeline->device, (size_t)floats * sizeof(float), buffer);
+}
+
+static tb_status take_buffers(tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    if (tiling->whole)
+        return tb_take_whole(run);
+    /* C on the device is written at the very end, so that a failure leaves it as it was. */
+    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
+    run->ld_c = tb_pitched(tb_smaller(tiling->block_m, run->problem->m));
+    const int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
+    TB_TRY(tb_take_floats(run, columns * run->ld_c, &run->c));
+    TB_TRY(tb_take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
+    return tb_take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
+}
+
+/* Operands on the device may still be in the making, by work that the program's stream orders. */
+static tb_status follow_program(tb_stream_run *run)
+{
+    const tb_plan *plan = run->plan;
+    tb_pipeline *pipeline = run->pipeline;
+    if (!tb_is_on_device(&plan->a) && !tb_is_on_device(&plan->b) && !tb_is_on_device(&plan->c))
+        return TB_OK;
+    tb_stream *programs;
+    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
+    tb_status status = tb_mark(run, &pipeline->ordered, programs);
+    tb_device.destroy_stream(programs);
+    TB_TRY(status);
+    TB_TRY(tb_device.stream_wait(pipeline->load, pipeline->ordered));
+    return tb_device.stream_wait(pipeline->compute, pipeline->ordered);
+}
+
+static tb_status stream_all(tb_stream_run *run)
+{
+    TB_TRY(take_buffers(run));
+    TB_TRY(take_workspace(run));
+    TB_TRY(follow_program(run));
+    TB_TRY(run->tiling->whole ? tb_stream_whole(run) : stream_blocks(run));
+    TB_TRY(finish_due(run));
+    return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
+}
+
+/* Bytes that the host's threads copy on the way in, or look at, if they do so once. */
+static size_t slot_bytes_in(const tb_stream_run *run)
+{
+    const tb_plan *plan = run->plan;
+    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
+    size_t floats = 0;
+    if (plan->a.memory == TB_MEMORY_HOST || run->cached_a)
+        floats += m * k;
+    if (plan->b.memory == TB_MEMORY_HOST || run->cached_b)
+        floats += k * n;
+    if (plan->c.memory == TB_MEMORY_HOST && run->problem->beta != 0)
+        floats += m * n;
+    return floats * sizeof(float);
+}
+
+static size_t slot_bytes_out(const tb_stream_run *run)
+{
+    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n;
+    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : m * n * sizeof(float);
+}
+
+static void call_helpers(tb_stream_run *run)
+{
+    const size_t bytes = run->bytes_in + slot_bytes_out(run);
+    const int devices = tb_devices_at_work(), parts = run->plan->part_count;
+    if (bytes == 0)
+        return;
+    run->has_helpers = true;
+    tb_copy_call_helpers(bytes, parts > devices ? parts : devices);
+}
+
+/* A C that has just been allocated has no pages yet. They come while operands are on their way. */
+static void see_to_pages(tb_stream_run *run)
+{
+    const tb_problem *problem = run->problem;
+    const tb_pages pages = {.memory = (char *)problem->c,
+                            .pitch = (size_t)problem->ldc * sizeof(float),
+                            .row_bytes = (size_t)problem->m * sizeof(float),
+                            .rows = (size_t)problem->n};
+    if (run->plan->c.memory != TB_MEMORY_HOST || !tb_pages_are_missing(&pages))
+        return;
+    run->touches = true;
+    tb_touch_begin(&run->pipeline->touching, &pages);
+}
+
+static void dismiss_helpers(tb_stream_run *run)
+{
+    if (run->touches)
+        tb_touch_leave(&run->pipeline->touching);
+    run->touches = false;
+    if (run->has_helpers)
+        tb_copy_dismiss_helpers();
+    run->has_helpers = false;
+}
+
+static void give_buffers(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    tb_buffer *buffers[] = {&run->a, &run->b, &run->c, &run->workspace};
+    for (int i = 0; i < 4; i++)
+        tb_give_buffer(buffers[i]);
+    for (int i = 0; i < TB_SLOTS; i++) {
+        pipeline->in[i].busy = false;
+        tb_give_buffer(&pipeline->in[i].pinned);
+        tb_give_buffer(&pipeline->out[i].pinned);
+    }
+}
+
+static void synchronize_streams(const tb_pipeline *pipeline)
+{
+    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
+    for (int i = 0; i < 3; i++)
+        tb_device.synchronize(streams[i]);
+}
+
+/* ---- When the caller leaves ------------------------------------------------------------------------------- */
+
+/* C is written no more, by whomever, and nothing stays taken. */
+static void leave(void *left)
+{
+    tb_stream_run *run = left;
+    const bool in_the_middle = tb_left_in_the_middle();
+    for (int i = 0; i < TB_SLOTS; i++) {
+        tb_copy_leave(&run->pipeline->in[i].job);
+        tb_copy_leave(&run->pipeline->out[i].job);
+    }
+    dismiss_helpers(run);
+    /* Where C goes through slots nobody but this thread and its helpers writes into it. */
+    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run)) {
+        tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
+        tb_come_to_rest(streams, 3, in_the_middle);
+    }
+    if (!in_the_middle)
+        give_buffers(run);
+}
+
+/* ---- The product ------------------------------------------------------------------------------------------ */
+
+/* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
+ * buffers, slots and operands. */
+static void come_to_rest(tb_stream_run *run, tb_status status)
+{
+    if (run->filling)
+        tb_copy_end(&run->filling->job);
+    while (run->emptying > 0)
+        tb_finish_emptying(run);
+    dismiss_helpers(run);
+    if (status != TB_OK)
+        synchronize_streams(run->pipeline);
+}
+
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+{
+    tb_stream_run run = {
+        .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+    tb_leaving leaving;
+    tb_when_left(&leaving, leave, &run);
+    run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
+    if (tiling->whole)
+        tb_lay_out_whole(&run);
+    run.bytes_in = slot_bytes_in(&run);
+    call_helpers(&run);
+    see_to_pages(&run);
+    tb_status status = stream_all(&run);
+    come_to_rest(&run, status);
+    if (status == TB_OK)
+        tb_note_answered(&pipeline->operands);
+    if (run.cached_a)
+        tb_give_operand(run.cached_a, &run.a, status == TB_OK);
+    if (run.cached_b)
+        tb_give_operand(run.cached_b, &run.b, status == TB_OK);
+    give_buffers(&run);
+    tb_not_left(&leaving);
+    const tb_band next = tb_band_at(&run, run.returned);
+    *done = run.returned < run.all ? (tb_progress){next.row, next.rows, next.column}
+                                   : (tb_progress){.rows = problem->m};
+    return status;
+}

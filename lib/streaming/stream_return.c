@@ -1,0 +1,157 @@
+/* C's way back: computed columns go through the slots on the way out into the program's memory. Pinned memory is written
+ * by the link itself where beta is 0, once the status of the work that made the columns is known, and a slot stands for
+ * columns on their way; otherwise a copy that fails half way would lose what the host has to begin with. */
+#include "lib/streaming/copy_threads.h"
+#include "lib/device/operand.h"
+#include "lib/streaming/stream_run.h"
+
+/* A larger C does not stay in the caches until the program reads it. */
+#define CACHES_BYTES ((size_t)8 << 20)
+
+static tb_event **panel_event(const tb_stream_run *run, int panel)
+{
+    return &run->pipeline->finished[panel];
+}
+
+static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
+{
+    const tb_problem *problem = run->problem;
+    tb_stream *unload = run->pipeline->unload;
+    const tb_band band = tb_band_at(run, run->sent);
+    const tb_matrix columns = {tb_device_column(run, run->sent), band.rows, slot->columns, run->ld_c};
+    if (tb_skips_slots(run)) {
+        TB_TRY(tb_need_event(run->pipeline, &slot->done));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns,
+                              problem->c + band.row + band.column * problem->ldc, problem->ldc));
+    } else {
+        TB_TRY(tb_need_slot(run->pipeline, slot));
+        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, band.rows));
+    }
+    return tb_device.record(slot->done, unload);
+}
+
+/* The unload stream finds the oldest panel computed; what goes straight into C is waited for. */
+static tb_status follow_computing(tb_stream_run *run)
+{
+    tb_event *computed = *panel_event(run, run->first_panel);
+    return tb_skips_slots(run) ? tb_device.event_wait(computed)
+                               : tb_device.stream_wait(run->pipeline->unload, computed);
+}
+
+/* Whether columns that go straight into C would have to be waited for, while others are on their way already. */
+static bool is_early(const tb_stream_run *run, bool may_wait)
+{
+    return tb_skips_slots(run) && !(may_wait && run->out_count == 0) &&
+           !tb_device.event_passed(*panel_event(run, run->first_panel));
+}
+
+/* Sends computed columns on their way while there are free slots; may wait for the first where none are on their way. A
+ * slot holds columns of one panel. */
+static tb_status send_computed(tb_stream_run *run, bool may_wait)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    while (run->sent < run->computed && run->out_count < TB_SLOTS && !is_early(run, may_wait)) {
+        tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
+        const int64_t end = run->panel_ends[run->first_panel];
+        const size_t column_bytes = (size_t)tb_band_at(run, run->sent).rows * sizeof(float);
+        const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
+        slot->columns = most < end - run->sent ? most : end - run->sent;
+        TB_TRY(follow_computing(run));
+        TB_TRY(send_columns(run, slot));
+        run->sent += slot->columns;
+        run->out_count++;
+        if (run->sent == end) {
+            run->first_panel = (run->first_panel + 1) % TB_PANELS_IN_FLIGHT;
+            run->panel_count--;
+        }
+    }
+    return TB_OK;
+}
+
+void tb_finish_emptying(tb_stream_run *run)
+{
+    tb_slot *slot = &run->pipeline->out[run->first_out];
+    if (!tb_skips_slots(run))
+        tb_copy_end(&slot->job);
+    run->returned += slot->columns;
+    run->first_out = (run->first_out + 1) % TB_SLOTS;
+    run->out_count--;
+    run->emptying--;
+}
+
+/* The oldest slot whose columns have not been handed to the program. */
+static tb_slot *next_out(const tb_stream_run *run)
+{
+    return &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
+}
+
+/* While one slot is emptied the next is waited for. */
+static void hand_over(tb_stream_run *run, tb_slot *slot)
+{
+    const tb_problem *problem = run->problem;
+    const tb_band band = tb_band_at(run, run->handed);
+    run->handed += slot->columns;
+    run->emptying++;
+    if (tb_skips_slots(run)) {
+        tb_finish_emptying(run);
+        return;
+    }
+    const size_t row_bytes = (size_t)band.rows * sizeof(float);
+    const size_t c_bytes = (size_t)problem->m * (size_t)problem->n * sizeof(float);
+    const tb_host_copy copy = {
+        .target = (char *)(problem->c + band.row + band.column * problem->ldc),
+        .target_pitch = (size_t)problem->ldc * sizeof(float),
+        .source = slot->pinned.memory,
+        .source_pitch = row_bytes,
+        .row_bytes = row_bytes,
+        .rows = (size_t)slot->columns,
+        .past_caches = c_bytes > CACHES_BYTES,
+    };
+    tb_copy_begin(&slot->job, &copy);
+    if (run->emptying > 1)
+        tb_finish_emptying(run);
+}
+
+tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
+{
+    while (run->handed < columns) {
+        TB_TRY(send_computed(run, true));
+        tb_slot *slot = next_out(run);
+        TB_TRY(tb_device.event_wait(slot->done));
+        hand_over(run, slot);
+    }
+    return send_computed(run, false);
+}
+
+tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
+{
+    if (run->panel_count == TB_PANELS_IN_FLIGHT)
+        TB_TRY(tb_return_columns(run, run->panel_ends[run->first_panel]));
+    const int panel = (run->first_panel + run->panel_count) % TB_PANELS_IN_FLIGHT;
+    TB_TRY(tb_mark(run, panel_event(run, panel), run->pipeline->compute));
+    run->computed += columns;
+    run->panel_ends[panel] = run->computed;
+    run->panel_count++;
+    return TB_OK;
+}
+
+tb_status tb_return_ready(tb_stream_run *run)
+{
+    TB_TRY(send_computed(run, false));
+    while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
+        TB_TRY(tb_device.event_wait(next_out(run)->done));
+        hand_over(run, next_out(run));
+        TB_TRY(send_computed(run, false));
+    }
+    return TB_OK;
+}
+
+tb_status tb_return_on_device(tb_stream_run *run)
+{
+    const tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
+    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
+                          run->problem->ldc));
+    TB_TRY(tb_device.synchronize(run->pipeline->compute));
+    run->returned = run->computed = run->all;
+    return TB_OK;
+}
