@@ -38,7 +38,7 @@ int tb_find_forwarder(const void *call_site, const char *name)
     void *address = find_binding(&caller, name);
     /* Nor is it by another TileBLAS that a call has come to this one. */
     if (address && lies_in_tileblas(address) &&
-        tb_find_position(address) != tb_find_position(tb_call_sites)) {
+        tb_find_position(address) != tb_find_position(tb_spelling_rows)) {
         void *own = tb_open_object(&caller);
         address = own ? dlsym(own, name) : NULL;
     }

@@ -12,8 +12,8 @@
 #ifndef TB_FORWARDERS_H
 #define TB_FORWARDERS_H
 
-#include "compat/host_blas.h"
 #include "compat/loaded_objects.h"
+#include "compat/spellings.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* The catalog's rows, and the few questions that are asked of a row. */
+/* The catalog's rows. */
 #include "kernels/catalog.h"
 
 #include "kernels/ladder/ladder.h"
@@ -315,27 +315,4 @@ const tb_kernel *tb_find_kernel(const char *name)
         if (strcmp(tb_catalog[row].name, name) == 0)
             return &tb_catalog[row];
     return NULL;
-}
-
-bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension)
-{
-    return (uintptr_t)operand % ((size_t)kernel->alignment * sizeof(float)) == 0 &&
-           leading_dimension % kernel->alignment == 0;
-}
-
-bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture)
-{
-    return architecture >= kernel->architecture &&
-           (kernel->architecture_end == 0 || architecture < kernel->architecture_end) &&
-           (!kernel->major_only || architecture % 10 == 0);
-}
-
-bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture)
-{
-    return !kernel->forced_only && (kernel->chosen_end == 0 || architecture < kernel->chosen_end);
-}
-
-int tb_transposition(const tb_problem *problem)
-{
-    return 2 * problem->transpose_a + problem->transpose_b;
 }

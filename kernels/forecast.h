@@ -4,7 +4,7 @@
 #ifndef TB_FORECAST_H
 #define TB_FORECAST_H
 
-#include "kernels/catalog.h"
+#include "kernels/kernel.h"
 
 #define TB_FMA_A_CLOCK 128.0
 

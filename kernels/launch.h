@@ -2,7 +2,7 @@
 #ifndef TB_LAUNCH_H
 #define TB_LAUNCH_H
 
-#include "kernels/catalog.h"
+#include "kernels/kernel.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)

@@ -4,6 +4,7 @@
  */
 #include "lib/call/facts.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "tools/explain_answer.h"
 #include "tools/tool.h"
 

@@ -3,6 +3,7 @@
 #include "lib/device/device.h"
 #include "lib/reports/json.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/reports/options.h"
 #include "tools/tool.h"
 

@@ -5,6 +5,7 @@
 #include "lib/process/clock.h"
 #include "lib/device/device.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/reports/options.h"
 #include "lib/machine/profile.h"
 #include "tools/tool.h"

@@ -2,7 +2,7 @@
 #ifndef TB_LAUNCH_SIMT_H
 #define TB_LAUNCH_SIMT_H
 
-#include "kernels/catalog.h"
+#include "kernels/kernel.h"
 #include "kernels/simt/simt.h"
 
 /* Position in a row's entries of the kernels that copy 16 bytes at a time; those before take any address. */

@@ -2,7 +2,7 @@
 #ifndef TB_LAUNCH_SKINNY_H
 #define TB_LAUNCH_SKINNY_H
 
-#include "kernels/catalog.h"
+#include "kernels/kernel.h"
 #include "kernels/simt/skinny.h"
 
 /* Position in a row's entries: what is contiguous in the long operand, how it is copied where that is rows, and the extent's

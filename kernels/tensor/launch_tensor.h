@@ -2,7 +2,7 @@
 #ifndef TB_LAUNCH_TENSOR_H
 #define TB_LAUNCH_TENSOR_H
 
-#include "kernels/catalog.h"
+#include "kernels/kernel.h"
 #include "kernels/launch.h"
 #include "kernels/tensor/split.h"
 #include "words/integers.h"

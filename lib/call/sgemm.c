@@ -9,6 +9,7 @@
 #include "lib/process/leaving.h"
 #include "lib/reports/log.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/reports/options.h"
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"

@@ -1,36 +1,12 @@
 /* The way into the runtime: compat/ forwards small calls whose operands are seen to be the host's (residency.h), or of which
- * tb_stays_on_host says so, and calls tb_sgemm with regular problems.
+ * tb_stays_on_host says so (small.h), and calls tb_sgemm with regular problems.
  */
 #ifndef TB_SGEMM_H
 #define TB_SGEMM_H
 
 #include "lib/call/host.h"
+#include "lib/call/small.h"
 #include "words/problem.h"
-#include "lib/call/residency.h"
-#include "words/status.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-/* Products of at most this many multiply-adds go to the host unlooked at; 0 while every call has to be looked
- * at, because a route is forced or calls are watched. */
-extern _Atomic(float) tb_small_volume;
-
-/* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. */
-static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, float alpha)
-{
-    float volume = (float)m * (float)n * (float)k;
-    return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
-           alpha != 0;
-}
-
-/* Whether the call can be forwarded at once: small, and no operand in device memory. */
-static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-                                    const float *b, const float *c)
-{
-    return tb_is_small(m, n, k, alpha) && !tb_may_be_on_device(a, b, c);
-}
 
 /* Computes the product. The problem's arguments are regular, which compat/arguments.h has checked. */
 void tb_sgemm(const tb_problem *problem, const tb_host *host);

@@ -1,44 +1,24 @@
 #include "lib/machine/machine.h"
 
-#include "lib/machine/calibrate.h"
-#include "lib/process/clock.h"
 #include "lib/device/device_entry.h"
-#include "lib/process/leaving.h"
-#include "lib/process/linker.h"
 #include "lib/machine/local_rank.h"
+#include "lib/process/clock.h"
 #include "lib/process/lock.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
-#include "lib/machine/prepare.h"
-#include "lib/machine/profile.h"
-#include "lib/process/threads.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Choices of the option START, in their order. */
-enum { START_BACKGROUND, START_WAIT, START_NEVER };
 
 /* A tb_readiness; who waits for it to be settled sleeps on it. */
 static _Atomic(uint32_t) readiness = TB_UNTRIED;
 
 /* Written before readiness becomes TB_READY, constant from then on. */
-static tb_device_description *descriptions; /* by ordinal */
+static const tb_device_description *descriptions; /* by ordinal */
 static int device_count;
 
-/* What is known of the devices: a new copy of the whole table whenever that changes, so that readers need no lock.
- * There are as many changes as devices, and one more where the first could not be had. */
-static tb_chip *tables;
-static int tables_published;
+/* What is known of the devices: a new table whenever that changes, so that readers need no lock. */
 static _Atomic(const tb_chip *) chips;
-
-/* Held while a device is opened. */
-static tb_lock opening;
-static _Atomic(uint32_t) opening_more;
 
 /* Seconds that the host took, up to now, for calls that a device would have won, had it been up. */
 static _Atomic(double) host_spent;
@@ -73,7 +53,7 @@ tb_machine tb_machine_facts(void)
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
         .host_spent = atomic_load_explicit(&host_spent, memory_order_relaxed),
-        .starts_at_once = tb_option_value(TB_OPTION_START) == START_WAIT,
+        .starts_at_once = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT,
     };
     if (machine.readiness == TB_READY) {
         machine.chips = atomic_load_explicit(&chips, memory_order_acquire);
@@ -82,108 +62,26 @@ tb_machine tb_machine_facts(void)
     return machine;
 }
 
-/* ---- Opening devices -------------------------------------------------------------------------------------- */
+/* ---- For who brings devices up ---------------------------------------------------------------------------- */
 
-/* Closed devices hang on links like that of the one that has been measured, as far as anybody knows. */
-static void presume_links(tb_chip *table, const tb_chip *measured)
+bool tb_machine_begin(void)
 {
-    for (int index = 0; index < device_count; index++)
-        if (!table[index].open) {
-            table[index].link_in = measured->link_in;
-            table[index].link_out = measured->link_out;
-        }
+    uint32_t untried = TB_UNTRIED;
+    return atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING);
 }
 
-/* Opens the device at a place of the table and measures it. */
-static void open_unopened(int index)
+void tb_machine_describe(const tb_device_description *all, int count)
 {
-    const size_t count = (size_t)device_count;
-    tb_chip *table = tables + (size_t)tables_published * count, *chip = &table[index];
-    memcpy(table, table - count, count * sizeof *table);
-    tb_status status = tb_device.open_device(chip->device);
-    chip->open = status == TB_OK;
-    chip->failed = !chip->open;
-    if (chip->open)
-        chip->clusters = tb_device.clusters(chip->device);
-    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE)) {
-        tb_measure_chip(chip);
-        presume_links(table, chip);
-    }
-    if (tb_option_value(TB_OPTION_VERBOSE))
-        tb_log("device %d is %s, %d multiprocessors: %s", chip->device, descriptions[chip->device].name,
-               chip->multiprocessors, tb_status_text(status));
-    atomic_store_explicit(&chips, table, memory_order_release);
-    tables_published++;
-}
-
-/* False when it cannot be had. */
-static bool open_chip(int index)
-{
-    tb_take_lock(&opening);
-    const tb_chip *latest = tables + (size_t)(tables_published - 1) * (size_t)device_count;
-    if (!latest[index].open && !latest[index].failed)
-        open_unopened(index);
-    bool open = atomic_load(&chips)[index].open;
-    tb_free_lock(&opening);
-    return open;
-}
-
-static tb_status describe_all(void)
-{
-    const size_t count = (size_t)device_count;
-    const int home = tb_local_rank() >= 0 ? tb_local_rank() % device_count : 0;
-    descriptions = calloc(count, sizeof *descriptions);
-    tables = calloc((count + 2) * count, sizeof *tables);
-    if (!descriptions || !tables)
-        return TB_OUT_OF_MEMORY;
-    for (int index = 0; index < device_count; index++) {
-        int device = (home + index) % device_count;
-        TB_TRY(tb_device.describe(device, &descriptions[device]));
-        tables[index] = tb_presume_chip(device, &descriptions[device]);
-    }
-    tables_published = 1;
-    return TB_OK;
-}
-
-/* The device at a place of the table changes places with the first, to which single products go. */
-static void put_first(int index)
-{
-    const size_t count = (size_t)device_count;
-    tb_chip *table = tables + (size_t)tables_published * count;
-    memcpy(table, table - count, count * sizeof *table);
-    const tb_chip first = table[0];
-    table[0] = table[index];
-    table[index] = first;
-    atomic_store_explicit(&chips, table, memory_order_release);
-    tables_published++;
-}
-
-/* The first that can be had: one may be in use by a program that shares it with nobody. */
-static tb_status open_any(void)
-{
-    for (int index = 0; index < device_count; index++)
-        if (open_chip(index)) {
-            if (index > 0)
-                put_first(index);
-            return TB_OK;
-        }
-    return TB_NO_DEVICE;
-}
-
-static tb_status bring_up(void)
-{
-    int count = 0;
-    TB_TRY(tb_device.open(&count));
-    if (count <= 0)
-        return TB_NO_DEVICE;
+    descriptions = all;
     device_count = count;
-    TB_TRY(describe_all());
-    TB_TRY(open_any());
-    tb_load_profile(descriptions[atomic_load(&chips)[0].device].name);
-    return TB_OK;
 }
 
-static void settle(tb_readiness to)
+void tb_machine_publish(const tb_chip *table)
+{
+    atomic_store_explicit(&chips, table, memory_order_release);
+}
+
+void tb_machine_settle(tb_readiness to)
 {
     /* A device lost meanwhile stays lost. */
     uint32_t starting = TB_STARTING;
@@ -191,147 +89,22 @@ static void settle(tb_readiness to)
     tb_wake_all(&readiness);
 }
 
-static void start_device(void)
+void tb_machine_wait_until_settled(double seconds)
 {
-    tb_status status = bring_up();
-    if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
-        tb_log("no device: %s", tb_status_text(status));
-    /* Again, so that it runs before the handlers that the driver has registered meanwhile. */
-    tb_shut_device_at_exit();
-    settle(status == TB_OK ? TB_READY : TB_ABSENT);
+    const double start = tb_seconds();
+    while (atomic_load(&readiness) == TB_STARTING && tb_seconds() - start < seconds)
+        tb_wait_while(&readiness, TB_STARTING, seconds);
 }
 
-static void *start_beside_program(void *unused)
-{
-    start_device();
-    const tb_machine machine = tb_machine_facts();
-    if (machine.chip_count > 0)
-        tb_prepare_device(&machine, &machine.chips[0]);
-    return unused;
-}
-
-static void *open_others(void *unused)
-{
-    for (int index = 1; index < device_count; index++)
-        open_chip(index);
-    atomic_store(&opening_more, 0);
-    tb_wake_all(&opening_more);
-    return unused;
-}
-
-/* ---- Beside the program ----------------------------------------------------------------------------------- */
-
-/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU, unless nobody had
- * begun to bring a device up. A driver that was being initialized may have been inside the linker. */
-static void forget_device_in_child(void)
+tb_readiness tb_machine_forget(void)
 {
     const uint32_t before = atomic_load(&readiness);
     if (before != TB_UNTRIED)
         atomic_store(&readiness, TB_LOST);
-    if (before == TB_STARTING || atomic_load(&opening_more))
-        tb_distrust_linker();
+    return (tb_readiness)before;
 }
 
-/* When the library is loaded: who begins to bring a device up would be too late for a fork that is already under way. */
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forget_device_in_child);
-}
-
-/* The helper thread runs code of this library, which dlclose must therefore not unmap. */
-static void pin_library(void)
-{
-    Dl_info self;
-    sigset_t signals;
-    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
-    tb_enter_linker();
-    if (dladdr((void *)&tb_machine_facts, &self) && self.dli_fname)
-        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    tb_leave_linker();
-    tb_let_signals(&signals);
-}
-
-/* The thread that was bringing the device up left by a jump: nobody else will. */
-static void give_up_starting(void *is_ours)
-{
-    if (*(bool *)is_ours)
-        settle(TB_LOST);
-}
-
-/* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
- * linker's lock, a helper could not load the driver. */
-static void start(bool here)
-{
-    pin_library();
-    tb_shut_device_at_exit();
-    if (here)
-        start_device();
-    else if (!tb_start_thread(start_beside_program, NULL))
-        settle(TB_ABSENT);
-}
-
-static void start_once(bool here)
-{
-    uint32_t untried = TB_UNTRIED;
-    volatile bool is_ours =
-        true; /* before it is known, as the other way nobody would ever end what was begun */
-    tb_leaving leaving;
-    if (atomic_load(&readiness) != TB_UNTRIED)
-        return;
-    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
-    is_ours = atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING);
-    if (is_ours)
-        start(here);
-    tb_not_left(&leaving);
-}
-
-static void start_others_once(void)
-{
-    static atomic_flag asked = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&asked))
-        return;
-    atomic_store(&opening_more, 1);
-    if (!tb_start_thread(open_others, NULL))
-        atomic_store(&opening_more, 0);
-}
-
-/* A helper that was started before may be waiting for the dynamic linker's lock, which this thread may have. */
-#define WAIT_MOST 10.0
-
-static void wait_until_settled(void)
-{
-    const double start = tb_seconds();
-    while (atomic_load(&readiness) == TB_STARTING && tb_seconds() - start < WAIT_MOST)
-        tb_wait_while(&readiness, TB_STARTING, WAIT_MOST);
-    while (atomic_load(&opening_more) && tb_seconds() - start < WAIT_MOST)
-        tb_wait_while(&opening_more, 1, WAIT_MOST);
-}
-
-/* The device where a call's operands lie. */
-static void open_now(int device)
-{
-    tb_machine machine = tb_machine_facts();
-    for (int index = 0; index < machine.chip_count; index++)
-        if (machine.chips[index].device == device)
-            open_chip(index);
-}
-
-bool tb_machine_start(const tb_plan *plan)
-{
-    long mode = tb_option_value(TB_OPTION_START);
-    if (plan->start == TB_START_NOT || mode == START_NEVER)
-        return false;
-    const bool waits = plan->start == TB_START_NOW || mode == START_WAIT;
-    start_once(waits);
-    if (plan->start == TB_START_MORE)
-        start_others_once();
-    if (!waits)
-        return false;
-    wait_until_settled();
-    if (plan->needs_device)
-        open_now(plan->place.device);
-    return true;
-}
+/* ---- For everybody ---------------------------------------------------------------------------------------- */
 
 void tb_machine_note_host(double seconds)
 {
@@ -352,4 +125,9 @@ const tb_device_description *tb_machine_device(int device)
 {
     bool ready = atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY;
     return ready && device < device_count ? &descriptions[device] : NULL;
+}
+
+int tb_machine_device_count(void)
+{
+    return atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY ? device_count : 0;
 }

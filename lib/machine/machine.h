@@ -1,9 +1,7 @@
 /* The machine: is there a device, is it up, what is it. One process-wide state that only moves forward:
  * untried -> starting -> ready or absent, ready -> lost. A forked child finds it lost.
  *
- * Being ready means that one device is open, the first of tb_machine.chips. The others are opened when products
- * turn up that would be faster with them, or operands that lie there: an open device takes half a gigabyte of its
- * memory, and a fifth of a second.
+ * Being ready means that one device is open, the first of tb_machine.chips. lib/machine/start.h brings devices up.
  */
 #ifndef TB_MACHINE_H
 #define TB_MACHINE_H
@@ -14,10 +12,6 @@
 /* The state and, once ready, what the devices are. Never blocks. */
 tb_machine tb_machine_facts(void);
 
-/* Sees to a plan's wish: starts the device, or the other devices, if nobody has: on a helper thread, or, where the call
- * has to wait, because it needs the device now or the option START says so, on the calling one. True when it waited: the facts may have changed. */
-bool tb_machine_start(const tb_plan *plan);
-
 /* The host took so many seconds for a call that a device would have won, had it been up. */
 void tb_machine_note_host(double seconds);
 
@@ -27,5 +21,27 @@ void tb_machine_lose(const char *during);
 
 /* NULL unless the machine is ready and has the device. */
 const tb_device_description *tb_machine_device(int device);
+
+/* 0 unless the machine is ready. */
+int tb_machine_device_count(void);
+
+/* ---- For start.c alone ------------------------------------------------------------------------------------ */
+
+/* Choices of the option START, in their order. */
+enum { TB_START_OPTION_BACKGROUND, TB_START_OPTION_WAIT, TB_START_OPTION_NEVER };
+
+/* From untried to starting: true for the one thread that is to bring a device up. */
+bool tb_machine_begin(void);
+
+/* What the devices are, by ordinal; before it is settled. Both stay valid for the life of the process. */
+void tb_machine_describe(const tb_device_description *all, int count);
+void tb_machine_publish(const tb_chip *table);
+
+/* From starting to ready, absent or lost. */
+void tb_machine_settle(tb_readiness to);
+void tb_machine_wait_until_settled(double seconds);
+
+/* In a forked child: lost, unless nobody had begun. Returns what it was. */
+tb_readiness tb_machine_forget(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "lib/reports/counters.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
-#include "lib/call/sgemm.h"
+#include "lib/call/small.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

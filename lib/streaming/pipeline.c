@@ -29,7 +29,7 @@ static struct queue {
 size_t tb_slot_bytes(void)
 {
     long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
-    int devices = tb_machine_facts().chip_count;
+    int devices = tb_machine_device_count();
     if (mib == 0)
         mib = devices * PINNED_MIB > PINNED_MIB_IN_ALL ? PINNED_MIB_IN_ALL / devices : PINNED_MIB;
     return ((size_t)mib << 20) / (2 * TB_SLOTS);
@@ -209,7 +209,7 @@ void tb_leave_turn(void *left)
 int tb_devices_at_work(void)
 {
     int devices = 0;
-    for (int device = 0; device < tb_machine_facts().chip_count && device < DEVICES_MAXIMUM; device++)
+    for (int device = 0; device < tb_machine_device_count() && device < DEVICES_MAXIMUM; device++)
         devices += tb_pipeline_backlog(device) > 0;
     return devices;
 }

@@ -14,6 +14,7 @@
 #include "dispatch/plan.h"
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 
 #include <pthread.h>
 #include <string.h>

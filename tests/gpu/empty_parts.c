@@ -8,6 +8,7 @@
 
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  */
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/streaming/pipeline.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"

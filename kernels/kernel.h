@@ -1,0 +1,126 @@
+/* Kernels as the layers above see them: a row of the catalog holds all that they know of one, and a launcher is all that
+ * its launch function may ask of the device. Plain C, no CUDA header. Families of kernels include this; the rows
+ * themselves are in catalog.c.
+ */
+#ifndef TB_KERNEL_H
+#define TB_KERNEL_H
+
+#include "words/problem.h"
+#include "words/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Device code of one source file, every architecture in one fat binary. */
+typedef struct tb_module {
+    const char *name;
+    const unsigned char *image; /* NULL in a build without nvcc */
+    _Atomic(void *) handle;     /* kept by the device interface once it has been loaded */
+} tb_module;
+
+/* One __global__ function. The device interface keeps its handle here once it has been loaded. */
+typedef struct tb_entry {
+    tb_module *module;
+    const char *symbol;
+    int dynamic_shared_bytes;   /* the most that a launch asks for */
+    _Atomic(void *) handle;     /* likewise */
+    _Atomic(uint64_t) prepared; /* bit by bit, the devices that can launch it */
+    bool early; /* it waits itself for the launch before it, and so may start before that is over */
+} tb_entry;
+
+/* A cluster that every device with clusters runs; blocks that share a multiprocessor beside which clusters are counted. */
+#define TB_CLUSTER_BLOCKS_MAXIMUM 8
+#define TB_CLUSTER_LEVELS         3
+
+/* How many clusters of so many blocks run at a time where each multiprocessor has room for 1, 2 or 3 of their blocks. Groups
+ * of multiprocessors differ in size from one device to the next, so that only the driver knows. */
+typedef struct tb_clusters {
+    int16_t at_a_time[TB_CLUSTER_LEVELS][TB_CLUSTER_BLOCKS_MAXIMUM + 1];
+} tb_clusters;
+
+/* What forecasts and schedules depend on. */
+typedef struct tb_target {
+    int architecture; /* 90 for compute capability 9.0 */
+    int multiprocessors;
+    const tb_clusters *clusters; /* NULL: not known */
+    /* What a data sheet's memory rate is for each multiprocessor and clock, of 128 multiply-adds; 0 is an H200's. Not measured, so
+     * that a product is cut alike in every process. */
+    double memory_bytes_a_clock;
+} tb_target;
+
+typedef struct tb_launcher tb_launcher;
+struct tb_launcher {
+    tb_target target;
+    /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
+    bool same_a;
+    /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
+    tb_status (*load)(const tb_launcher *launcher, tb_entry *entry);
+    /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */
+    tb_status (*launch)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                        int shared_bytes, const void *argument);
+    /* The same in clusters of so many neighbouring blocks, on 9.0 and later. */
+    tb_status (*launch_clusters)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                                 int threads, int shared_bytes, const void *argument);
+};
+
+/* What a kernel promises of its results, the strictest first. */
+typedef enum tb_accuracy {
+    TB_ACCURACY_IEEE, /* FP32 fused multiply-adds and nothing else */
+    TB_ACCURACY_FP32, /* no less accurate than those, by the tests of docs/precision.md */
+    TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
+} tb_accuracy;
+
+typedef struct tb_kernel tb_kernel;
+struct tb_kernel {
+    const char *name;
+    int architecture;     /* oldest that runs it */
+    int architecture_end; /* first that does not, 0 when there is none */
+    bool major_only;      /* between the two it runs on x.0 alone, whose shared memory is the largest */
+    int chosen_end;       /* first that it runs on when forced, but gains nothing; 0 when there is none */
+    int tile_m, tile_n, tile_k; /* of C and k that a block covers at a time */
+    int threads;
+    int shared_bytes;  /* dynamic shared memory of a block */
+    int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
+    double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
+                          H200 by bench/kernels */
+    double a_along_k_share,
+        b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
+    int segment_k;       /* steps of k that are read in one piece of an operand along k */
+    int blocks;          /* that fit a multiprocessor at a time */
+    int blocks_along_k;  /* where A and B are aligned and both along k; of the SIMT family */
+    bool pads;           /* operands that miss the alignment are copied into pitched memory first */
+    bool forced_only;    /* never chosen, only forced: the ladder, and what has not been measured */
+    int64_t k_limit;     /* largest k served, 0 when there is none */
+    tb_accuracy accuracy;
+    int64_t
+        least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
+    int64_t short_side;     /* chosen only where m or n is at most this, 0 when it does not matter */
+    int64_t least_elements; /* chosen only where A or B has at least so many elements */
+    const char *summary;    /* for people: the idea in a few words */
+    tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
+                          where one entry serves every transposition */
+    /* Bytes of device memory that launch needs beside the operands; NULL means none. */
+    size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
+    /* Forecast of its launches in clocks, once they run; NULL means whole tiles at the row's efficiency. */
+    double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
+    /* Of these, what a launch is spared that finds what the one before it made of the same A; NULL means nothing. */
+    double (*clocks_of_a)(const tb_problem *problem, tb_target target);
+    tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+                        void *workspace);
+};
+
+/* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
+bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension);
+
+/* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
+bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);
+bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
+
+/* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */
+int tb_transposition(const tb_problem *problem);
+
+/* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
+extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce;
+
+#endif

@@ -1,0 +1,283 @@
+#include "lib/machine/start.h"
+
+#include "lib/device/device_entry.h"
+#include "lib/machine/calibrate.h"
+#include "lib/machine/local_rank.h"
+#include "lib/machine/machine.h"
+#include "lib/machine/prepare.h"
+#include "lib/machine/profile.h"
+#include "lib/process/clock.h"
+#include "lib/process/leaving.h"
+#include "lib/process/linker.h"
+#include "lib/process/lock.h"
+#include "lib/process/threads.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int device_count;
+static tb_device_description *descriptions; /* by ordinal */
+
+/* A new copy of the whole table whenever something is learned of a device: the latest is the one that has been published. There are as
+ * many changes as devices, and one more where the first could not be had. */
+static tb_chip *tables;
+static int tables_published;
+
+/* Held while a device is opened. */
+static tb_lock opening;
+static _Atomic(uint32_t) opening_more;
+
+static tb_chip *latest_table(void)
+{
+    return tables + (size_t)(tables_published - 1) * (size_t)device_count;
+}
+
+/* A copy of the latest one, to be changed and published. */
+static tb_chip *copy_table(void)
+{
+    const size_t count = (size_t)device_count;
+    return memcpy(latest_table() + count, latest_table(), count * sizeof(tb_chip));
+}
+
+static void publish(const tb_chip *table)
+{
+    tb_machine_publish(table);
+    tables_published++;
+}
+
+/* ---- Opening devices -------------------------------------------------------------------------------------- */
+
+/* Closed devices hang on links like that of the one that has been measured, as far as anybody knows. */
+static void presume_links(tb_chip *table, const tb_chip *measured)
+{
+    for (int index = 0; index < device_count; index++)
+        if (!table[index].open) {
+            table[index].link_in = measured->link_in;
+            table[index].link_out = measured->link_out;
+        }
+}
+
+/* Opens the device at a place of the table and measures it. */
+static void open_unopened(int index)
+{
+    tb_chip *table = copy_table(), *chip = &table[index];
+    tb_status status = tb_device.open_device(chip->device);
+    chip->open = status == TB_OK;
+    chip->failed = !chip->open;
+    if (chip->open)
+        chip->clusters = tb_device.clusters(chip->device);
+    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE)) {
+        tb_measure_chip(chip);
+        presume_links(table, chip);
+    }
+    if (tb_option_value(TB_OPTION_VERBOSE))
+        tb_log("device %d is %s, %d multiprocessors: %s", chip->device, descriptions[chip->device].name,
+               chip->multiprocessors, tb_status_text(status));
+    publish(table);
+}
+
+/* False when it cannot be had. */
+static bool open_chip(int index)
+{
+    tb_take_lock(&opening);
+    if (!latest_table()[index].open && !latest_table()[index].failed)
+        open_unopened(index);
+    bool open = latest_table()[index].open;
+    tb_free_lock(&opening);
+    return open;
+}
+
+static tb_status describe_all(void)
+{
+    const size_t count = (size_t)device_count;
+    const int home = tb_local_rank() >= 0 ? tb_local_rank() % device_count : 0;
+    descriptions = calloc(count, sizeof *descriptions);
+    tables = calloc((count + 2) * count, sizeof *tables);
+    if (!descriptions || !tables)
+        return TB_OUT_OF_MEMORY;
+    for (int index = 0; index < device_count; index++) {
+        int device = (home + index) % device_count;
+        TB_TRY(tb_device.describe(device, &descriptions[device]));
+        tables[index] = tb_presume_chip(device, &descriptions[device]);
+    }
+    tables_published = 1;
+    return TB_OK;
+}
+
+/* The device at a place of the table changes places with the first, to which single products go. */
+static void put_first(int index)
+{
+    tb_chip *table = copy_table();
+    const tb_chip first = table[0];
+    table[0] = table[index];
+    table[index] = first;
+    publish(table);
+}
+
+/* The first that can be had: one may be in use by a program that shares it with nobody. */
+static tb_status open_any(void)
+{
+    for (int index = 0; index < device_count; index++)
+        if (open_chip(index)) {
+            if (index > 0)
+                put_first(index);
+            return TB_OK;
+        }
+    return TB_NO_DEVICE;
+}
+
+static tb_status bring_up(void)
+{
+    int count = 0;
+    TB_TRY(tb_device.open(&count));
+    if (count <= 0)
+        return TB_NO_DEVICE;
+    device_count = count;
+    TB_TRY(describe_all());
+    tb_machine_describe(descriptions, count);
+    TB_TRY(open_any());
+    tb_load_profile(descriptions[latest_table()[0].device].name);
+    return TB_OK;
+}
+
+static void start_device(void)
+{
+    tb_status status = bring_up();
+    if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
+        tb_log("no device: %s", tb_status_text(status));
+    /* Again, so that it runs before the handlers that the driver has registered meanwhile. */
+    tb_shut_device_at_exit();
+    tb_machine_settle(status == TB_OK ? TB_READY : TB_ABSENT);
+}
+
+static void *start_beside_program(void *unused)
+{
+    start_device();
+    const tb_machine machine = tb_machine_facts();
+    if (machine.chip_count > 0)
+        tb_prepare_device(&machine, &machine.chips[0]);
+    return unused;
+}
+
+static void *open_others(void *unused)
+{
+    for (int index = 1; index < device_count; index++)
+        open_chip(index);
+    atomic_store(&opening_more, 0);
+    tb_wake_all(&opening_more);
+    return unused;
+}
+
+/* ---- Beside the program ----------------------------------------------------------------------------------- */
+
+/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU, unless nobody had
+ * begun to bring a device up. A driver that was being initialized may have been inside the linker. */
+static void forget_device_in_child(void)
+{
+    if (tb_machine_forget() == TB_STARTING || atomic_load(&opening_more))
+        tb_distrust_linker();
+}
+
+/* When the library is loaded: who begins to bring a device up would be too late for a fork that is already under way. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_device_in_child);
+}
+
+/* The helper thread runs code of this library, which dlclose must therefore not unmap. */
+static void pin_library(void)
+{
+    Dl_info self;
+    sigset_t signals;
+    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
+    tb_enter_linker();
+    if (dladdr((void *)&tb_machine_facts, &self) && self.dli_fname)
+        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    tb_leave_linker();
+    tb_let_signals(&signals);
+}
+
+/* The thread that was bringing the device up left by a jump: nobody else will. */
+static void give_up_starting(void *is_ours)
+{
+    if (*(bool *)is_ours)
+        tb_machine_settle(TB_LOST);
+}
+
+/* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
+ * linker's lock, a helper could not load the driver. */
+static void start(bool here)
+{
+    pin_library();
+    tb_shut_device_at_exit();
+    if (here)
+        start_device();
+    else if (!tb_start_thread(start_beside_program, NULL))
+        tb_machine_settle(TB_ABSENT);
+}
+
+static void start_once(bool here)
+{
+    volatile bool is_ours =
+        true; /* before it is known, as the other way nobody would ever end what was begun */
+    tb_leaving leaving;
+    if (tb_machine_facts().readiness != TB_UNTRIED)
+        return;
+    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
+    is_ours = tb_machine_begin();
+    if (is_ours)
+        start(here);
+    tb_not_left(&leaving);
+}
+
+static void start_others_once(void)
+{
+    static atomic_flag asked = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&asked))
+        return;
+    atomic_store(&opening_more, 1);
+    if (!tb_start_thread(open_others, NULL))
+        atomic_store(&opening_more, 0);
+}
+
+/* A helper that was started before may be waiting for the dynamic linker's lock, which this thread may have. */
+#define WAIT_MOST 10.0
+
+static void wait_until_settled(void)
+{
+    const double start = tb_seconds();
+    tb_machine_wait_until_settled(WAIT_MOST);
+    while (atomic_load(&opening_more) && tb_seconds() - start < WAIT_MOST)
+        tb_wait_while(&opening_more, 1, WAIT_MOST);
+}
+
+/* The device where a call's operands lie. */
+static void open_now(int device)
+{
+    tb_machine machine = tb_machine_facts();
+    for (int index = 0; index < machine.chip_count; index++)
+        if (machine.chips[index].device == device)
+            open_chip(index);
+}
+
+bool tb_machine_start(const tb_plan *plan)
+{
+    long mode = tb_option_value(TB_OPTION_START);
+    if (plan->start == TB_START_NOT || mode == TB_START_OPTION_NEVER)
+        return false;
+    const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
+    start_once(waits);
+    if (plan->start == TB_START_MORE)
+        start_others_once();
+    if (!waits)
+        return false;
+    wait_until_settled();
+    if (plan->needs_device)
+        open_now(plan->place.device);
+    return true;
+}
