@@ -117,7 +117,7 @@ static bool can_start(tb_readiness readiness)
 /* Bringing a device up takes 0.25 s of one core, and the program's own BLAS, whose threads wait for each other, a third of its speed
  * meanwhile; taking it down at exit takes 0.05 to 0.08 s. So it is started for programs that have spent more than that on
  * products, and will therefore, as far as anybody knows, go on. On an H100's host of 16 cores ten products of 4096, which take 1.2 s and see
- * the device for the last three, lose 5% by it, and thirty gain 58% (bench/programs, docs/routes.md). */
+ * the device for the last three, lose 5% by it, and thirty gain 58% (bench/programs, docs/lab/starting.md). */
 #define START_PAYS 0.65
 
 /* A call that saves so much waits for the device, instead of being the last that the host has. */

@@ -10,7 +10,7 @@
 #              catalog (default sgemm_simt_64x64_4) in all their schedules; "" for all rows, which takes minutes
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
-#   counters   the hardware counters that docs/ladder.md and docs/kernels.md quote (needs ncu)
+#   counters   the hardware counters that docs/ladder.md and docs/lab/simt.md quote (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k

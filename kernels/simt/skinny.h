@@ -66,7 +66,7 @@
 
 /* Where k is contiguous, so many warps beside each other take turns along the rows, and a lane's lines lie 4 rows apart for
  * each of them. Lines so far apart have the same shift, counted from an address that 16 bytes for each of those warps divide.
- * With one column there are no turns (docs/kernels.md, "Open"). */
+ * With one column there are no turns (docs/lab/simt.md, "Open"). */
 #define TB_SKINNY_IN_TURN(extent, warps, warps_k) ((extent) > 1 ? (warps) / (warps_k) : 1)
 #define TB_SKINNY_SHIFTS(extent, warps, warps_k)  (4 * TB_SKINNY_IN_TURN(extent, warps, warps_k))
 
