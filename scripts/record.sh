@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Whether two builds compute the same, bit for bit: runs the record of either (tests/record) and compares them case by case. The exit
+# status is 0 when all cases are the same.
+#
+#   scripts/record.sh OLD_BUILD NEW_BUILD [sim|gpu [GROUP ...]]
+#
+#   sim   the libraries on the simulated device (the default): some ten seconds for each build
+#   gpu   the libraries on this machine's GPU
+#
+# The program is NEW_BUILD's, and of OLD_BUILD nothing is needed but the library; groups are those of tests/record/cases.c. The
+# records are left in NEW_BUILD as record-old.txt and record-new.txt.
+set -euo pipefail
+
+if (($# < 2)) || [[ ${3:-sim} != sim && ${3:-sim} != gpu ]]; then
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+fi
+declare -A build=([old]=$1 [new]=$2)
+new=$2 device=${3:-sim}
+groups=("${@:4}")
+program=$new/tests/record/record
+
+library() { # library BUILD: its file
+    local file=$1/libtileblas.so.0
+    [[ $device == gpu ]] || file=$1/tests/sim/libtileblas-sim.so
+    realpath -e "$file"
+}
+
+status=0
+for side in old new; do
+    file=$(library "${build[$side]}")
+    "$program" "$device" "$file" "${groups[@]}" >"$new/record-$side.txt" || {
+        echo "record.sh: the record of $file is not whole" >&2
+        status=1
+    }
+done
+
+# A line is: id | case | plan | copies | C | what was said.
+awk -F' [|] ' -v part_names='case,plan,copies,C,said' '
+    NR == FNR { old[$1] = $0; next }
+    !($1 in old) { print "only new: " $0; only++; next }
+    old[$1] == $0 { same++; delete old[$1]; next }
+    {
+        split(old[$1], before, / [|] /)
+        split(part_names, names, ",")
+        differing = ""
+        for (i = 2; i <= 6; i++)
+            if (before[i] != $i) {
+                differing = differing " " names[i - 1]
+                parts[i]++
+            }
+        print $1 ":" differing "\n  old " old[$1] "\n  new " $0
+        differ++
+        delete old[$1]
+    }
+    END {
+        for (id in old) {
+            print "only old: " old[id]
+            only++
+        }
+        printf "%d cases are the same, %d differ", same, differ
+        if (differ > 0)
+            printf " (C in %d, the plan in %d, copies in %d, what was said in %d)", parts[5], parts[3], parts[4], parts[6]
+        printf ", %d in one record only\n", only
+        exit same == 0 || differ > 0 || only > 0
+    }' "$new/record-old.txt" "$new/record-new.txt" || status=1
+exit "$status"
