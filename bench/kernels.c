@@ -274,10 +274,10 @@ static double time_others(bench *bench, const bench_product *product, const benc
 }
 
 /* Of the rate of a copy; NaN for products that do more than read their operands. */
-static double share_of_copy(const bench *bench, const tb_problem *p, double seconds)
+static double share_of_copy(const bench *bench, const tb_product *p, double seconds)
 {
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-    const double bytes = sizeof(float) * (m * k + k * n + (p->beta != 0 ? 2 : 1) * m * n);
+    const double bytes = sizeof(float) * (m * k + k * n + (tb_is_zero(p->beta) ? 1 : 2) * m * n);
     return fmin(m, n) <= 16 ? bytes / seconds / bench->copy_rate : NAN;
 }
 
@@ -291,14 +291,15 @@ static void print_product(const bench *bench, FILE *to, const bench_product *pro
                           const bench_contender *ours, double seconds_of_cublas, const char *best,
                           double best_seconds)
 {
-    const tb_problem *p = &product->first;
+    const tb_product *p = &product->first;
+    const char a = "NT"[p->a.transposed], b = "NT"[p->b.transposed];
     fprintf(
         to,
         "%7lld %7lld %7lld %c%c beta %g  %7.2f  cuBLAS %7.2f TFLOP/s  ratio %5.3f  %s %.1f us, forecast %.1f",
-        (long long)p->m, (long long)p->n, (long long)p->k, "NT"[p->transpose_a], "NT"[p->transpose_b],
-        (double)p -> beta, product -> flop / ours -> seconds * 1e-12,
-        product -> flop / seconds_of_cublas * 1e-12, seconds_of_cublas / ours -> seconds, ours -> name,
-        1e6 * ours -> seconds, 1e6 * forecast_of(bench, product, ours->name));
+        (long long)p->m, (long long)p->n, (long long)p->k, a, b, p->beta.re,
+        product->flop / ours->seconds * 1e-12, product->flop / seconds_of_cublas * 1e-12,
+        seconds_of_cublas / ours->seconds, ours->name, 1e6 * ours->seconds,
+        1e6 * forecast_of(bench, product, ours->name));
     const double share = share_of_copy(bench, p, ours->seconds);
     if (!isnan(share))
         fprintf(to, "  %.0f%% of a copy", 100 * share);
@@ -313,7 +314,7 @@ static void print_product(const bench *bench, FILE *to, const bench_product *pro
 static void report(bench *bench, const bench_product *product, const bench_contender *ours,
                    const bench_contender *theirs, tally *tally)
 {
-    const tb_problem *problem = &product->first;
+    const tb_product *p = &product->first;
     const char *best = ours->name;
     double best_seconds = ours->seconds;
     bench_json_begin(&bench->json, NULL, '{');
@@ -323,18 +324,18 @@ static void report(bench *bench, const bench_product *product, const bench_conte
         bench_json_end(&bench->json, '}');
     }
     double ratio = theirs->seconds / ours->seconds, regret = ours->seconds / best_seconds - 1;
-    char operation[3] = {"NT"[problem->transpose_a], "NT"[problem->transpose_b], 0};
+    char operation[3] = {"NT"[p->a.transposed], "NT"[p->b.transposed], 0};
 
     print_product(bench, stdout, product, ours, theirs->seconds, best, best_seconds);
     if (ratio < LEAST_RATIO)
         print_product(bench, bench->slow, product, ours, theirs->seconds, best, best_seconds);
-    const double share = share_of_copy(bench, problem, ours->seconds);
+    const double share = share_of_copy(bench, p, ours->seconds);
 
-    bench_json_integer(&bench->json, "m", problem->m);
-    bench_json_integer(&bench->json, "n", problem->n);
-    bench_json_integer(&bench->json, "k", problem->k);
+    bench_json_integer(&bench->json, "m", p->m);
+    bench_json_integer(&bench->json, "n", p->n);
+    bench_json_integer(&bench->json, "k", p->k);
     bench_json_text(&bench->json, "transposition", operation);
-    bench_json_number(&bench->json, "beta", (double)problem->beta);
+    bench_json_number(&bench->json, "beta", p->beta.re);
     bench_json_text(&bench->json, "kernel", ours->name);
     bench_json_number(&bench->json, "tflops", product->flop / ours->seconds * 1e-12);
     bench_json_number(&bench->json, "cublas_tflops", product->flop / theirs->seconds * 1e-12);
@@ -347,14 +348,14 @@ static void report(bench *bench, const bench_product *product, const bench_conte
     tally->worst_regret = fmax(tally->worst_regret, regret);
 }
 
-static void measure(bench *bench, const shape *shape, int transposition, float beta, tally *tally)
+static void measure(bench *bench, const shape *shape, int transposition, double beta, tally *tally)
 {
     bench_product product;
     bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2,
                    bench->options.warm, &product);
     tb_plan plan = {.route = TB_ROUTE_RESIDENT};
-    tb_problem asked = product.first;
-    asked.beta = beta;
+    tb_product asked = product.first;
+    asked.beta = (tb_scalar){beta, 0};
     bench_require(tb_choose_kernel(&asked, &bench->facts, false, &plan), "a kernel for the product");
     bench_contender ours = {.name = plan.kernel->name, .kernel = plan.kernel}, theirs = {.name = "cuBLAS"};
     bench_prepare(&bench->gpu, &ours, &product);
@@ -363,9 +364,10 @@ static void measure(bench *bench, const shape *shape, int transposition, float b
                   "the same result as cuBLAS");
     if (beta != 0) { /* it may be cut otherwise, and need another workspace */
         bench_dismiss(&ours);
-        product.first.beta = beta;
+        product.first.beta = asked.beta;
         bench_prepare(&bench->gpu, &ours, &product);
-        BENCH_CUDA(cudaMemset(product.first.c, 0, (size_t)product.sets * product.stride_c * sizeof(float)));
+        BENCH_CUDA(cudaMemset(product.first.c.data, 0,
+                              (size_t)product.sets * product.strides[TB_C] * sizeof(float)));
     }
     bench_contender *contenders[] = {&ours, &theirs};
     bench_time(&bench->gpu, contenders, 2, &product, BUDGET);
@@ -404,7 +406,7 @@ static void measure_group(bench *bench, const group *group)
     for (int s = 0; s < group->count; s++)
         for (int transposition = 0; transposition < 4; transposition += bench->options.brief ? 2 : 1)
             for (int beta = 0; beta < (bench->options.brief ? 1 : 2); beta++)
-                measure(bench, &group->shapes[s], transposition, (float)beta, &tally);
+                measure(bench, &group->shapes[s], transposition, beta, &tally);
     end_group(bench, group->name, &tally);
 }
 
@@ -422,7 +424,7 @@ static void measure_random(bench *bench)
     srand(1);
     for (int i = 0; i < RANDOM_SHAPES; i++) {
         shape shape = {draw_size(32, 8192), draw_size(32, 8192), draw_size(32, 8192)};
-        measure(bench, &shape, rand() % 4, (float)(rand() % 2), &tally);
+        measure(bench, &shape, rand() % 4, rand() % 2, &tally);
     }
     end_group(bench, "random", &tally);
 }

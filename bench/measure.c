@@ -124,33 +124,22 @@ void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool 
                     int sets, bench_product *product)
 {
     *product = (bench_product){
-        .stride_a = aligned(m, k),
-        .stride_b = aligned(k, n),
-        .stride_c = aligned(m, n),
+        .strides = {[TB_A] = aligned(m, k), [TB_B] = aligned(k, n), [TB_C] = aligned(m, n)},
         .flop = 2.0 * (double)m * (double)n * (double)k,
     };
-    size_t bytes = (product->stride_a + product->stride_b + product->stride_c) * sizeof(float);
+    const size_t *strides = product->strides;
+    size_t bytes = (strides[TB_A] + strides[TB_B] + strides[TB_C]) * sizeof(float);
     size_t wanted = sets ? (size_t)sets : 2 * gpu->l2_bytes / bytes + 1;
     product->sets = wanted < SETS_MAXIMUM ? (int)wanted : SETS_MAXIMUM;
 
     size_t count = (size_t)product->sets;
+    float *a = random_matrices(0, count * strides[TB_A]);
+    float *b = random_matrices(count * strides[TB_A], count * strides[TB_B]);
     float *c;
-    BENCH_CUDA(cudaMalloc((void **)&c, count * product->stride_c * sizeof *c));
-    BENCH_CUDA(cudaMemset(c, 0xff, count * product->stride_c * sizeof *c));
-    product->first = (tb_problem){
-        .m = m,
-        .n = n,
-        .k = k,
-        .lda = transpose_a ? k : m,
-        .ldb = transpose_b ? n : k,
-        .ldc = m,
-        .a = random_matrices(0, count * product->stride_a),
-        .b = random_matrices(count * product->stride_a, count * product->stride_b),
-        .c = c,
-        .alpha = 1,
-        .transpose_a = transpose_a,
-        .transpose_b = transpose_b,
-    };
+    BENCH_CUDA(cudaMalloc((void **)&c, count * strides[TB_C] * sizeof *c));
+    BENCH_CUDA(cudaMemset(c, 0xff, count * strides[TB_C] * sizeof *c));
+    product->first = tb_gemm(TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, a, transpose_a ? k : m, b,
+                             transpose_b ? n : k, 0, c, m);
 }
 
 static void round_matrices(float *device, size_t count, int bits)
@@ -169,122 +158,103 @@ static void round_matrices(float *device, size_t count, int bits)
 
 void bench_round_operands(const bench_product *product, int bits)
 {
-    const size_t sets = (size_t)product->sets;
-    round_matrices((float *)(uintptr_t)product->first.a, sets * product->stride_a, bits);
-    round_matrices((float *)(uintptr_t)product->first.b, sets * product->stride_b, bits);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        round_matrices(product->first.operands[role].data, (size_t)product->sets * product->strides[role],
+                       bits);
 }
 
 void bench_release(bench_product *product)
 {
-    BENCH_CUDA(cudaFree((void *)(uintptr_t)product->first.a));
-    BENCH_CUDA(cudaFree((void *)(uintptr_t)product->first.b));
-    BENCH_CUDA(cudaFree(product->first.c));
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        BENCH_CUDA(cudaFree(product->first.operands[role].data));
 }
 
-tb_problem bench_problem(const bench_product *product, int64_t turn)
+tb_product bench_product_at(const bench_product *product, int64_t turn)
 {
-    tb_problem problem = product->first;
-    size_t set = (size_t)(turn % product->sets);
-    problem.a += set * product->stride_a;
-    problem.b += set * product->stride_b;
-    problem.c += set * product->stride_c;
-    return problem;
+    tb_product at_turn = product->first;
+    const size_t set = (size_t)(turn % product->sets);
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        float *first = product->first.operands[role].data;
+        at_turn.operands[role].data = first + set * product->strides[role];
+    }
+    return at_turn;
 }
 
-const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const tb_problem *problem)
+const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const tb_product *product)
 {
     if (!tb_kernel_runs_on(kernel, gpu->description.architecture))
         return "architecture";
-    if (kernel->k_limit && problem->k > kernel->k_limit)
+    if (kernel->k_limit && product->k > kernel->k_limit)
         return "k";
-    if (!kernel->pads && !(tb_kernel_takes(kernel, problem->a, problem->lda) &&
-                           tb_kernel_takes(kernel, problem->b, problem->ldb)))
+    if (!kernel->pads && !(tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)))
         return "alignment";
     return NULL;
 }
 
-static int64_t rows_of(int transposed, int64_t rows, int64_t columns)
+/* Room for a copy of the operand whose columns begin where every kernel wants them. */
+static tb_operand allocate_pitched(const tb_operand *operand)
 {
-    return transposed ? columns : rows;
-}
-
-static float *allocate_pitched(int64_t rows, int64_t columns, int64_t *ld)
-{
-    void *memory;
+    tb_operand pitched = *operand;
     size_t pitch;
-    BENCH_CUDA(cudaMallocPitch(&memory, &pitch, (size_t)rows * sizeof(float), (size_t)columns));
-    *ld = (int64_t)(pitch / sizeof(float));
-    return memory;
+    BENCH_CUDA(cudaMallocPitch(&pitched.data, &pitch, tb_column_bytes(operand), (size_t)operand->columns));
+    pitched.ld = (int64_t)(pitch / tb_bytes_of(operand->element));
+    return pitched;
 }
 
 void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench_product *product)
 {
-    const tb_problem *problem = &product->first;
+    const tb_product *first = &product->first;
     const tb_kernel *kernel = contender->kernel;
     contender->seconds = NAN;
     if (!kernel)
         return;
-    if (kernel->pads && !tb_kernel_takes(kernel, problem->a, problem->lda))
-        contender->pitched_a =
-            allocate_pitched(rows_of(problem->transpose_a, problem->m, problem->k),
-                             rows_of(problem->transpose_a, problem->k, problem->m), &contender->pitched_lda);
-    if (kernel->pads && !tb_kernel_takes(kernel, problem->b, problem->ldb))
-        contender->pitched_b =
-            allocate_pitched(rows_of(problem->transpose_b, problem->k, problem->n),
-                             rows_of(problem->transpose_b, problem->n, problem->k), &contender->pitched_ldb);
-    size_t workspace = tb_device.workspace(gpu->stream, kernel, problem);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (kernel->pads && !tb_kernel_takes(kernel, &first->operands[role]))
+            contender->pitched[role] = allocate_pitched(&first->operands[role]);
+    size_t workspace = tb_device.workspace(gpu->stream, kernel, first);
     if (workspace > 0)
         BENCH_CUDA(cudaMalloc(&contender->workspace, workspace));
 }
 
 void bench_dismiss(bench_contender *contender)
 {
-    BENCH_CUDA(cudaFree(contender->pitched_a));
-    BENCH_CUDA(cudaFree(contender->pitched_b));
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        BENCH_CUDA(cudaFree(contender->pitched[role].data));
+        contender->pitched[role].data = NULL;
+    }
     BENCH_CUDA(cudaFree(contender->workspace));
-    contender->pitched_a = contender->pitched_b = NULL;
     contender->workspace = NULL;
 }
 
-static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const tb_problem *problem)
+static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const tb_product *product)
 {
+    const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
     BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-    BENCH_CUBLAS(cublasSgemm_64(gpu->cublas, problem->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                problem->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, problem->m, problem->n,
-                                problem->k, &problem->alpha, problem->a, problem->lda, problem->b,
-                                problem->ldb, &problem->beta, problem->c, problem->ldc));
+    BENCH_CUBLAS(cublasSgemm_64(gpu->cublas, product->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                product->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, product->m, product->n,
+                                product->k, &alpha, product->a.data, product->a.ld, product->b.data,
+                                product->b.ld, &beta, product->c.data, product->c.ld));
 }
 
-static void enqueue_copy(const bench_gpu *gpu, float *target, int64_t target_ld, const float *source,
-                         int64_t source_ld, int64_t rows, int64_t columns)
+static void enqueue_copy(const bench_gpu *gpu, const tb_operand *target, const tb_operand *source)
 {
-    const size_t size = sizeof(float);
-    BENCH_CUDA(cudaMemcpy2DAsync(target, (size_t)target_ld * size, source, (size_t)source_ld * size,
-                                 (size_t)rows * size, (size_t)columns, cudaMemcpyDeviceToDevice,
+    BENCH_CUDA(cudaMemcpy2DAsync(target->data, tb_pitch(target), source->data, tb_pitch(source),
+                                 tb_column_bytes(source), (size_t)source->columns, cudaMemcpyDeviceToDevice,
                                  gpu->native));
 }
 
-void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_problem *problem)
+void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_product *product)
 {
     if (!contender->kernel) {
-        enqueue_cublas(gpu, contender->tf32, problem);
+        enqueue_cublas(gpu, contender->tf32, product);
         return;
     }
-    tb_problem aligned = *problem;
-    if (contender->pitched_a) {
-        enqueue_copy(gpu, contender->pitched_a, contender->pitched_lda, problem->a, problem->lda,
-                     rows_of(problem->transpose_a, problem->m, problem->k),
-                     rows_of(problem->transpose_a, problem->k, problem->m));
-        aligned.a = contender->pitched_a;
-        aligned.lda = contender->pitched_lda;
-    }
-    if (contender->pitched_b) {
-        enqueue_copy(gpu, contender->pitched_b, contender->pitched_ldb, problem->b, problem->ldb,
-                     rows_of(problem->transpose_b, problem->k, problem->n),
-                     rows_of(problem->transpose_b, problem->n, problem->k));
-        aligned.b = contender->pitched_b;
-        aligned.ldb = contender->pitched_ldb;
-    }
+    tb_product aligned = *product;
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (contender->pitched[role].data) {
+            enqueue_copy(gpu, &contender->pitched[role], &product->operands[role]);
+            aligned.operands[role] = contender->pitched[role];
+        }
     BENCH_TB(tb_device.launch(gpu->stream, contender->kernel, &aligned, contender->workspace));
 }
 
@@ -294,9 +264,9 @@ static float *result_of(const bench_gpu *gpu, const bench_contender *contender, 
     const size_t bytes = (size_t)product->first.m * (size_t)product->first.n * sizeof(float);
     float *result = malloc(bytes);
     bench_require(result != NULL, "memory for a result");
-    BENCH_CUDA(cudaMemsetAsync(product->first.c, 0xff, bytes, gpu->native));
+    BENCH_CUDA(cudaMemsetAsync(product->first.c.data, 0xff, bytes, gpu->native));
     bench_enqueue(gpu, contender, &product->first);
-    BENCH_CUDA(cudaMemcpyAsync(result, product->first.c, bytes, cudaMemcpyDeviceToHost, gpu->native));
+    BENCH_CUDA(cudaMemcpyAsync(result, product->first.c.data, bytes, cudaMemcpyDeviceToHost, gpu->native));
     BENCH_CUDA(cudaStreamSynchronize(gpu->native));
     return result;
 }
@@ -328,8 +298,8 @@ static double time_batch(const bench_gpu *gpu, const bench_contender *contender,
     float milliseconds;
     BENCH_CUDA(cudaEventRecord(gpu->start, gpu->native));
     for (int launch = 0; launch < launches; launch++) {
-        tb_problem problem = bench_problem(product, launch);
-        bench_enqueue(gpu, contender, &problem);
+        const tb_product at_turn = bench_product_at(product, launch);
+        bench_enqueue(gpu, contender, &at_turn);
     }
     BENCH_CUDA(cudaEventRecord(gpu->stop, gpu->native));
     BENCH_CUDA(cudaEventSynchronize(gpu->stop));

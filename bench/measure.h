@@ -44,9 +44,9 @@ void bench_describe(const bench_gpu *gpu, bench_json *json);
 double bench_copy_rate(const bench_gpu *gpu);
 
 typedef struct bench_product {
-    tb_problem first; /* the product of the first set; alpha is 1 and beta 0 */
+    tb_product first; /* the product of the first set; alpha is 1 and beta 0 */
     int sets;
-    size_t stride_a, stride_b, stride_c; /* floats from set to set */
+    size_t strides[TB_ROLES]; /* floats from set to set */
     double flop;
 } bench_product;
 
@@ -57,25 +57,27 @@ void bench_release(bench_product *product);
 
 /* Leaves A and B so many significant bits, as numbers have that began as BF16 (8) or FP16 (11). */
 void bench_round_operands(const bench_product *product, int bits);
-tb_problem bench_problem(const bench_product *product, int64_t turn);
+
+/* The product of the set whose turn it is. */
+tb_product bench_product_at(const bench_product *product, int64_t turn);
 
 typedef struct bench_contender {
     const char *name;
     const tb_kernel *kernel; /* NULL: cuBLAS SGEMM */
     bool tf32;               /* of cuBLAS: on the TF32 tensor cores, for comparison */
     void *workspace;
-    float *pitched_a, *pitched_b; /* where a kernel that pads copies what it cannot take; part of its time */
-    int64_t pitched_lda, pitched_ldb;
+    /* Of A and B: where a kernel that pads copies what it cannot take, which is part of its time; else data is NULL. */
+    tb_operand pitched[TB_ROLES];
     double seconds; /* the median; NaN before it was timed */
 } bench_contender;
 
 /* Why the kernel cannot compute the product where it lies, or NULL when it can. */
-const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const tb_problem *problem);
+const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const tb_product *product);
 
 /* Gives a contender what it needs for this product beside the matrices. */
 void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench_product *product);
 void bench_dismiss(bench_contender *contender);
-void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_problem *problem);
+void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_product *product);
 
 /* The largest difference between two contenders' results, in units of the rounding error that sums of k terms
  * of this size may show (values of a few are usual); infinite where an element was not written. */

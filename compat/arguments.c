@@ -1,5 +1,5 @@
-/* The reference BLAS's argument rules; see arguments.h. Checks run in the order of Netlib's SGEMM and of its
- * cblas_sgemm, because with several irregular arguments the first one found is the one reported.
+/* The reference BLAS's argument rules; see arguments.h. Checks run in the order of Netlib's GEMM and of its
+ * cblas_?gemm, because with several irregular arguments the first one found is the one reported.
  */
 #include "compat/arguments.h"
 
@@ -11,57 +11,51 @@ static int64_t at_least_one(int64_t rows)
 }
 
 /* Fortran's number of the first irregular size, 0 when all are regular. */
-static int check_sizes(const tb_problem *problem)
+static int check_sizes(const tb_product *product)
 {
-    if (problem->m < 0)
+    if (product->m < 0)
         return 3;
-    if (problem->n < 0)
+    if (product->n < 0)
         return 4;
-    if (problem->k < 0)
+    if (product->k < 0)
         return 5;
-    if (problem->lda < at_least_one(problem->transpose_a ? problem->k : problem->m))
+    if (product->a.ld < at_least_one(product->a.rows))
         return 8;
-    if (problem->ldb < at_least_one(problem->transpose_b ? problem->n : problem->k))
+    if (product->b.ld < at_least_one(product->b.rows))
         return 10;
-    if (problem->ldc < at_least_one(problem->m))
+    if (product->c.ld < at_least_one(product->c.rows))
         return 13;
     return 0;
 }
 
-/* A row-major matrix is its transpose in column-major order, and (op(A) op(B))^T = op(B)^T op(A)^T. */
-static void swap_operands(tb_problem *problem)
-{
-    const tb_problem given = *problem;
-    problem->m = given.n;
-    problem->n = given.m;
-    problem->a = given.b;
-    problem->b = given.a;
-    problem->lda = given.ldb;
-    problem->ldb = given.lda;
-    problem->transpose_a = given.transpose_b;
-    problem->transpose_b = given.transpose_a;
-}
-
-static bool read_enum(int value, int32_t *transpose)
+static bool read_enum(int value, bool *transpose)
 {
     *transpose = value != TB_NO_TRANSPOSE;
     return value >= TB_NO_TRANSPOSE && value <= TB_CONJUGATE_TRANSPOSE;
 }
 
-int tb_canonicalize_cblas(int layout, int transpose_a, int transpose_b, tb_problem *problem)
+int tb_canonicalize_cblas(int layout, int transpose_a, int transpose_b, const tb_gemm_arguments *given,
+                          tb_product *product)
 {
+    const tb_gemm_arguments *g = given;
+    bool a, b;
     if (layout != TB_ROW_MAJOR && layout != TB_COLUMN_MAJOR)
         return 1;
-    if (!read_enum(transpose_a, &problem->transpose_a))
+    if (!read_enum(transpose_a, &a))
         return 2;
-    if (!read_enum(transpose_b, &problem->transpose_b))
+    if (!read_enum(transpose_b, &b))
         return 3;
+    /* A row-major matrix is its transpose in column-major order, and (op(A) op(B))^T = op(B)^T op(A)^T. */
     if (layout == TB_ROW_MAJOR)
-        swap_operands(problem);
+        *product = tb_gemm(g->routine, b, a, g->n, g->m, g->k, g->alpha, g->b, g->ldb, g->a, g->lda, g->beta,
+                           g->c, g->ldc);
+    else
+        *product = tb_gemm(g->routine, a, b, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb, g->beta,
+                           g->c, g->ldc);
 
-    /* The layout comes before Fortran's arguments; the order of checks is that of the swapped problem, but
+    /* The layout comes before Fortran's arguments; the order of checks is that of the swapped product, but
      * what is reported is the caller's own argument. */
-    int number = check_sizes(problem);
+    int number = check_sizes(product);
     if (number == 0)
         return 0;
     number += 1;
@@ -81,29 +75,34 @@ int tb_canonicalize_cblas(int layout, int transpose_a, int transpose_b, tb_probl
     }
 }
 
-static bool read_letter(char letter, int32_t *transpose)
+static bool read_letter(char letter, bool *transpose)
 {
     switch (letter) {
     case 'N':
     case 'n':
-        *transpose = 0;
+        *transpose = false;
         return true;
     case 'T':
     case 't':
     case 'C':
     case 'c':
-        *transpose = 1;
+        *transpose = true;
         return true;
     default:
         return false;
     }
 }
 
-int tb_canonicalize_fortran(char transpose_a, char transpose_b, tb_problem *problem)
+int tb_canonicalize_fortran(char transpose_a, char transpose_b, const tb_gemm_arguments *given,
+                            tb_product *product)
 {
-    if (!read_letter(transpose_a, &problem->transpose_a))
+    const tb_gemm_arguments *g = given;
+    bool a, b;
+    if (!read_letter(transpose_a, &a))
         return 1;
-    if (!read_letter(transpose_b, &problem->transpose_b))
+    if (!read_letter(transpose_b, &b))
         return 2;
-    return check_sizes(problem);
+    *product = tb_gemm(g->routine, a, b, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb, g->beta,
+                       g->c, g->ldc);
+    return check_sizes(product);
 }

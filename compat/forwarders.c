@@ -1,7 +1,7 @@
 /* Who hands calls to us, and who would hand them back; see forwarders.h. */
 #include "compat/forwarders.h"
 
-#include "compat/arguments.h"
+#include "compat/host_calls.h"
 #include "dispatch/plan.h"
 
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ typedef struct probe {
     int was_passed_on; /* in the other one */
 } probe;
 
-bool tb_notice_probe(tb_spelling spelling, const float *c)
+bool tb_notice_probe(tb_spelling spelling, const void *c)
 {
     probe *noticed = (probe *)c;
     if (memcmp(noticed->mark, MARK, sizeof MARK) != 0)
@@ -87,23 +87,14 @@ bool tb_is_probing(void)
 static bool computes_probe(tb_spelling spelling, const void *address, const int64_t k)
 {
     static float zeros[LARGEST_PROBE];
-    static const int64_t one = 1;
-    static const float alpha = 0, beta = TB_PROBE_BETA;
-    probe probe = {.c = 1, .mark = MARK, .is_cblas = tb_spelling_rows[spelling].is_cblas};
-    float *c = (float *)&probe;
-    union {
-        const void *address;
-        tb_cblas_sgemm *cblas;
-        tb_fortran_sgemm *fortran;
-    } candidate = {address};
+    const tb_spelling_row *row = &tb_spelling_rows[spelling];
+    probe probe = {.c = 1, .mark = MARK, .is_cblas = row->is_cblas};
+    const tb_product product =
+        tb_gemm(row->routine, false, false, 1, 1, k, 0, zeros, 1, zeros, k, TB_PROBE_BETA, &probe, 1);
     probing = true;
-    if (probe.is_cblas)
-        candidate.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE, TB_NO_TRANSPOSE, one, one, k, alpha, zeros, one,
-                        zeros, k, beta, c, one);
-    else
-        candidate.fortran("N", "N", &one, &one, &k, &alpha, zeros, &one, zeros, &k, &beta, c, &one, 1, 1);
+    tb_call_routine(row->routine, row->is_cblas, (void *)address, &product);
     probing = false;
-    return !probe.has_come_back && (probe.was_passed_on || probe.c == beta);
+    return !probe.has_come_back && (probe.was_passed_on || probe.c == (float)TB_PROBE_BETA);
 }
 
 /* Whether the object that has the address says by a function of its own that it is OpenBLAS, MKL or BLIS. */

@@ -7,7 +7,7 @@
  * is computed, comes back to us; that shows also those that jump, of which a return address tells nothing, and chains
  * of several.
  *
- * host_blas.c and forward/resolve.c ask about candidates; sgemm_abi.c notices probes.
+ * host_blas.c and forward/resolve.c ask about candidates; the exported functions (gemm_abi.h) notice probes.
  */
 #ifndef TB_FORWARDERS_H
 #define TB_FORWARDERS_H
@@ -37,15 +37,15 @@ bool tb_computes(tb_spelling spelling, const void *address);
 bool tb_object_computes(const tb_loaded_object *object);
 
 /* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. */
-#define TB_PROBE_BETA 0x1.6a7c3ep-9F
+#define TB_PROBE_BETA 0x1.6a7c3ep-9
 
 /* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then
  * on. A probe of the other convention is somebody's who calls sgemm_ from inside a cblas_sgemm of its own. Either is
  * over with that: there is nothing to compute. */
-bool tb_notice_probe(tb_spelling spelling, const float *c);
+bool tb_notice_probe(tb_spelling spelling, const void *c);
 
 /* Whether it is worth asking. */
-static inline bool tb_may_be_probe(float alpha, float beta)
+static inline bool tb_may_be_probe(double alpha, double beta)
 {
     return alpha == 0 && beta == TB_PROBE_BETA;
 }

@@ -9,6 +9,7 @@
 
 #include "compat/arguments.h"
 #include "compat/forwarders.h"
+#include "compat/host_calls.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
 #include "lib/process/leaving.h"
@@ -24,27 +25,13 @@
 /* ---- Calling ---------------------------------------------------------------------------------------- */
 
 /* The host that this thread is in a call of. Some forwarders hand on large calls only, so that a probe does not show
- * where those go: they come back while one of these two functions calls. */
+ * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
-static void call_cblas(const tb_host *host, const tb_problem *problem)
+static void call_host(const tb_host *host, const tb_product *product)
 {
-    called_host = (const tb_host_blas *)host;
-    called_host->target.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + problem->transpose_a,
-                              TB_NO_TRANSPOSE + problem->transpose_b, problem->m, problem->n, problem->k,
-                              problem->alpha, problem->a, problem->lda, problem->b, problem->ldb,
-                              problem->beta, problem->c, problem->ldc);
-    called_host = NULL;
-}
-
-/* A 32-bit host reads the lower half of each integer, which on both of our little-endian ABIs comes first. */
-static void call_fortran(const tb_host *host, const tb_problem *problem)
-{
-    called_host = (const tb_host_blas *)host;
-    called_host->target.fortran(problem->transpose_a ? "T" : "N", problem->transpose_b ? "T" : "N",
-                                &problem->m, &problem->n, &problem->k, &problem->alpha, problem->a,
-                                &problem->lda, problem->b, &problem->ldb, &problem->beta, problem->c,
-                                &problem->ldc, 1, 1);
+    const tb_host_blas *called = called_host = (const tb_host_blas *)host;
+    tb_call_routine(product->routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
     called_host = NULL;
 }
 
@@ -71,9 +58,9 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
     if (!called_host)
         return NULL;
     const int caller = tb_find_position(call_site);
-    const bool same = tb_spelling_rows[called_host->spelling].is_cblas == tb_spelling_rows[spelling].is_cblas;
+    const bool same = tb_is_same_function(called_host->spelling, spelling);
     const bool jumped = caller == tb_find_position(tb_call_sites);
-    const bool called = same && caller == tb_find_position(called_host->target.address);
+    const bool called = same && caller == tb_find_position(called_host->address);
     return jumped || called ? called_host : NULL;
 }
 
@@ -81,7 +68,7 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
 static bool is_useless(const question *question, tb_spelling spelling, const tb_loaded_object *object,
                        const void *address)
 {
-    if (question->came_from && tb_find_position(question->came_from->target.address) == object->position)
+    if (question->came_from && tb_find_position(question->came_from->address) == object->position)
         return true;
     if (tb_find_forwarder(question->call_site, tb_spelling_rows[spelling].symbol) == object->position)
         return true;
@@ -113,8 +100,8 @@ static bool take(const question *question, void *library, tb_spelling spelling, 
         bits = 32;
     if (demanded_bits && bits != demanded_bits)
         return false;
-    host->base.sgemm = row->is_cblas ? call_cblas : call_fortran;
-    host->target.address = address;
+    host->base.multiply = call_host;
+    host->address = address;
     host->integer_bits = bits;
     return true;
 }
@@ -164,7 +151,7 @@ static bool search_library(const char *name, const question *question, tb_host_b
     if (take(question, library, spelling, 0, question->bits, host))
         return true;
     for (tb_spelling other = 0; other < TB_SPELLING_COUNT; other++)
-        if (tb_spelling_rows[other].is_cblas == tb_spelling_rows[spelling].is_cblas &&
+        if (tb_is_same_function(other, spelling) &&
             take(question, library, other, 0, presumed_bits(question->bits), host))
             return true;
     return false;
@@ -201,7 +188,8 @@ static bool is_nested(const question *question)
     if (!dladdr((const char *)question->call_site - 1, &function) || !function.dli_sname)
         return false;
     for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++)
-        if (tb_spelling_rows[spelling].is_cblas != row->is_cblas &&
+        if (tb_spelling_rows[spelling].routine == row->routine &&
+            tb_spelling_rows[spelling].is_cblas != row->is_cblas &&
             strcmp(function.dli_sname, tb_spelling_rows[spelling].symbol) == 0)
             return tb_is_bound_to_tileblas(question->call_site, row->symbol);
     return false;
@@ -221,7 +209,7 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
         found = chosen_host;
     else if (!has_own && (*chosen || !search_well_known(question, &found)))
         found.integer_bits = presumed_bits(question.bits);
-    found.nested = found.target.address && (question.came_from || is_nested(&question));
+    found.nested = found.address && (question.came_from || is_nested(&question));
     return found;
 }
 
@@ -241,7 +229,7 @@ static const tb_host_blas no_host[] = {{.integer_bits = 32}, {.integer_bits = 64
 
 static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
-    return left->target.address == right->target.address && left->spelling == right->spelling &&
+    return left->address == right->address && left->spelling == right->spelling &&
            left->integer_bits == right->integer_bits && left->nested == right->nested;
 }
 
@@ -323,12 +311,13 @@ void tb_report_irregular(tb_spelling spelling, int number)
         void (*fortran)(const char *routine, const int64_t *number, size_t length);
     } handler;
 
-    const bool cblas = tb_spelling_rows[spelling].is_cblas;
-    handler.address = dlsym(RTLD_DEFAULT, cblas ? "cblas_xerbla" : "xerbla_");
-    if (handler.address && cblas)
-        handler.cblas(info, "cblas_sgemm", "");
+    const tb_spelling_row *row = &tb_spelling_rows[spelling];
+    const tb_routine_row *routine = &tb_routine_rows[row->routine];
+    handler.address = dlsym(RTLD_DEFAULT, row->is_cblas ? "cblas_xerbla" : "xerbla_");
+    if (handler.address && row->is_cblas)
+        handler.cblas(info, routine->cblas_name, "");
     else if (handler.address)
-        handler.fortran("SGEMM ", &info, 6);
+        handler.fortran(routine->reported, &info, strlen(routine->reported));
     else if (tb_option_value(TB_OPTION_VERBOSE))
-        tb_log("%s: argument %d is irregular; C is left as it is", tb_spelling_rows[spelling].symbol, number);
+        tb_log("%s: argument %d is irregular; C is left as it is", row->symbol, number);
 }

@@ -1,7 +1,7 @@
 /* The host BLAS: the one that the caller would have reached without TileBLAS. Found at the first call from a
  * call site, remembered for that call site, never TileBLAS itself.
  *
- * A spelling is one of the names of sgemm_names.def; a call site is the address that a call returns to.
+ * A spelling is one of the names of compat/spellings.h; a call site is the address that a call returns to.
  * sgemm_abi.c asks for the host of every call; the runtime sees it as a tb_host.
  */
 #ifndef TB_HOST_BLAS_H
@@ -17,12 +17,8 @@
 
 typedef struct tb_host_blas {
     tb_host base;
-    union {
-        void *address; /* NULL: the process has no BLAS but ours */
-        tb_cblas_sgemm *cblas;
-        tb_fortran_sgemm *fortran;
-    } target;
-    tb_spelling spelling; /* of the caller */
+    void *address;        /* NULL: the process has no BLAS but ours */
+    tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
     int integer_bits;     /* 32 or 64, of the caller's integers */
     /* The call site lies in a BLAS's own SGEMM: reference BLAS and BLIS reach sgemm_ from inside their
      * cblas_sgemm, through the symbol that we took over. Such a call was decided upon and counted already. */

@@ -1,9 +1,10 @@
 #include "compat/spellings.h"
 
+#define CBLAS(ROUTINE, symbol, bits)   {#symbol, TB_##ROUTINE, true, bits},
+#define FORTRAN(ROUTINE, symbol, bits) {#symbol, TB_##ROUTINE, false, bits},
+
 const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT] = {
-#define TB_CBLAS_NAME(symbol, bits)   {#symbol, true, bits},
-#define TB_FORTRAN_NAME(symbol, bits) {#symbol, false, bits},
-#include "compat/sgemm_names.def"
-#undef TB_CBLAS_NAME
-#undef TB_FORTRAN_NAME
+#define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(CBLAS, FORTRAN, NAME, name)
+#include "words/routines.def"
+#undef TB_ROUTINE
 };

@@ -25,10 +25,10 @@
  * its parts stay as aligned as it is. */
 #define BLOCK_LEAST 16
 
-static int64_t choose_slab(const tb_problem *problem)
+static int64_t choose_slab(const tb_product *product)
 {
-    int64_t k = tb_larger(problem->k, 1);
-    int64_t slab = SLAB_BYTES / ((int64_t)sizeof(float) * (problem->m + problem->n));
+    int64_t k = tb_larger(product->k, 1);
+    int64_t slab = SLAB_BYTES / ((int64_t)tb_bytes_of(tb_element_of(product)) * (product->m + product->n));
     slab = tb_smaller(tb_larger(slab, SLAB_K_LEAST), SLAB_K_MOST);
     return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
@@ -55,7 +55,7 @@ static void choose_panels(const tb_budget *budget, tb_tiling *tiling)
 
 /* What the kernel needs beside its operands, for any product that the tiling makes it multiply: smaller ones may need
  * more, where they are shared out. */
-static double workspace_bytes(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+static double workspace_bytes(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
     if (!budget->kernel->workspace)
         return 0;
@@ -64,53 +64,48 @@ static double workspace_bytes(const tb_budget *budget, const tb_problem *problem
     if (!tiling->whole)
         choose_panels(budget, &complete);
     tb_part_size sizes[TB_PART_SIZES];
-    const int count = tb_tiling_sizes(problem, &complete, sizes);
+    const int count = tb_tiling_sizes(product, &complete, sizes);
     double most = 0;
     for (int i = 0; i < count; i++) {
-        tb_problem part = *problem;
-        part.m = sizes[i].rows;
-        part.n = sizes[i].columns;
-        part.k = sizes[i].k;
+        tb_product part = tb_nominal_part(product, sizes[i].rows, sizes[i].columns, sizes[i].k);
         part.beta = sizes[i].beta;
-        part.a = part.b = part.c = NULL;
-        part.lda = part.ldb = part.ldc = tb_pitched(tb_larger(tb_larger(part.m, part.n), part.k));
         double bytes = (double)budget->kernel->workspace(&launcher, budget->kernel, &part);
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
-double tb_tiling_needs(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
-    return tb_tiling_bytes(problem, tiling) + workspace_bytes(budget, problem, tiling);
+    return tb_tiling_bytes(product, tiling) + workspace_bytes(budget, product, tiling);
 }
 
-bool tb_tiling_fits(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling)
+bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
-    return tb_tiling_bytes(problem, tiling) <= budget->bytes &&
-           tb_tiling_needs(budget, problem, tiling) <= budget->bytes;
+    return tb_tiling_bytes(product, tiling) <= budget->bytes &&
+           tb_tiling_needs(budget, product, tiling) <= budget->bytes;
 }
 
 /* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
-static void set_block(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
+static void set_block(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
                       int64_t ring, tb_tiling *tiling)
 {
-    tiling->slabs = tb_pieces(tb_larger(problem->k, 1), tiling->slab_k);
+    tiling->slabs = tb_pieces(tb_larger(product->k, 1), tiling->slab_k);
     tiling->block_m = tiling->band_m = block_m;
     tiling->block_n = block_n;
     tiling->next_n = block_n;
     tiling->ring_b = tb_smaller(ring, tiling->slabs);
     tiling->ring_a = all_of_a ? tiling->slabs : tiling->ring_b;
-    tiling->ring_c = block_n < problem->n ? 2 : 1;
+    tiling->ring_c = block_n < product->n ? 2 : 1;
 }
 
 /* Halves what is larger until the tiling fits; with all_of_a, A's rows are the last to be given up. */
-static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, bool all_of_a,
+static bool shrink(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
                    const tb_budget *budget, tb_tiling *tiling)
 {
     for (;;) {
-        set_block(problem, block_m, block_n, all_of_a, RING, tiling);
-        if (tb_tiling_fits(budget, problem, tiling))
+        set_block(product, block_m, block_n, all_of_a, RING, tiling);
+        if (tb_tiling_fits(budget, product, tiling))
             return true;
         if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
             block_n = tb_round_up(tb_pieces(block_n, 2), BLOCK_LEAST);
@@ -122,36 +117,35 @@ static bool shrink(const tb_problem *problem, int64_t block_m, int64_t block_n, 
 }
 
 /* The better of keeping A and loading it again for every block, with slabs of the given size. */
-static bool choose_blocks(const tb_problem *problem, int64_t block_m, int64_t block_n,
+static bool choose_blocks(const tb_product *product, int64_t block_m, int64_t block_n,
                           const tb_budget *budget, tb_tiling *tiling)
 {
     tb_tiling kept = *tiling, reloaded = *tiling;
-    bool keeps = shrink(problem, block_m, block_n, true, budget, &kept);
-    bool reloads = shrink(problem, block_m, block_n, false, budget, &reloaded);
-    if (keeps && (!reloads || tb_tiling_traffic(problem, &kept) <= tb_tiling_traffic(problem, &reloaded)))
+    bool keeps = shrink(product, block_m, block_n, true, budget, &kept);
+    bool reloads = shrink(product, block_m, block_n, false, budget, &reloaded);
+    if (keeps && (!reloads || tb_tiling_traffic(product, &kept) <= tb_tiling_traffic(product, &reloaded)))
         *tiling = kept;
     else
         *tiling = reloaded;
     return keeps || reloads;
 }
 
-bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const tb_kernel *kernel = budget->kernel;
-    const int64_t rows_most = budget->slot_bytes / (int64_t)sizeof(float);
-    if (tb_cut_whole(problem, budget, tiling))
+    const int64_t rows_most = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    if (tb_cut_whole(product, budget, tiling))
         return true;
-    *tiling = (tb_tiling){.slab_k = choose_slab(problem)};
-    double volume = (double)problem->m * (double)problem->n * (double)problem->k;
-    int64_t blocks = volume < TWO_BLOCKS_VOLUME ? 1 : 2;
-    int64_t block_m = tb_smaller(problem->m, rows_most);
-    int64_t block_n = tb_smaller(tb_round_up(tb_pieces(problem->n, blocks), kernel->tile_n), problem->n);
+    *tiling = (tb_tiling){.slab_k = choose_slab(product)};
+    int64_t blocks = tb_volume(product) < TWO_BLOCKS_VOLUME ? 1 : 2;
+    int64_t block_m = tb_smaller(product->m, rows_most);
+    int64_t block_n = tb_smaller(tb_round_up(tb_pieces(product->n, blocks), kernel->tile_n), product->n);
     block_n = tb_smaller(block_n, rows_most);
 
-    set_block(problem, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
-    bool found = tb_tiling_fits(budget, problem, tiling);
+    set_block(product, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
+    bool found = tb_tiling_fits(budget, product, tiling);
     for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
-        if ((found = choose_blocks(problem, block_m, block_n, budget, tiling)))
+        if ((found = choose_blocks(product, block_m, block_n, budget, tiling)))
             break;
     if (found) {
         choose_panels(budget, tiling);

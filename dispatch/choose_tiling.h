@@ -12,9 +12,9 @@
 int64_t tb_choose_panel(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k);
 
 /* Whether there is room for it, the kernel's workspace included. */
-bool tb_tiling_fits(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling);
+bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling);
 
 /* With everything on the device; false when that does not fit. */
-bool tb_cut_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 #endif

@@ -1,4 +1,4 @@
-/* Forecasts in seconds, from the problem and the machine alone. */
+/* Forecasts in seconds, from the product and the machine alone. */
 #include "dispatch/plan.h"
 
 #include "words/integers.h"
@@ -55,20 +55,20 @@ static const tb_chip presumed_chip = {.architecture = 80,
 #define COPY_CORES_A_LINK  7
 #define COPY_CORES_AT_MOST 16
 
-static double flop(const tb_problem *problem)
+static double flop(const tb_product *product)
 {
-    return 2.0 * (double)problem->m * (double)problem->n * (double)problem->k;
+    return 2.0 * tb_volume(product);
 }
 
-static double bytes(int64_t rows, int64_t columns)
+static double bytes(const tb_operand *operand)
 {
-    return (double)sizeof(float) * (double)rows * (double)columns;
+    return (double)tb_operand_bytes(operand);
 }
 
-static double bytes_in(const tb_problem *problem)
+static double bytes_in(const tb_product *product)
 {
-    double in = bytes(problem->m, problem->k) + bytes(problem->k, problem->n);
-    return problem->beta != 0 ? in + bytes(problem->m, problem->n) : in;
+    const double in = bytes(&product->a) + bytes(&product->b);
+    return tb_is_zero(product->beta) ? in : in + bytes(&product->c);
 }
 
 static double known_ratio(double ratio)
@@ -76,12 +76,11 @@ static double known_ratio(double ratio)
     return ratio > 0 ? ratio : 1;
 }
 
-double tb_host_seconds(const tb_problem *problem, const tb_machine *machine)
+double tb_host_seconds(const tb_product *product, const tb_machine *machine)
 {
     int cores = machine->host_cores > 0 ? machine->host_cores : 1;
-    double arithmetic = flop(problem) / (HOST_FLOPS_PER_CORE * cores);
-    double traffic =
-        (bytes_in(problem) + bytes(problem->m, problem->n)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
+    double arithmetic = flop(product) / (HOST_FLOPS_PER_CORE * cores);
+    double traffic = (bytes_in(product) + bytes(&product->c)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
     return known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
 }
 
@@ -94,13 +93,14 @@ static double pageable(const tb_place *place, double amount)
 
 /* Bytes that the host's threads copy into pinned memory and out of it; also into C in pinned memory, where what lies
  * there must not be lost. */
-static double host_copies(const tb_problem *problem, const tb_facts *facts)
+static double host_copies(const tb_product *product, const tb_facts *facts)
 {
-    double c = bytes(problem->m, problem->n);
-    double returned = facts->c.memory == TB_MEMORY_PINNED && problem->beta != 0 ? c : 0;
-    return returned + pageable(&facts->a, bytes(problem->m, problem->k)) +
-           pageable(&facts->b, bytes(problem->k, problem->n)) +
-           pageable(&facts->c, problem->beta != 0 ? 2 * c : c);
+    const tb_place *places = facts->places;
+    const bool reads_c = !tb_is_zero(product->beta);
+    const double c = bytes(&product->c);
+    const double returned = places[TB_C].memory == TB_MEMORY_PINNED && reads_c ? c : 0;
+    return returned + pageable(&places[TB_A], bytes(&product->a)) +
+           pageable(&places[TB_B], bytes(&product->b)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
 }
 
 static double copy_rate(const tb_machine *machine, int devices)
@@ -122,21 +122,19 @@ static double overlapped(double in, double out, double work, double copying)
 
 /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
  * nothing, because such products have no choice. */
-static double part_seconds(const tb_problem *block, const tb_chip *chip, const tb_kernel *kernel,
+static double part_seconds(const tb_product *block, const tb_chip *chip, const tb_kernel *kernel,
                            double copying)
 {
-    return overlapped(bytes_in(block) / chip->link_in, bytes(block->m, block->n) / chip->link_out,
+    return overlapped(bytes_in(block) / chip->link_in, bytes(&block->c) / chip->link_out,
                       SLAB_FACTOR * tb_kernel_seconds(kernel, block, chip), copying);
 }
 
-double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan)
+double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan)
 {
     double copying = 0, slowest = 0;
-    tb_problem blocks[TB_PARTS_MAXIMUM];
+    tb_product blocks[TB_PARTS_MAXIMUM];
     for (int i = 0; i < plan->part_count; i++) {
-        blocks[i] = *problem;
-        blocks[i].m = plan->parts[i].rows;
-        blocks[i].n = plan->parts[i].columns;
+        blocks[i] = tb_block_of(product, &plan->parts[i]);
         copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->part_count);
     }
     for (int i = 0; i < plan->part_count; i++) {
@@ -146,46 +144,45 @@ double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, con
     return known_ratio(facts->machine.streamed_ratio) * slowest;
 }
 
-double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *facts)
+double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts)
 {
     const tb_machine *machine = &facts->machine;
     const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
-    double in = bytes_in(problem) / chip->link_in, out = bytes(problem->m, problem->n) / chip->link_out;
+    double in = bytes_in(product) / chip->link_in, out = bytes(&product->c) / chip->link_out;
     double work = 0;
     if (machine->chip_count == 0)
-        work = flop(problem) / (FLOP_A_CLOCK * chip->clock * chip->multiprocessors * PRESUMED_EFFICIENCY);
+        work = flop(product) / (FLOP_A_CLOCK * chip->clock * chip->multiprocessors * PRESUMED_EFFICIENCY);
     int devices = machine->chip_count > 1 ? machine->chip_count : 1;
     return known_ratio(machine->streamed_ratio) *
            overlapped(in / devices, out / devices, work,
-                      host_copies(problem, facts) / copy_rate(machine, devices));
+                      host_copies(product, facts) / copy_rate(machine, devices));
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
-static double copy_seconds(int64_t rows, int64_t columns, const tb_chip *chip)
+static double copy_seconds(const tb_operand *operand, const tb_chip *chip)
 {
-    return PAD_SECONDS + PAD_COLUMN_SECONDS * (double)columns + 2 * bytes(rows, columns) / chip->memory_rate;
+    return PAD_SECONDS + PAD_COLUMN_SECONDS * (double)operand->columns +
+           2 * bytes(operand) / chip->memory_rate;
 }
 
 /* Copying the operands that the kernel would not take into pitched memory. */
-static double pad_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
+static double pad_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    const tb_problem *p = problem;
     double seconds = 0;
-    if (!tb_kernel_takes(kernel, p->a, p->lda))
-        seconds += p->transpose_a ? copy_seconds(p->k, p->m, chip) : copy_seconds(p->m, p->k, chip);
-    if (!tb_kernel_takes(kernel, p->b, p->ldb))
-        seconds += p->transpose_b ? copy_seconds(p->n, p->k, chip) : copy_seconds(p->k, p->n, chip);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (!tb_kernel_takes(kernel, &product->operands[role]))
+            seconds += copy_seconds(&product->operands[role], chip);
     return seconds;
 }
 
 /* Whole tiles: the busiest multiprocessor works through its share of blocks, a few at a time. */
-static double tile_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
+static double tile_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    double tiles = ceil((double)problem->m / kernel->tile_m) * ceil((double)problem->n / kernel->tile_n);
-    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)problem->k;
-    double block = (problem->beta != 0 ? 2 : 1) * (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) /
-                   kernel->blocks;
+    double tiles = ceil((double)product->m / kernel->tile_m) * ceil((double)product->n / kernel->tile_n);
+    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)product->k;
+    double block = (!tb_is_zero(product->beta) ? 2 : 1) *
+                   (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) / kernel->blocks;
     return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) *
                                      (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + block);
 }
@@ -198,14 +195,13 @@ tb_target tb_target_of(const tb_chip *chip)
                        .memory_bytes_a_clock = chip->memory_bytes_a_clock};
 }
 
-double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    double arithmetic = kernel->clocks ? kernel->clocks(kernel, problem, tb_target_of(chip)) / chip->clock
-                                       : tile_seconds(kernel, problem, chip);
-    double traffic =
-        bytes(problem->m, problem->k) + bytes(problem->k, problem->n) + bytes(problem->m, problem->n);
+    double arithmetic = kernel->clocks ? kernel->clocks(kernel, product, tb_target_of(chip)) / chip->clock
+                                       : tile_seconds(kernel, product, chip);
+    double traffic = bytes(&product->a) + bytes(&product->b) + bytes(&product->c);
     double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
-    return kernel->pads ? seconds + pad_seconds(kernel, problem, chip) : seconds;
+    return kernel->pads ? seconds + pad_seconds(kernel, product, chip) : seconds;
 }
 
 /* About so many, and of so many columns at least; where there are fewer columns panels are few. */
@@ -213,12 +209,12 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, con
 #define PANEL_LEAST  384
 #define COLUMNS_MANY 2048
 
-double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip)
+double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    tb_problem panel = *problem;
-    if (problem->n >= COLUMNS_MANY)
-        panel.n = tb_larger(problem->n / PANELS, PANEL_LEAST);
-    const double panels = (double)problem->n / (double)panel.n;
+    tb_product panel = *product;
+    if (product->n >= COLUMNS_MANY)
+        panel = tb_columns_of(product, (tb_range){0, tb_larger(product->n / PANELS, PANEL_LEAST)});
+    const double panels = (double)product->n / (double)panel.n;
     const double of_a =
         kernel->clocks_of_a ? kernel->clocks_of_a(&panel, tb_target_of(chip)) / chip->clock : 0;
     const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */

@@ -29,23 +29,28 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-/* With products of so many rows or columns, for each of the others. */
-static bool keeps_device_busy(const tb_problem *problem, int64_t extent)
+static int64_t element_bytes(const tb_product *product)
 {
-    const double rows = (double)extent, k = (double)problem->k;
+    return (int64_t)tb_bytes_of(tb_element_of(product));
+}
+
+/* With products of so many rows or columns, for each of the others. */
+static bool keeps_device_busy(const tb_product *product, int64_t extent)
+{
+    const double rows = (double)extent, k = (double)product->k;
     return rows * k >= FILLED_INTENSITY * (rows + k);
 }
 
 /* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
  * rounds of the multiprocessors. other is the extent of C the other way, count its tiles. */
-static int64_t fill_rounds(const tb_problem *problem, int64_t least, int64_t tile, int64_t other,
+static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
     const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
     const int64_t first = tb_larger(tb_pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
-    if (!keeps_device_busy(problem, other))
+    if (!keeps_device_busy(product, other))
         return tb_smaller(first * tile, most);
     for (int64_t tiles = first;
          best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
@@ -70,56 +75,55 @@ typedef struct cut {
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
-static void cut_a(const tb_problem *problem, const tb_budget *budget, const cut *cut, tb_tiling *tiling)
+static void cut_a(const tb_product *product, const tb_budget *budget, const cut *cut, tb_tiling *tiling)
 {
-    const int64_t m = problem->m, k = tb_larger(problem->k, 1), slot = budget->slot_bytes;
-    const int64_t bytes = (int64_t)sizeof(float) * m * k;
+    const int64_t m = product->m, k = tb_larger(product->k, 1), slot = budget->slot_bytes;
+    const int64_t bytes = element_bytes(product) * m * k;
     const int64_t piece = tb_smaller(tb_larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
     const int64_t count = tb_larger(bytes / piece, 1);
-    const bool rows = problem->transpose_a && count > 1;
+    const bool rows = product->a.transposed && count > 1;
     tiling->piece_m = tiling->band_m;
     tiling->slab_k =
         rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), TB_SLAB_K_MULTIPLE), k);
     tiling->slabs = tb_pieces(k, tiling->slab_k);
     tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
-    tiling->apart = tiling->lead == 0 && budget->c != TB_NO_PASSAGE;
+    tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
     if (rows)
-        tiling->piece_m = fill_rounds(problem, tb_pieces(m, count), budget->kernel->tile_m, problem->m,
+        tiling->piece_m = fill_rounds(product, tb_pieces(m, count), budget->kernel->tile_m, product->m,
                                       tb_pieces(tiling->block_n, budget->kernel->tile_n),
                                       tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
     tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
-static tb_tiling cut_columns(const tb_problem *problem, const tb_budget *budget, const cut *cut)
+static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget, const cut *cut)
 {
-    const int64_t m = problem->m, n = problem->n;
+    const int64_t m = product->m, n = product->n;
     tb_tiling tiling = {.whole = true, .block_m = m, .band_m = tb_smaller(cut->band_m, m)};
     tiling.block_n = tb_smaller(cut->first_panels * cut->panel_n, n);
     tiling.next_panel_n = tiling.next_n = cut->panel_n;
-    if (problem->transpose_b) {
+    if (product->b.transposed) {
         const int64_t least =
-            tb_smaller(budget->slot_bytes / SLOT_ROWS_B / (int64_t)sizeof(float), n / BLOCKS_MOST);
+            tb_smaller(budget->slot_bytes / SLOT_ROWS_B / element_bytes(product), n / BLOCKS_MOST);
         tiling.next_n = tb_round_up(tb_larger(tiling.next_n, least), tiling.next_panel_n);
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
-    cut_a(problem, budget, cut, &tiling);
+    cut_a(product, budget, cut, &tiling);
     tiling.panel_n = tb_smaller(
         tb_choose_panel(budget, tiling.band_m, tiling.block_n, tiling.slab_k) << cut->wider, tiling.block_n);
     tiling.band_panel_n = tb_choose_panel(budget, tb_larger(m - tiling.band_m, 1), n,
-                                          tb_larger(problem->k - tiling.lead * tiling.slab_k, 1));
+                                          tb_larger(product->k - tiling.lead * tiling.slab_k, 1));
     return tiling;
 }
 
 /* Whether there is enough to move for some of C to come back while the rest is computed. */
-static bool takes_blocks(const tb_problem *problem, const tb_budget *budget)
+static bool takes_blocks(const tb_product *product, const tb_budget *budget)
 {
-    const double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
-    return sizeof(float) * (k * (m + n) + m * n) >= SECOND_BLOCK_SLOTS * (double)budget->slot_bytes;
+    return (double)tb_product_bytes(product) >= SECOND_BLOCK_SLOTS * (double)budget->slot_bytes;
 }
 
 typedef struct search {
-    const tb_problem *problem;
+    const tb_product *product;
     const tb_budget *budget;
     double seconds;
     cut cut;
@@ -135,15 +139,15 @@ typedef struct search {
 
 static bool is_simple(const search *search, const cut *cut)
 {
-    return cut->band_m == search->problem->m && cut->lead == 0;
+    return cut->band_m == search->product->m && cut->lead == 0;
 }
 
 static void consider(search *search, const cut *cut)
 {
-    const tb_tiling tiling = cut_columns(search->problem, search->budget, cut);
-    if (tb_tiling_bytes(search->problem, &tiling) > search->budget->bytes)
+    const tb_tiling tiling = cut_columns(search->product, search->budget, cut);
+    if (tb_tiling_bytes(search->product, &tiling) > search->budget->bytes)
         return;
-    const double seconds = tb_steps_seconds(search->problem, &tiling, search->budget, search->known);
+    const double seconds = tb_steps_seconds(search->product, &tiling, search->budget, search->known);
     double least = cut->panel_n < search->cut.panel_n ? FINER_BETTER : BETTER;
     if (is_simple(search, &search->cut) && !is_simple(search, cut))
         least = WORTH_MORE;
@@ -162,9 +166,9 @@ static const int first_shares[] = {4, 8, 13, 18, 23, 28, 33, 39, 46};
 
 static void try_first_blocks(search *search, cut from, int every)
 {
-    const int64_t n = search->problem->n;
+    const int64_t n = search->product->n;
     for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i += (size_t)every)
-        for (int by_slabs = 0; by_slabs < (search->problem->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
+        for (int by_slabs = 0; by_slabs < (search->product->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
             from.first_panels = tb_larger((n * first_shares[i] / 64 + from.panel_n / 2) / from.panel_n, 1);
             from.b_by_slabs = by_slabs;
             consider(search, &from);
@@ -179,17 +183,18 @@ static const int panels[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
 
 /* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter takes longer than
  * forecast. */
-static int64_t panel_least(const tb_problem *problem, const tb_budget *budget)
+static int64_t panel_least(const tb_product *product, const tb_budget *budget)
 {
-    const int64_t floats = budget->slot_bytes / (int64_t)sizeof(float);
-    const int64_t by_count = tb_pieces(problem->n, TB_PANELS_MAXIMUM);
-    return problem->beta == 0 ? by_count : tb_larger(by_count, floats * 5 / 4 / (problem->m + problem->k));
+    const int64_t in_slot = budget->slot_bytes / element_bytes(product);
+    const int64_t by_count = tb_pieces(product->n, TB_PANELS_MAXIMUM);
+    return tb_is_zero(product->beta) ? by_count
+                                     : tb_larger(by_count, in_slot * 5 / 4 / (product->m + product->k));
 }
 
 static void try_panels(search *search)
 {
-    const int64_t n = search->problem->n, least = panel_least(search->problem, search->budget);
-    cut next = {.band_m = search->problem->m};
+    const int64_t n = search->product->n, least = panel_least(search->product, search->budget);
+    cut next = {.band_m = search->product->m};
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
         next.panel_n = PANEL_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * panels[i];
         if (next.panel_n >= least && next.panel_n < n)
@@ -203,7 +208,7 @@ static void try_panels(search *search)
 
 static void try_more(search *search)
 {
-    const int64_t m = search->problem->m;
+    const int64_t m = search->product->m;
     const cut from = search->cut;
     for (int lead = 0; lead <= LEAD_MOST; lead++)
         for (int eighths = 5; eighths <= 8; eighths++) {
@@ -230,13 +235,13 @@ static void try_wider(search *search)
         try_first_blocks(search, search->cut, 1);
 }
 
-static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budget, const cut *uncut)
+static tb_tiling search_columns(const tb_product *product, const tb_budget *budget, const cut *uncut)
 {
-    search search = {.problem = problem, .budget = budget, .seconds = HUGE_VAL, .cut = *uncut};
+    search search = {.product = product, .budget = budget, .seconds = HUGE_VAL, .cut = *uncut};
     consider(&search, uncut);
-    if (takes_blocks(problem, budget))
+    if (takes_blocks(product, budget))
         try_panels(&search);
-    if (search.cut.panel_n == problem->n)
+    if (search.cut.panel_n == product->n)
         return search.tiling;
     try_first_blocks(&search, search.cut, 1);
     try_wider(&search);
@@ -249,23 +254,23 @@ static tb_tiling search_columns(const tb_problem *problem, const tb_budget *budg
 
 /* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's and the longer of
  * A's and C's, which is less where C has more rows than columns and than steps of k. */
-static bool is_tall(const tb_problem *problem)
+static bool is_tall(const tb_product *product)
 {
-    return problem->m >= TALL * problem->n && problem->m > problem->k;
+    return product->m >= TALL * product->n && product->m > product->k;
 }
 
 /* Rows of C as they complete, once B is there; false when there would be a single band of them. */
-static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
-    const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
-    const int64_t slot = budget->slot_bytes / (int64_t)sizeof(float);
-    const bool straight = budget->a == TB_STRAIGHT || budget->c == TB_STRAIGHT;
+    const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
+    const int64_t slot = budget->slot_bytes / element_bytes(product);
+    const bool straight = budget->passages[TB_A] == TB_STRAIGHT || budget->passages[TB_C] == TB_STRAIGHT;
     const bool far = straight && m * (n + k) > FAR_SLOTS * slot;
     const int64_t least =
         tb_larger(slot / (far ? FAR_SLOT_ROWS : SLOT_ROWS), (straight ? slot / 2 : slot) / tb_larger(n, k));
     const int64_t rows = tb_larger(tb_smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
     const int64_t tile = budget->kernel->tile_m;
-    const int64_t most = fill_rounds(problem, rows, tile, n, tb_pieces(n, budget->kernel->tile_n), m, budget);
+    const int64_t most = fill_rounds(product, rows, tile, n, tb_pieces(n, budget->kernel->tile_n), m, budget);
     *tiling = (tb_tiling){.whole = true,
                           .block_m = m,
                           .block_n = n,
@@ -273,7 +278,7 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
                           .next_panel_n = n,
                           .slab_k = k,
                           .slabs = 1,
-                          .apart = budget->c != TB_NO_PASSAGE};
+                          .apart = budget->passages[TB_C] != TB_NO_PASSAGE};
     /* None is much lower than the others: each has all of B split once more. */
     tiling->band_m = tb_smaller(tb_round_up(tb_pieces(m, tb_larger(m / most, 1)), tile), m);
     tiling->piece_m = tiling->band_m;
@@ -281,21 +286,21 @@ static bool cut_rows(const tb_problem *problem, const tb_budget *budget, tb_tili
     return tiling->band_m < m;
 }
 
-bool tb_cut_whole(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
-    const int64_t m = problem->m, n = problem->n, k = problem->k;
-    const int64_t rows_most = budget->slot_bytes / (int64_t)sizeof(float);
+    const int64_t m = product->m, n = product->n, k = product->k;
+    const int64_t rows_most = budget->slot_bytes / element_bytes(product);
     const cut uncut = {.panel_n = n, .first_panels = 1, .band_m = m};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
-    if (tb_tiling_bytes(problem, &(tb_tiling){.whole = true}) > budget->bytes)
+    if (tb_tiling_bytes(product, &(tb_tiling){.whole = true}) > budget->bytes)
         return false;
-    if (takes_blocks(problem, budget) && is_tall(problem) && cut_rows(problem, budget, tiling) &&
-        tb_tiling_fits(budget, problem, tiling))
+    if (takes_blocks(product, budget) && is_tall(product) && cut_rows(product, budget, tiling) &&
+        tb_tiling_fits(budget, product, tiling))
         return true;
-    *tiling = search_columns(problem, budget, &uncut);
-    if (tb_tiling_fits(budget, problem, tiling))
+    *tiling = search_columns(product, budget, &uncut);
+    if (tb_tiling_fits(budget, product, tiling))
         return true;
-    *tiling = cut_columns(problem, budget, &uncut);
-    return tb_tiling_fits(budget, problem, tiling);
+    *tiling = cut_columns(product, budget, &uncut);
+    return tb_tiling_fits(budget, product, tiling);
 }

@@ -1,6 +1,7 @@
-/* Which kernel serves a problem: every catalog row that can is a candidate, the cheapest wins. */
+/* Which kernel serves a product: every catalog row that can is a candidate, the cheapest wins. */
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
+#include "words/integers.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -13,18 +14,17 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
     return NULL;
 }
 
-bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched)
+bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
-    if (!tb_kernel_runs_on(kernel, chip->architecture))
+    if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product))
         return false;
-    if (kernel->k_limit && problem->k > kernel->k_limit)
+    if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
-    return pitched || kernel->pads || problem->k == 0 ||
-           (tb_kernel_takes(kernel, problem->a, problem->lda) &&
-            tb_kernel_takes(kernel, problem->b, problem->ldb));
+    return pitched || kernel->pads || product->k == 0 ||
+           (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
 }
 
-static bool has_the_shape(const tb_kernel *kernel, const tb_problem *p)
+static bool has_the_shape(const tb_kernel *kernel, const tb_product *p)
 {
     int64_t shorter = p->m < p->n ? p->m : p->n, longer = p->m < p->n ? p->n : p->m;
     return shorter >= kernel->least_extent && p->k >= kernel->least_extent &&
@@ -32,34 +32,34 @@ static bool has_the_shape(const tb_kernel *kernel, const tb_problem *p)
            (double)longer * (double)p->k >= (double)kernel->least_elements;
 }
 
-const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
+const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture)
 {
     if (!tb_kernel_is_free_on(kernel, architecture))
         return "only when forced";
     if (kernel->accuracy > accuracy)
         return kernel->accuracy == TB_ACCURACY_FAST ? "only in precision fast" : "not in precision ieee";
-    return has_the_shape(kernel, problem) ? NULL : "not for this shape";
+    return has_the_shape(kernel, product) ? NULL : "not for this shape";
 }
 
-static bool is_candidate(const tb_kernel *kernel, const tb_problem *problem, const tb_facts *facts,
+static bool is_candidate(const tb_kernel *kernel, const tb_product *product, const tb_facts *facts,
                          const tb_chip *chip, bool pitched)
 {
-    return !tb_kernel_objection(kernel, problem, facts->accuracy, chip->architecture) &&
-           tb_kernel_serves(kernel, problem, chip, pitched);
+    return !tb_kernel_objection(kernel, product, facts->accuracy, chip->architecture) &&
+           tb_kernel_serves(kernel, product, chip, pitched);
 }
 
-static const tb_kernel *find_cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+static const tb_kernel *find_cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                       bool pitched)
 {
     const tb_kernel *best = NULL;
     double best_seconds = 0;
     for (size_t row = 0; row < facts->kernel_count; row++) {
         const tb_kernel *kernel = &facts->kernels[row];
-        if (!is_candidate(kernel, problem, facts, chip, pitched))
+        if (!is_candidate(kernel, product, facts, chip, pitched))
             continue;
-        double seconds = pitched ? tb_kernel_seconds_by_panels(kernel, problem, chip)
-                                 : tb_kernel_seconds(kernel, problem, chip);
+        double seconds = pitched ? tb_kernel_seconds_by_panels(kernel, product, chip)
+                                 : tb_kernel_seconds(kernel, product, chip);
         if (!best || seconds <= best_seconds) {
             best = kernel;
             best_seconds = seconds;
@@ -76,25 +76,25 @@ static uint64_t bits_of(double value)
 }
 
 /* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its exponent. */
-static uint64_t alignment_of(const float *operand)
+static uint64_t alignment_of(const tb_operand *operand)
 {
     enum { MOST = 128 };
-    return (uint64_t)__builtin_ctzll((uintptr_t)operand | MOST);
+    return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
 }
 
 /* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
-static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const uint64_t flags = (uint64_t)(problem->transpose_a != 0) |
-                           (uint64_t)(problem->transpose_b != 0) << 1 | (uint64_t)(problem->beta != 0) << 2 |
-                           (uint64_t)pitched << 3 | (uint64_t)facts->accuracy << 4 |
-                           alignment_of(problem->a) << 8 | alignment_of(problem->b) << 12;
-    const uint64_t parts[] = {(uint64_t)problem->m,
-                              (uint64_t)problem->n,
-                              (uint64_t)problem->k,
-                              (uint64_t)problem->lda,
-                              (uint64_t)problem->ldb,
+    const uint64_t flags = (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
+                           (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 |
+                           (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
+                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16;
+    const uint64_t parts[] = {(uint64_t)product->m,
+                              (uint64_t)product->n,
+                              (uint64_t)product->k,
+                              (uint64_t)product->a.ld,
+                              (uint64_t)product->b.ld,
                               flags,
                               (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
                               (uintptr_t)chip->clusters,
@@ -109,19 +109,19 @@ static uint64_t hash_question(const tb_problem *problem, const tb_facts *facts, 
 
 /* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first call of each. Two
  * questions with the same 56 bits get the same answer, if it can serve. */
-static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *facts, const tb_chip *chip,
+static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
     if (!facts->choices)
-        return find_cheapest(problem, facts, chip, pitched);
-    const uint64_t row_bits = 0xff, hash = hash_question(problem, facts, chip, pitched);
+        return find_cheapest(product, facts, chip, pitched);
+    const uint64_t row_bits = 0xff, hash = hash_question(product, facts, chip, pitched);
     _Atomic(uint64_t) *place = &facts->choices->places[hash / (row_bits + 1) % TB_CHOICES_KEPT];
     const uint64_t kept = atomic_load_explicit(place, memory_order_relaxed);
     const size_t row = (size_t)(kept & row_bits);
     if ((kept ^ hash) <= row_bits && row > 0 && row <= facts->kernel_count &&
-        is_candidate(&facts->kernels[row - 1], problem, facts, chip, pitched))
+        is_candidate(&facts->kernels[row - 1], product, facts, chip, pitched))
         return &facts->kernels[row - 1];
-    const tb_kernel *best = find_cheapest(problem, facts, chip, pitched);
+    const tb_kernel *best = find_cheapest(product, facts, chip, pitched);
     if (best && (size_t)(best - facts->kernels) < row_bits)
         atomic_store_explicit(place, (hash & ~row_bits) | (uint64_t)(best - facts->kernels + 1),
                               memory_order_relaxed);
@@ -132,44 +132,40 @@ static const tb_kernel *cheapest(const tb_problem *problem, const tb_facts *fact
  * copied to where any kernel takes it. */
 static bool in_place(const tb_plan *plan, const tb_place *place)
 {
-    return plan->route == TB_ROUTE_RESIDENT || place->memory == TB_MEMORY_DEVICE ||
-           place->memory == TB_MEMORY_MANAGED;
+    return plan->route == TB_ROUTE_RESIDENT || tb_is_on_device(place);
 }
 
-/* The problem as the kernel will see it: what is copied first lies as every kernel wants it. */
-static tb_problem as_brought(const tb_problem *problem, const tb_plan *plan)
+/* The product as the kernel will see it: what is copied first lies as every kernel wants it. */
+static tb_product as_brought(const tb_product *product, const tb_plan *plan)
 {
-    enum { LINE = 32 };
-    tb_problem brought = *problem;
-    if (!in_place(plan, &plan->a)) {
-        brought.a = NULL;
-        brought.lda = (problem->lda + LINE - 1) / LINE * LINE;
-    }
-    if (!in_place(plan, &plan->b)) {
-        brought.b = NULL;
-        brought.ldb = (problem->ldb + LINE - 1) / LINE * LINE;
-    }
+    enum { LINE = 128 };
+    const int64_t line = LINE / (int64_t)tb_bytes_of(tb_element_of(product));
+    tb_product brought = *product;
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (!in_place(plan, &plan->places[role])) {
+            brought.operands[role].data = NULL;
+            brought.operands[role].ld = tb_round_up(product->operands[role].ld, line);
+        }
     return brought;
 }
 
-bool tb_choose_kernel(const tb_problem *given, const tb_facts *facts, bool as_forced, tb_plan *plan)
+bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     bool pitched = plan->route == TB_ROUTE_STREAMED;
-    const tb_problem brought = as_brought(given, plan), *problem = &brought;
+    const tb_product brought = as_brought(given, plan), *product = &brought;
     const tb_kernel *kernel = facts->forced_kernel;
     const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     if (!chip)
         return false;
     if (!as_forced || !facts->kernel_forced)
-        kernel = cheapest(problem, facts, chip, pitched);
-    else if (!kernel || !tb_kernel_serves(kernel, problem, chip, pitched))
+        kernel = cheapest(product, facts, chip, pitched);
+    else if (!kernel || !tb_kernel_serves(kernel, product, chip, pitched))
         return false;
     if (!kernel)
         return false;
     plan->kernel = kernel;
-    plan->pad_a =
-        problem->k > 0 && in_place(plan, &plan->a) && !tb_kernel_takes(kernel, problem->a, problem->lda);
-    plan->pad_b =
-        problem->k > 0 && in_place(plan, &plan->b) && !tb_kernel_takes(kernel, problem->b, problem->ldb);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        plan->pads[role] = product->k > 0 && in_place(plan, &plan->places[role]) &&
+                           !tb_kernel_takes(kernel, &product->operands[role]);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Decisions, and nothing else. decide() looks at a problem and at the facts and answers a plan; it is a pure
+/* Decisions, and nothing else. decide() looks at a product and at the facts and answers a plan; it is a pure
  * function without global state, clock or CUDA, so every decision can be printed and tested anywhere.
  *
  * A route is a way to execute a plan; a reason says in words why the plan is what it is.
@@ -8,7 +8,7 @@
 
 #include "kernels/catalog.h"
 #include "words/place.h"
-#include "words/problem.h"
+#include "words/product.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,9 +74,9 @@ typedef struct tb_repeated {
     double host_times_most, streamed_times_most;
 } tb_repeated;
 
-/* What decide() may know besides the problem. */
+/* What decide() may know besides the product. */
 typedef struct tb_facts {
-    tb_place a, b, c;
+    tb_place places[TB_ROLES]; /* of the operands */
     tb_machine machine;
     tb_repeated repeated;
     const tb_kernel *kernels; /* the catalog */
@@ -98,8 +98,8 @@ typedef enum tb_reason {
     TB_REASON_DEVICE_LOST,
     TB_REASON_COMPARING, /* called again and again, and the other way may be faster */
     TB_REASON_FORCED,
-    TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this problem */
-    TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this problem */
+    TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
+    TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
     TB_REASON_DEVICE_FAILED,  /* the runner declined */
     TB_REASON_COUNT,
 } tb_reason;
@@ -122,13 +122,20 @@ typedef struct tb_part {
     int64_t row, column, rows, columns;
 } tb_part;
 
+/* That block's product. */
+static inline tb_product tb_block_of(const tb_product *product, const tb_part *part)
+{
+    return tb_part_of(product, (tb_range){part->row, part->rows}, (tb_range){part->column, part->columns},
+                      (tb_range){0, product->k});
+}
+
 typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
     const tb_kernel *kernel;         /* NULL on the host route */
-    tb_place a, b, c;                /* where the operands lie, as in the facts */
+    tb_place places[TB_ROLES];       /* where the operands lie, as in the facts */
     tb_place place;                  /* device and context that do the work */
-    bool pad_a, pad_b;               /* an operand on the device is first copied into pitched memory */
+    bool pads[TB_ROLES];             /* an operand on the device is first copied into pitched memory */
     tb_part parts[TB_PARTS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int part_count;
     tb_start start;
@@ -139,7 +146,7 @@ typedef struct tb_plan {
 /* Products of at most this many multiply-adds are never worth a device: even one core answers in 20 us. */
 #define TB_SMALL_VOLUME (80.0 * 80.0 * 80.0)
 
-tb_plan tb_decide(const tb_problem *problem, const tb_facts *facts);
+tb_plan tb_decide(const tb_product *product, const tb_facts *facts);
 
 /* The plan that leaves the call to the host. */
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
@@ -152,29 +159,29 @@ const char *tb_reason_text(tb_reason reason);
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
 /* The forecasts behind a decision, in seconds. */
-double tb_host_seconds(const tb_problem *problem, const tb_machine *machine);
+double tb_host_seconds(const tb_product *product, const tb_machine *machine);
 
 /* The product with operands in host memory, shared by the plan's parts. */
-double tb_streamed_seconds(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan);
+double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan);
 
 /* Less than any streamed product of this size takes on the machine, or, while it is not ready, on a middling
  * device: quick to tell. */
-double tb_streamed_seconds_least(const tb_problem *problem, const tb_facts *facts);
+double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts);
 
 /* The time of the kernel itself, operands in place or still to be padded. */
-double tb_kernel_seconds(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
+double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
 /* The same where columns of C are computed a panel after the other, as in a streamed product: each has its launches; what
  * the kernel makes of A is made slab by slab for the first ones, and once more for all others. */
-double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip);
+double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
-/* Whether the kernel can serve the problem on this device. With pitched, A and B are, or will be, copied to
+/* Whether the kernel can serve the product on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
-bool tb_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, const tb_chip *chip, bool pitched);
+bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched);
 
-/* Why a kernel that serves it is not chosen for the problem unless it is forced, whatever its forecast; NULL: it may
+/* Why a kernel that serves it is not chosen for the product unless it is forced, whatever its forecast; NULL: it may
  * be. */
-const char *tb_kernel_objection(const tb_kernel *kernel, const tb_problem *problem, tb_accuracy accuracy,
+const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
 
 /* The chip as kernels' forecasts see it. */
@@ -183,14 +190,14 @@ tb_target tb_target_of(const tb_chip *chip);
 /* NULL when the machine has no such device. */
 const tb_chip *tb_find_chip(const tb_machine *machine, int device);
 
-/* Fills the plan's kernel, pad_a and pad_b for its route and place: the forced kernel if there is one and
+/* Fills the plan's kernel and pads for its route and place: the forced kernel if there is one and
  * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */
-bool tb_choose_kernel(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan);
+bool tb_choose_kernel(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 /* Fills the plan's parts and device_seconds. Whole operands in host memory are shared by the devices that make
  * the product fastest; the plan's start says when devices that are not open yet would help. Its kernel has been
  * chosen. */
-void tb_choose_parts(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan);
+void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 /* Cuts rows x columns of C into blocks, one for each weight, their areas in proportion to the weights, so that
  * little of A and B has to go to more than one device: the longer side is cut first. Blocks can be empty. */

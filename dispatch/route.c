@@ -1,22 +1,19 @@
-/* Which route a problem takes, and why. */
+/* Which route a product takes, and why. */
 #include "dispatch/plan.h"
 
 #include <math.h>
+#include <string.h>
 
-static bool on_device(const tb_place *place)
+static bool only_on_device(const tb_place *place)
 {
     return place->memory == TB_MEMORY_DEVICE;
 }
 
-static bool in_host_memory(const tb_place *place)
-{
-    return place->memory == TB_MEMORY_HOST || place->memory == TB_MEMORY_PINNED;
-}
-
 /* Operands that are read or written at all: without a product, A and B are not. */
-static bool any_operand(const tb_problem *problem, const tb_facts *facts, bool (*is)(const tb_place *))
+static bool any_operand(const tb_product *product, const tb_facts *facts, bool (*is)(const tb_place *))
 {
-    return is(&facts->c) || (problem->k > 0 && (is(&facts->a) || is(&facts->b)));
+    const tb_place *places = facts->places;
+    return is(&places[TB_C]) || (product->k > 0 && (is(&places[TB_A]) || is(&places[TB_B])));
 }
 
 static bool is_open(const tb_facts *facts, int device)
@@ -29,13 +26,13 @@ static bool is_open(const tb_facts *facts, int device)
  * memory can be reached from any device. */
 static tb_place working_place(const tb_facts *facts)
 {
-    const tb_place *places[] = {&facts->c, &facts->a, &facts->b};
-    for (int i = 0; i < 3; i++)
-        if (on_device(places[i]))
-            return *places[i];
-    for (int i = 0; i < 3; i++)
-        if (!in_host_memory(places[i]) && is_open(facts, places[i]->device))
-            return *places[i];
+    static const tb_role roles[TB_ROLES] = {TB_C, TB_A, TB_B};
+    for (int i = 0; i < TB_ROLES; i++)
+        if (only_on_device(&facts->places[roles[i]]))
+            return facts->places[roles[i]];
+    for (int i = 0; i < TB_ROLES; i++)
+        if (tb_is_on_device(&facts->places[roles[i]]) && is_open(facts, facts->places[roles[i]].device))
+            return facts->places[roles[i]];
     int device = facts->machine.chip_count > 0 ? facts->machine.chips[0].device : 0;
     return (tb_place){.memory = TB_MEMORY_DEVICE, .device = device};
 }
@@ -52,36 +49,34 @@ static tb_plan on_host(tb_reason reason, tb_start start)
     return plan;
 }
 
-static bool choose_kernels(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
-    if (!tb_choose_kernel(problem, facts, as_forced, plan))
+    if (!tb_choose_kernel(product, facts, as_forced, plan))
         return false;
     if (plan->route == TB_ROUTE_STREAMED)
-        tb_choose_parts(problem, facts, as_forced, plan);
+        tb_choose_parts(product, facts, as_forced, plan);
     return true;
 }
 
 /* The plan that uses the device, whether or not it is faster. */
-static tb_plan with_device(const tb_problem *problem, const tb_facts *facts, tb_reason reason)
+static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
 {
-    bool streamed = any_operand(problem, facts, in_host_memory);
+    bool streamed = any_operand(product, facts, tb_is_in_host_memory);
     tb_plan plan = {.route = streamed ? TB_ROUTE_STREAMED : TB_ROUTE_RESIDENT,
                     .reason = reason,
-                    .a = facts->a,
-                    .b = facts->b,
-                    .c = facts->c,
                     .place = working_place(facts)};
-    if (choose_kernels(problem, facts, true, &plan))
+    memcpy(plan.places, facts->places, sizeof plan.places);
+    if (choose_kernels(product, facts, true, &plan))
         return plan;
     /* The forced kernel cannot: the host answers or, if it cannot reach the operands, another kernel. */
     plan.reason = TB_REASON_KERNEL_REFUSED;
-    if (any_operand(problem, facts, on_device) && choose_kernels(problem, facts, false, &plan))
+    if (any_operand(product, facts, only_on_device) && choose_kernels(product, facts, false, &plan))
         return plan;
     return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
 }
 
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
-static tb_plan must_use_device(const tb_problem *problem, const tb_facts *facts)
+static tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
 {
     tb_plan wait = on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
     wait.place = working_place(facts);
@@ -90,7 +85,7 @@ static tb_plan must_use_device(const tb_problem *problem, const tb_facts *facts)
     case TB_READY:
         if (!chip || chip->failed)
             return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
-        return chip->open ? with_device(problem, facts, TB_REASON_ON_DEVICE) : wait;
+        return chip->open ? with_device(product, facts, TB_REASON_ON_DEVICE) : wait;
     case TB_UNTRIED:
     case TB_STARTING:
         return wait;
@@ -208,23 +203,23 @@ static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
 }
 
 /* Operands that both sides can reach, and no route forced: the device where it saves enough. */
-static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
+static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 {
-    if (problem->k == 0)
+    if (product->k == 0)
         return on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
-    if (!any_operand(problem, facts, in_host_memory) && is_open(facts, working_place(facts).device))
-        return with_device(problem, facts, TB_REASON_ON_DEVICE); /* all managed: no copies to pay for */
+    if (!any_operand(product, facts, tb_is_in_host_memory) && is_open(facts, working_place(facts).device))
+        return with_device(product, facts, TB_REASON_ON_DEVICE); /* all managed: no copies to pay for */
 
     tb_readiness readiness = facts->machine.readiness;
-    double host = tb_host_seconds(problem, &facts->machine);
-    double device = tb_streamed_seconds_least(problem, facts);
+    double host = tb_host_seconds(product, &facts->machine);
+    double device = tb_streamed_seconds_least(product, facts);
     tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
     bool worth_it = is_worth_it(device, host, &facts->repeated);
     if (worth_it && readiness != TB_READY) {
         plan = on_host(why_not_ready(readiness), how_to_start(&facts->machine, host, device));
     } else if (readiness == TB_READY &&
                (worth_it || should_compare_streamed(device, host, &facts->repeated))) {
-        plan = with_device(problem, facts, TB_REASON_FASTER_ON_DEVICE);
+        plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
         device = plan.device_seconds;
         if (plan.route == TB_ROUTE_STREAMED)
             plan = stream_or_not(facts, plan, host);
@@ -234,27 +229,27 @@ static tb_plan choose_faster(const tb_problem *problem, const tb_facts *facts)
     return plan;
 }
 
-static tb_plan follow_forced_route(const tb_problem *problem, const tb_facts *facts)
+static tb_plan follow_forced_route(const tb_product *product, const tb_facts *facts)
 {
-    bool host_memory = any_operand(problem, facts, in_host_memory);
+    bool host_memory = any_operand(product, facts, tb_is_in_host_memory);
     if (facts->forced_route == TB_ROUTE_HOST)
         return on_host(TB_REASON_FORCED, TB_START_NOT);
     if (facts->forced_route == TB_ROUTE_RESIDENT && host_memory)
         return on_host(TB_REASON_ROUTE_REFUSED, TB_START_NOT);
     if (facts->machine.readiness == TB_READY)
-        return with_device(problem, facts, TB_REASON_FORCED);
+        return with_device(product, facts, TB_REASON_FORCED);
     return on_host(why_not_ready(facts->machine.readiness),
                    can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
 }
 
-tb_plan tb_decide(const tb_problem *problem, const tb_facts *facts)
+tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
 {
-    if (any_operand(problem, facts, on_device)) {
-        tb_plan plan = must_use_device(problem, facts);
+    if (any_operand(product, facts, only_on_device)) {
+        tb_plan plan = must_use_device(product, facts);
         plan.needs_device = true;
         return plan;
     }
     if (facts->route_forced)
-        return follow_forced_route(problem, facts);
-    return choose_faster(problem, facts);
+        return follow_forced_route(product, facts);
+    return choose_faster(product, facts);
 }

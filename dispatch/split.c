@@ -79,28 +79,20 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
     return count;
 }
 
-static tb_problem problem_of(const tb_problem *problem, const tb_part *part)
-{
-    tb_problem block = *problem;
-    block.m = part->rows;
-    block.n = part->columns;
-    return block;
-}
-
 /* The plan with so many of the devices. False when one of them has no kernel for its part. */
-static bool share(const tb_problem *problem, const tb_facts *facts, bool as_forced, const tb_chip **chips,
+static bool share(const tb_product *product, const tb_facts *facts, bool as_forced, const tb_chip **chips,
                   int count, tb_plan *plan)
 {
     double weights[TB_PARTS_MAXIMUM];
     tb_part parts[TB_PARTS_MAXIMUM];
     for (int i = 0; i < count; i++)
         weights[i] = speed(chips[i]);
-    tb_split(problem->m, problem->n, weights, count, parts);
+    tb_split(product->m, product->n, weights, count, parts);
     plan->part_count = 0;
     for (int i = 0; i < count; i++) {
         if (parts[i].rows == 0 || parts[i].columns == 0)
             continue;
-        tb_problem block = problem_of(problem, &parts[i]);
+        tb_product block = tb_block_of(product, &parts[i]);
         tb_plan one = *plan;
         one.place.device = chips[i]->device;
         if (!tb_choose_kernel(&block, facts, as_forced, &one))
@@ -109,25 +101,20 @@ static bool share(const tb_problem *problem, const tb_facts *facts, bool as_forc
         parts[i].kernel = one.kernel;
         plan->parts[plan->part_count++] = parts[i];
     }
-    plan->device_seconds = tb_streamed_seconds(problem, facts, plan);
+    plan->device_seconds = tb_streamed_seconds(product, facts, plan);
     return plan->part_count > 0;
 }
 
-static void take_whole(const tb_problem *problem, const tb_facts *facts, tb_plan *plan)
+static void take_whole(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
     plan->parts[0] = (tb_part){
-        .device = plan->place.device, .kernel = plan->kernel, .rows = problem->m, .columns = problem->n};
+        .device = plan->place.device, .kernel = plan->kernel, .rows = product->m, .columns = product->n};
     plan->part_count = 1;
-    plan->device_seconds = tb_streamed_seconds(problem, facts, plan);
-}
-
-static bool in_host_memory(const tb_place *place)
-{
-    return place->memory == TB_MEMORY_HOST || place->memory == TB_MEMORY_PINNED;
+    plan->device_seconds = tb_streamed_seconds(product, facts, plan);
 }
 
 /* What the devices could do together; with closed_too also those that are not open. */
-static tb_plan best_sharing(const tb_problem *problem, const tb_facts *facts, bool as_forced, bool closed_too,
+static tb_plan best_sharing(const tb_product *product, const tb_facts *facts, bool as_forced, bool closed_too,
                             const tb_plan *whole)
 {
     const tb_chip *chips[TB_PARTS_MAXIMUM];
@@ -137,7 +124,7 @@ static tb_plan best_sharing(const tb_problem *problem, const tb_facts *facts, bo
     for (int shared = wanted > 0 ? wanted : 2; shared <= (wanted > 0 ? wanted : count); shared++) {
         tb_plan candidate = *whole;
         int used = shared < count ? shared : count;
-        if (!share(problem, facts, as_forced, chips, used, &candidate))
+        if (!share(product, facts, as_forced, chips, used, &candidate))
             continue;
         if (wanted > 0 || candidate.device_seconds < WORTH_SHARING * best.device_seconds)
             best = candidate;
@@ -145,17 +132,18 @@ static tb_plan best_sharing(const tb_problem *problem, const tb_facts *facts, bo
     return best;
 }
 
-void tb_choose_parts(const tb_problem *problem, const tb_facts *facts, bool as_forced, tb_plan *plan)
+void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
-    take_whole(problem, facts, plan);
-    bool movable = in_host_memory(&plan->c) &&
-                   (problem->k == 0 || (in_host_memory(&plan->a) && in_host_memory(&plan->b)));
+    take_whole(product, facts, plan);
+    bool movable = tb_is_in_host_memory(&plan->places[TB_C]) &&
+                   (product->k == 0 ||
+                    (tb_is_in_host_memory(&plan->places[TB_A]) && tb_is_in_host_memory(&plan->places[TB_B])));
     int wanted = facts->machine.devices_wanted;
     if (facts->machine.chip_count < 2 || wanted == 1 || !movable ||
         (wanted == 0 && plan->device_seconds < SHARED_SECONDS_LEAST))
         return;
-    tb_plan open = best_sharing(problem, facts, as_forced, false, plan);
-    tb_plan all = best_sharing(problem, facts, as_forced, true, plan);
+    tb_plan open = best_sharing(product, facts, as_forced, false, plan);
+    tb_plan all = best_sharing(product, facts, as_forced, true, plan);
     *plan = open;
     if (all.part_count > open.part_count)
         plan->start = TB_START_MORE;

@@ -45,6 +45,7 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
         return snprintf(text, size, "%s: %s%s", tb_route_text(plan->route), tb_reason_text(plan->reason),
                         forecast);
     return snprintf(text, size, "%s with %s%s%s on device %d: %s%s", tb_route_text(plan->route),
-                    plan->kernel->name, plan->pad_a ? ", A padded" : "", plan->pad_b ? ", B padded" : "",
-                    plan->place.device, tb_reason_text(plan->reason), forecast);
+                    plan->kernel->name, plan->pads[TB_A] ? ", A padded" : "",
+                    plan->pads[TB_B] ? ", B padded" : "", plan->place.device, tb_reason_text(plan->reason),
+                    forecast);
 }

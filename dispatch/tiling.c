@@ -3,51 +3,59 @@
 
 #include "words/integers.h"
 
-int64_t tb_pitched(int64_t rows)
+int64_t tb_pitched(int64_t rows, tb_element element)
 {
-    /* A line of 128 bytes; short columns would be mostly padding, and need 16 bytes for float4. */
-    return rows < 128 ? tb_round_up(rows, 4) : tb_round_up(rows, 32);
+    /* A line of 128 bytes; short columns would be mostly padding, and need 16 bytes for vectors. */
+    enum { LINE = 128, VECTOR = 16, SHORT = 512 };
+    const int64_t size = (int64_t)tb_bytes_of(element);
+    return tb_round_up(rows, (rows * size < SHORT ? VECTOR : LINE) / size);
 }
 
-int64_t tb_slab_floats(int64_t outer, int64_t k)
+int64_t tb_slab_bytes(int64_t outer, int64_t k, tb_element element)
 {
-    return tb_round_up(tb_larger(tb_pitched(outer) * k, tb_pitched(k) * outer), 32);
+    enum { LINE = 128 };
+    const int64_t elements = tb_larger(tb_pitched(outer, element) * k, tb_pitched(k, element) * outer);
+    return tb_round_up(elements * (int64_t)tb_bytes_of(element), LINE);
 }
 
-static double slab_bytes(int64_t outer, int64_t k)
+static double matrix_bytes(int64_t rows, int64_t columns, tb_element element)
 {
-    return (double)sizeof(float) * (double)tb_slab_floats(outer, k);
+    return (double)tb_bytes_of(element) * (double)tb_pitched(rows, element) * (double)columns;
 }
 
-static double matrix_bytes(int64_t rows, int64_t columns)
+/* Bands of C, and of A where it is not transposed, have places of their own. */
+static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
 {
-    return (double)sizeof(float) * (double)tb_pitched(rows) * (double)columns;
-}
-
-static double whole_bytes(const tb_problem *problem, const tb_tiling *tiling)
-{
-    const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
+    const tb_element element = tb_element_of(product);
+    const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
     const int64_t bands = tiling->apart ? tb_pieces(m, tiling->band_m) : 1;
     const int64_t band_m = tiling->apart ? tiling->band_m : m;
-    return (problem->transpose_a ? matrix_bytes(k, m) : matrix_bytes(band_m, bands * k)) +
-           (problem->transpose_b ? matrix_bytes(n, k) : matrix_bytes(k, n)) + matrix_bytes(band_m, bands * n);
+    return (product->a.transposed ? matrix_bytes(k, m, element) : matrix_bytes(band_m, bands * k, element)) +
+           (product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element)) +
+           matrix_bytes(band_m, bands * n, element);
 }
 
-double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling)
+double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 {
+    const tb_element element = tb_element_of(product);
     if (tiling->whole)
-        return whole_bytes(problem, tiling);
-    int64_t columns = tiling->ring_c * tiling->block_n;
-    return (double)tiling->ring_a * slab_bytes(tiling->block_m, tiling->slab_k) +
-           (double)tiling->ring_b * slab_bytes(tiling->block_n, tiling->slab_k) +
-           (double)sizeof(float) * (double)tb_pitched(tiling->block_m) * (double)columns;
+        return whole_bytes(product, tiling);
+    return (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element) +
+           (double)tiling->ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element) +
+           matrix_bytes(tiling->block_m, tiling->ring_c * tiling->block_n, element);
 }
 
-double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling)
+double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
 {
-    double a = (double)problem->m * (double)problem->k, b = (double)problem->k * (double)problem->n;
-    double loads_a = tiling->ring_a < tiling->slabs ? (double)tb_pieces(problem->n, tiling->block_n) : 1;
-    return (double)sizeof(float) * (a * loads_a + b * (double)tb_pieces(problem->m, tiling->block_m));
+    const double loads_a =
+        tiling->ring_a < tiling->slabs ? (double)tb_pieces(product->n, tiling->block_n) : 1;
+    return (double)tb_operand_bytes(&product->a) * loads_a +
+           (double)tb_operand_bytes(&product->b) * (double)tb_pieces(product->m, tiling->block_m);
+}
+
+tb_product tb_nominal_part(const tb_product *product, int64_t m, int64_t n, int64_t k)
+{
+    return tb_sized_like(product, m, n, k, tb_pitched(tb_larger(tb_larger(m, n), k), tb_element_of(product)));
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
@@ -59,10 +67,25 @@ static int64_t first_steps(const tb_tiling *tiling)
                                             : tiling->slabs - tiling->lead;
 }
 
-int64_t tb_step_count(const tb_problem *problem, const tb_tiling *tiling)
+int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
 {
-    return tiling->lead + first_steps(tiling) + tb_pieces(problem->n - tiling->block_n, tiling->next_n) +
-           tb_pieces(problem->m, tiling->band_m) - 1;
+    return tiling->lead + first_steps(tiling) + tb_pieces(product->n - tiling->block_n, tiling->next_n) +
+           tb_pieces(product->m, tiling->band_m) - 1;
+}
+
+const tb_role tb_bringing_order[TB_ROLES] = {TB_C, TB_B, TB_A};
+
+bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *k)
+{
+    *k = role == TB_B ? step->b_k : step->k;
+    switch (role) {
+    case TB_A:
+        return step->brings_a;
+    case TB_B:
+        return step->b_k.count > 0;
+    default:
+        return step->brings_c && !tb_is_zero(product->beta);
+    }
 }
 
 static tb_range range_at(int64_t first, int64_t most, int64_t end)
@@ -71,23 +94,23 @@ static tb_range range_at(int64_t first, int64_t most, int64_t end)
 }
 
 /* A run of k for all of C. */
-static tb_step lead_step(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+static tb_step lead_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
-    const tb_range k = range_at(index * tiling->slab_k, tiling->slab_k, problem->k);
-    return (tb_step){.rows = {0, problem->m},
-                     .columns = {0, problem->n},
+    const tb_range k = range_at(index * tiling->slab_k, tiling->slab_k, product->k);
+    return (tb_step){.rows = {0, product->m},
+                     .columns = {0, product->n},
                      .k = k,
                      .brings_a = true,
                      .b_k = k,
                      .brings_c = index == 0,
-                     .panel_n = problem->n};
+                     .panel_n = product->n};
 }
 
 /* A piece of A, for the first block. */
-static tb_step first_step(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+static tb_step first_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
     const int64_t count = first_steps(tiling), first_k = tiling->lead * tiling->slab_k;
-    const tb_range all_k = {first_k, problem->k - first_k};
+    const tb_range all_k = {first_k, product->k - first_k};
     tb_step step = {.columns = {0, tiling->block_n},
                     .brings_a = true,
                     .brings_c = tiling->lead == 0 && index == 0,
@@ -101,7 +124,7 @@ static tb_step first_step(const tb_problem *problem, const tb_tiling *tiling, in
         return step;
     }
     step.rows = (tb_range){0, tiling->band_m};
-    step.k = range_at(first_k + index * tiling->slab_k, tiling->slab_k, problem->k);
+    step.k = range_at(first_k + index * tiling->slab_k, tiling->slab_k, product->k);
     if (tiling->b_by_slabs)
         step.b_k = step.k;
     else if (index == 0)
@@ -111,15 +134,15 @@ static tb_step first_step(const tb_problem *problem, const tb_tiling *tiling, in
     return step;
 }
 
-tb_step tb_step_at(const tb_problem *problem, const tb_tiling *tiling, int64_t index)
+tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
-    const int64_t m = problem->m, n = problem->n, first_k = tiling->lead * tiling->slab_k;
-    const tb_range k = {first_k, problem->k - first_k};
+    const int64_t m = product->m, n = product->n, first_k = tiling->lead * tiling->slab_k;
+    const tb_range k = {first_k, product->k - first_k};
     if (index < tiling->lead)
-        return lead_step(problem, tiling, index);
+        return lead_step(product, tiling, index);
     index -= tiling->lead;
     if (index < first_steps(tiling))
-        return first_step(problem, tiling, index);
+        return first_step(product, tiling, index);
     index -= first_steps(tiling);
     const int64_t blocks = tb_pieces(n - tiling->block_n, tiling->next_n);
     const bool brings_c = tiling->lead == 0;
@@ -146,15 +169,15 @@ tb_step tb_step_at(const tb_problem *problem, const tb_tiling *tiling, int64_t i
 typedef struct size_list {
     tb_part_size *sizes;
     int count;
-    float beta;
+    tb_scalar beta;
 } size_list;
 
 static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
 {
-    const tb_part_size size = {rows, columns, k, added ? 1 : list->beta};
+    const tb_part_size size = {rows, columns, k, added ? (tb_scalar){1, 0} : list->beta};
     for (int i = 0; i < list->count; i++)
         if (list->sizes[i].rows == rows && list->sizes[i].columns == columns && list->sizes[i].k == k &&
-            (list->sizes[i].beta == 1) == (size.beta == 1))
+            tb_is_one(list->sizes[i].beta) == tb_is_one(size.beta))
             return;
     if (rows > 0 && columns > 0)
         list->sizes[list->count++] = size;
@@ -168,10 +191,10 @@ static void note_panels(size_list *list, int64_t rows, int64_t columns, int64_t 
 }
 
 /* A block whose product is summed up over k, the last slab panel by panel. */
-static void note_block(size_list *list, const tb_problem *problem, const tb_tiling *tiling, int64_t rows,
+static void note_block(size_list *list, const tb_product *product, const tb_tiling *tiling, int64_t rows,
                        int64_t columns)
 {
-    const int64_t last = problem->k - (tiling->slabs - 1) * tiling->slab_k;
+    const int64_t last = product->k - (tiling->slabs - 1) * tiling->slab_k;
     if (tiling->slabs > 1)
         note_size(list, rows, columns, tiling->slab_k, false);
     if (tiling->slabs > 2)
@@ -179,27 +202,27 @@ static void note_block(size_list *list, const tb_problem *problem, const tb_tili
     note_panels(list, rows, columns, tiling->panel_n, last, tiling->slabs > 1);
 }
 
-static void note_steps(size_list *list, const tb_problem *problem, const tb_tiling *tiling)
+static void note_steps(size_list *list, const tb_product *product, const tb_tiling *tiling)
 {
-    const int64_t count = tb_step_count(problem, tiling);
+    const int64_t count = tb_step_count(product, tiling);
     for (int64_t i = 0; i < count; i++) {
-        const tb_step step = tb_step_at(problem, tiling, i);
+        const tb_step step = tb_step_at(product, tiling, i);
         note_panels(list, step.rows.count, step.columns.count, step.panel_n, step.k.count, step.k.first > 0);
     }
 }
 
-int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
+int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
 {
-    size_list list = {.sizes = sizes, .beta = problem->beta};
+    size_list list = {.sizes = sizes, .beta = product->beta};
     if (tiling->whole) {
-        note_steps(&list, problem, tiling);
+        note_steps(&list, product, tiling);
         return list.count;
     }
-    const int64_t columns = tb_smaller(tiling->block_n, problem->n);
-    const int64_t rows[] = {tb_smaller(tiling->block_m, problem->m), problem->m % tiling->block_m};
+    const int64_t columns = tb_smaller(tiling->block_n, product->n);
+    const int64_t rows[] = {tb_smaller(tiling->block_m, product->m), product->m % tiling->block_m};
     for (int i = 0; i < 2; i++) {
-        note_block(&list, problem, tiling, rows[i], columns);
-        note_block(&list, problem, tiling, rows[i], problem->n % columns);
+        note_block(&list, product, tiling, rows[i], columns);
+        note_block(&list, product, tiling, rows[i], product->n % columns);
     }
     return list.count;
 }

@@ -17,7 +17,7 @@
 #define TB_TILING_H
 
 #include "kernels/catalog.h"
-#include "words/problem.h"
+#include "words/product.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,10 +48,6 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
-typedef struct tb_range {
-    int64_t first, count;
-} tb_range;
-
 /* With whole, a product is a sequence of steps: something is brought, and then multiplied. */
 typedef struct tb_step {
     tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
@@ -62,23 +58,27 @@ typedef struct tb_step {
     bool completes;            /* all rows of the band, panel by panel */
 } tb_step;
 
-int64_t tb_step_count(const tb_problem *problem, const tb_tiling *tiling);
-tb_step tb_step_at(const tb_problem *problem, const tb_tiling *tiling, int64_t index);
+/* Operands in the order in which a step brings them, and whether it brings one: those steps of k. */
+extern const tb_role tb_bringing_order[TB_ROLES];
+bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *k);
+
+int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling);
+tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index);
 
 /* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others occur, and not
  * all may. Returns how many. */
 typedef struct tb_part_size {
     int64_t rows, columns, k;
-    float beta; /* after the first slab, 1 */
+    tb_scalar beta; /* after the first slab, 1 */
 } tb_part_size;
 #define TB_PART_SIZES 28
-int tb_tiling_sizes(const tb_problem *problem, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES]);
+int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES]);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
-double tb_tiling_bytes(const tb_problem *problem, const tb_tiling *tiling);
+double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
 
 /* Bytes of A and B that cross the link, without whole. */
-double tb_tiling_traffic(const tb_problem *problem, const tb_tiling *tiling);
+double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling);
 
 /* How an operand comes to the device, and C back from there. */
 typedef enum tb_passage {
@@ -96,18 +96,22 @@ typedef struct tb_budget {
     double bytes; /* of device memory, the kernel's workspace included */
     int64_t slot_bytes;
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
-    tb_passage a, b, c;
+    tb_passage passages[TB_ROLES];
 } tb_budget;
 
 /* The tiling that fits and is forecast to take least time, or of least traffic where not everything fits; false when
  * none does. */
-bool tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 /* Device memory in bytes that the tiling takes, with the kernel's workspace. */
-double tb_tiling_needs(const tb_budget *budget, const tb_problem *problem, const tb_tiling *tiling);
+double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling);
 
-/* Distance between the columns of a matrix of so many rows in device buffers, in floats. */
-int64_t tb_pitched(int64_t rows);
+/* Distance between the columns of a matrix of so many rows in device buffers, in elements. */
+int64_t tb_pitched(int64_t rows, tb_element element);
+
+/* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the longest of their
+ * columns' pitch. */
+tb_product tb_nominal_part(const tb_product *product, int64_t m, int64_t n, int64_t k);
 
 /* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and of one kernel and
  * device. */
@@ -118,10 +122,10 @@ typedef struct tb_known_size {
 } tb_known_size;
 
 /* With whole: seconds that the product takes, forecast by going through its steps. */
-double tb_steps_seconds(const tb_problem *problem, const tb_tiling *tiling, const tb_budget *budget,
+double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
                         tb_known_size known[TB_SIZES_KNOWN]);
 
-/* Room for a slab of an operand, outer being m or n, whichever way it is stored. */
-int64_t tb_slab_floats(int64_t outer, int64_t k);
+/* Room in bytes for a slab of an operand, outer being m or n, whichever way it is stored. */
+int64_t tb_slab_bytes(int64_t outer, int64_t k, tb_element element);
 
 #endif

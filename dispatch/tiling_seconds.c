@@ -31,9 +31,10 @@ typedef struct parcel {
 #define PARCELS 256
 
 typedef struct course {
-    const tb_problem *problem;
+    const tb_product *product;
     const tb_budget *budget;
-    int64_t slot_floats;
+    double element_bytes;
+    int64_t slot_elements;
     double thread, loading, computing, returning; /* until when each of them is at work */
     double loaded[TB_SLOTS];                      /* when the slots on the way in were last read */
     unsigned next_in;
@@ -43,9 +44,9 @@ typedef struct course {
     tb_known_size *known;
 } course;
 
-static double bytes(int64_t rows, int64_t columns)
+static double bytes(const course *course, int64_t rows, int64_t columns)
 {
-    return sizeof(float) * (double)rows * (double)columns;
+    return course->element_bytes * (double)rows * (double)columns;
 }
 
 static double later(double a, double b)
@@ -68,7 +69,7 @@ static void serve(course *course)
         parcel *first = &course->parcels[course->emptied % PARCELS];
         parcel *next = &course->parcels[course->sent % PARCELS];
         if (course->emptied < course->sent && first->time <= course->thread) {
-            if (budget->c == TB_BY_SLOTS)
+            if (budget->passages[TB_C] == TB_BY_SLOTS)
                 course->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
             course->emptied++;
         } else if (course->sent < course->computed && course->sent < course->emptied + TB_SLOTS &&
@@ -99,13 +100,13 @@ static void serve_all(course *course)
 static void give_back(course *course, int64_t rows, int64_t columns)
 {
     const tb_budget *budget = course->budget;
-    const int64_t in_slot = course->slot_floats / tb_larger(rows, 1);
-    const int64_t most = budget->c == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
-    for (int64_t column = 0; column < columns && budget->c != TB_NO_PASSAGE; column += most) {
+    const int64_t in_slot = course->slot_elements / tb_larger(rows, 1);
+    const int64_t most = budget->passages[TB_C] == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
+    for (int64_t column = 0; column < columns && budget->passages[TB_C] != TB_NO_PASSAGE; column += most) {
         if (course->computed == course->emptied + PARCELS)
             serve_all(course);
-        course->parcels[course->computed++ % PARCELS] =
-            (parcel){course->computing + RETURN_SECONDS, bytes(rows, tb_smaller(most, columns - column))};
+        course->parcels[course->computed++ % PARCELS] = (parcel){
+            course->computing + RETURN_SECONDS, bytes(course, rows, tb_smaller(most, columns - column))};
     }
 }
 
@@ -114,11 +115,12 @@ static void give_back(course *course, int64_t rows, int64_t columns)
 static void load_by_slots(course *course, int64_t rows, int64_t columns, double piece_seconds)
 {
     const tb_budget *budget = course->budget;
-    const int64_t most = tb_larger(course->slot_floats / tb_pitched(rows), 1);
+    const int64_t most =
+        tb_larger(course->slot_elements / tb_pitched(rows, tb_element_of(course->product)), 1);
     for (int64_t column = 0; column < columns; column += most) {
         double *slot = &course->loaded[course->next_in++ % TB_SLOTS];
         const int64_t in_slot = tb_smaller(most, columns - column);
-        const double amount = bytes(rows, in_slot);
+        const double amount = bytes(course, rows, in_slot);
         serve(course);
         course->thread = later(course->thread, *slot) + amount / budget->copy_rate + SLOT_THREAD_SECONDS +
                          (double)in_slot * piece_seconds;
@@ -135,29 +137,21 @@ static void load(course *course, tb_passage passage, int64_t rows, int64_t colum
     if (passage == TB_BY_SLOTS && rows > 0)
         load_by_slots(course, rows, columns, piece_seconds);
     if (passage == TB_STRAIGHT)
-        course->loading += link_seconds(bytes(rows, columns), course->budget->chip->link_in,
+        course->loading += link_seconds(bytes(course, rows, columns), course->budget->chip->link_in,
                                         course->loading < course->returning) +
                            (double)columns * piece_seconds;
 }
 
 static void bring(course *course, const tb_step *step)
 {
-    const tb_problem *p = course->problem;
-    const tb_budget *budget = course->budget;
-    const int64_t m = step->rows.count, n = step->columns.count, k = step->k.count;
-    if (step->brings_c && p->beta != 0)
-        load(course, budget->c, m, n, p->m);
-    if (step->b_k.count > 0) {
-        if (p->transpose_b)
-            load(course, budget->b, n, step->b_k.count, p->n);
-        else
-            load(course, budget->b, step->b_k.count, n, p->k);
-    }
-    if (step->brings_a) {
-        if (p->transpose_a)
-            load(course, budget->a, k, m, p->k);
-        else
-            load(course, budget->a, m, k, p->m);
+    for (int i = 0; i < TB_ROLES; i++) {
+        const tb_role role = tb_bringing_order[i];
+        tb_range k, rows, columns;
+        if (!tb_step_brings(step, course->product, role, &k))
+            continue;
+        tb_stored_ranges(course->product, role, step->rows, step->columns, k, &rows, &columns);
+        load(course, course->budget->passages[role], rows.count, columns.count,
+             course->product->operands[role].rows);
     }
 }
 
@@ -170,12 +164,7 @@ static const tb_known_size *size_of(const course *course, int64_t m, int64_t n, 
         return size;
     const tb_budget *budget = course->budget;
     const tb_chip *chip = budget->chip;
-    tb_problem part = *course->problem;
-    part.m = m;
-    part.n = n;
-    part.k = k;
-    part.a = part.b = part.c = NULL;
-    part.lda = part.ldb = part.ldc = tb_pitched(tb_larger(tb_larger(m, n), k));
+    const tb_product part = tb_nominal_part(course->product, m, n, k);
     *size = (tb_known_size){m, n, k, tb_kernel_seconds(budget->kernel, &part, chip), 0};
     if (budget->kernel->clocks_of_a)
         size->seconds_of_a = budget->kernel->clocks_of_a(&part, tb_target_of(chip)) / chip->clock;
@@ -190,8 +179,8 @@ static void multiply(course *course, const tb_step *step, int64_t columns)
         course->a_row == step->rows.first && course->a_rows == m && course->a_k == k && !step->brings_a;
     double seconds = GAP_SECONDS + size->seconds - (again ? size->seconds_of_a : 0);
     /* What something is added to is read while nothing else goes on. */
-    if (step->k.first > 0 || course->problem->beta != 0)
-        seconds += bytes(m, columns) / course->budget->chip->memory_rate;
+    if (step->k.first > 0 || !tb_is_zero(course->product->beta))
+        seconds += bytes(course, m, columns) / course->budget->chip->memory_rate;
     course->thread += LAUNCH_THREAD_SECONDS;
     course->computing = later(course->computing, later(course->loading, course->thread)) + seconds;
     course->a_row = step->rows.first;
@@ -199,15 +188,20 @@ static void multiply(course *course, const tb_step *step, int64_t columns)
     course->a_k = k;
 }
 
-double tb_steps_seconds(const tb_problem *problem, const tb_tiling *tiling, const tb_budget *budget,
+double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
                         tb_known_size known[TB_SIZES_KNOWN])
 {
-    course course = {.problem = problem, .budget = budget, .a_rows = -1, .known = known};
-    const int64_t count = tb_step_count(problem, tiling), m = problem->m, n = problem->n, k = problem->k;
-    course.slot_floats =
-        tb_larger(budget->slot_bytes / (int64_t)sizeof(float), (m * k + k * n + m * n) / SLOTS_MANY);
+    const int64_t element_bytes = (int64_t)tb_bytes_of(tb_element_of(product));
+    const int64_t count = tb_step_count(product, tiling), m = product->m, n = product->n, k = product->k;
+    course course = {.product = product,
+                     .budget = budget,
+                     .element_bytes = (double)element_bytes,
+                     .slot_elements =
+                         tb_larger(budget->slot_bytes / element_bytes, (m * k + k * n + m * n) / SLOTS_MANY),
+                     .a_rows = -1,
+                     .known = known};
     for (int64_t i = 0; i < count; i++) {
-        tb_step step = tb_step_at(problem, tiling, i);
+        tb_step step = tb_step_at(product, tiling, i);
         /* The last of a band's pieces completes all of its rows. */
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
         bring(&course, &step);

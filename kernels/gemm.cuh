@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "words/problem.h"
+#include "kernels/sgemm.h"
 
 /* Defines <name>_nn, _nt, _tn and _tt around the device function template body<transpose_a, transpose_b>. */
 #define TB_STAMP_TRANSPOSITIONS(name, body, threads, blocks_per_multiprocessor)                              \
@@ -17,7 +17,7 @@
 
 #define TB_STAMP(symbol, body, threads, blocks_per_multiprocessor)                                           \
     extern "C" __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)                         \
-        symbol(const __grid_constant__ tb_problem problem)                                                   \
+        symbol(const __grid_constant__ tb_sgemm problem)                                                   \
     {                                                                                                        \
         body(problem);                                                                                       \
     }
@@ -40,7 +40,7 @@ struct tile {
 /* Blocks take tiles in columns of C grouped by `group` so that the blocks in flight share panels of A and B
  * in L2: within a group, consecutive blocks go along n first. */
 template <int tile_m, int tile_n, int group = 8>
-__device__ inline tile tile_at(const tb_problem &problem, unsigned index)
+__device__ inline tile tile_at(const tb_sgemm &problem, unsigned index)
 {
     const unsigned tiles_m = unsigned((problem.m + tile_m - 1) / tile_m);
     const unsigned tiles_n = unsigned((problem.n + tile_n - 1) / tile_n);
@@ -51,7 +51,7 @@ __device__ inline tile tile_at(const tb_problem &problem, unsigned index)
     return {int64_t(within / width) * tile_m, int64_t(first_n + within % width) * tile_n};
 }
 
-template <int tile_m, int tile_n> __device__ inline tile tile_of_block(const tb_problem &problem)
+template <int tile_m, int tile_n> __device__ inline tile tile_of_block(const tb_sgemm &problem)
 {
     return tile_at<tile_m, tile_n>(problem, blockIdx.x);
 }
@@ -72,7 +72,7 @@ __device__ inline float4 load_float4(const float *address, int64_t remaining)
 }
 
 /* alpha * sum + beta * c, where beta = 0 means that c holds nothing worth reading. */
-__device__ inline float combine(const tb_problem &problem, float sum, const float *c)
+__device__ inline float combine(const tb_sgemm &problem, float sum, const float *c)
 {
     const float product = problem.alpha * sum;
     return problem.beta == 0 ? product : fmaf(problem.beta, *c, product);

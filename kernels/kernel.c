@@ -1,10 +1,10 @@
 /* The few questions that are asked of a row. */
 #include "kernels/kernel.h"
 
-bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension)
+bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
 {
-    return (uintptr_t)operand % ((size_t)kernel->alignment * sizeof(float)) == 0 &&
-           leading_dimension % kernel->alignment == 0;
+    return (uintptr_t)operand->data % ((size_t)kernel->alignment * tb_bytes_of(operand->element)) == 0 &&
+           operand->ld % kernel->alignment == 0;
 }
 
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture)
@@ -19,7 +19,7 @@ bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture)
     return !kernel->forced_only && (kernel->chosen_end == 0 || architecture < kernel->chosen_end);
 }
 
-int tb_transposition(const tb_problem *problem)
+int tb_transposition(const tb_product *product)
 {
-    return 2 * problem->transpose_a + problem->transpose_b;
+    return 2 * product->a.transposed + product->b.transposed;
 }

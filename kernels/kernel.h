@@ -5,7 +5,7 @@
 #ifndef TB_KERNEL_H
 #define TB_KERNEL_H
 
-#include "words/problem.h"
+#include "words/product.h"
 #include "words/status.h"
 
 #include <stdbool.h>
@@ -80,8 +80,9 @@ struct tb_kernel {
     int chosen_end;       /* first that it runs on when forced, but gains nothing; 0 when there is none */
     int tile_m, tile_n, tile_k; /* of C and k that a block covers at a time */
     int threads;
-    int shared_bytes;  /* dynamic shared memory of a block */
-    int alignment;     /* in floats: A, B and their leading dimensions must be multiples of it */
+    int shared_bytes; /* dynamic shared memory of a block */
+    tb_element element;
+    int alignment;     /* in elements: A, B and their leading dimensions must be multiples of it */
     double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
                           H200 by bench/kernels */
     double a_along_k_share,
@@ -101,24 +102,24 @@ struct tb_kernel {
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */
     /* Bytes of device memory that launch needs beside the operands; NULL means none. */
-    size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
+    size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
     /* Forecast of its launches in clocks, once they run; NULL means whole tiles at the row's efficiency. */
-    double (*clocks)(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
+    double (*clocks)(const tb_kernel *kernel, const tb_product *product, tb_target target);
     /* Of these, what a launch is spared that finds what the one before it made of the same A; NULL means nothing. */
-    double (*clocks_of_a)(const tb_problem *problem, tb_target target);
-    tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+    double (*clocks_of_a)(const tb_product *product, tb_target target);
+    tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                         void *workspace);
 };
 
 /* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
-bool tb_kernel_takes(const tb_kernel *kernel, const float *operand, int64_t leading_dimension);
+bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand);
 
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);
 bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
 
 /* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */
-int tb_transposition(const tb_problem *problem);
+int tb_transposition(const tb_product *product);
 
 /* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
 extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce;

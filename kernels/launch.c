@@ -2,15 +2,35 @@
 
 #include "words/integers.h"
 
-tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+tb_sgemm tb_sgemm_of(const tb_product *product)
+{
+    return (tb_sgemm){
+        .m = product->m,
+        .n = product->n,
+        .k = product->k,
+        .lda = product->a.ld,
+        .ldb = product->b.ld,
+        .ldc = product->c.ld,
+        .a = product->a.data,
+        .b = product->b.data,
+        .c = product->c.data,
+        .alpha = (float)product->alpha.re,
+        .beta = (float)product->beta.re,
+        .transpose_a = product->a.transposed,
+        .transpose_b = product->b.transposed,
+    };
+}
+
+tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                           void *workspace)
 {
     (void)workspace;
-    int64_t tiles_m = tb_pieces(problem->m, kernel->tile_m), tiles_n = tb_pieces(problem->n, kernel->tile_n);
+    int64_t tiles_m = tb_pieces(product->m, kernel->tile_m), tiles_n = tb_pieces(product->n, kernel->tile_n);
+    const tb_sgemm arguments = tb_sgemm_of(product);
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
         return TB_UNSUPPORTED;
-    return launcher->launch(launcher, &kernel->entries[tb_transposition(problem)], tiles_m * tiles_n,
-                            kernel->threads, kernel->shared_bytes, problem);
+    return launcher->launch(launcher, &kernel->entries[tb_transposition(product)], tiles_m * tiles_n,
+                            kernel->threads, kernel->shared_bytes, &arguments);
 }
 
 /* A cluster lies within a group of multiprocessors. Large devices have eight groups, small ones at most one for every 16;

@@ -3,12 +3,16 @@
 #define TB_LAUNCH_H
 
 #include "kernels/kernel.h"
+#include "kernels/sgemm.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
 
+/* A product of single precision, as kernels are given it. */
+tb_sgemm tb_sgemm_of(const tb_product *product);
+
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
-tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                           void *workspace);
 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few

@@ -72,22 +72,14 @@ static float next_random(uint64_t *state)
     return (float)(int32_t)((*state * UINT64_C(0x2545f4914f6cdd1d)) >> 32) * 0x1p-31f;
 }
 
-static bool make_problem(const shape *shape, tb_problem *problem)
+static bool make_product(const shape *shape, tb_product *product)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     size_t size_a = (size_t)(shape->m * shape->k), size_b = (size_t)(shape->k * shape->n);
     float *a = malloc(size_a * sizeof *a), *b = malloc(size_b * sizeof *b),
           *c = calloc((size_t)(shape->m * shape->n), sizeof *c);
-    *problem = (tb_problem){.m = shape->m,
-                            .n = shape->n,
-                            .k = shape->k,
-                            .lda = shape->m,
-                            .ldb = shape->k,
-                            .ldc = shape->m,
-                            .a = a,
-                            .b = b,
-                            .c = c,
-                            .alpha = 1};
+    *product = tb_gemm(TB_SGEMM, false, false, shape->m, shape->n, shape->k, 1, a, shape->m, b, shape->k, 0,
+                       c, shape->m);
     for (size_t i = 0; a && i < size_a; i++)
         a[i] = next_random(&state);
     for (size_t i = 0; b && i < size_b; i++)
@@ -95,28 +87,29 @@ static bool make_problem(const shape *shape, tb_problem *problem)
     return a && b && c;
 }
 
-static void free_problem(tb_problem *problem)
+static void free_product(tb_product *product)
 {
-    free((void *)problem->a);
-    free((void *)problem->b);
-    free(problem->c);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        free(product->operands[role].data);
 }
 
 /* Some elements against sums in double: |error| <= gamma |A||B|, Higham's bound for any order of summation. */
-static bool is_right(const tb_problem *problem)
+static bool is_right(const tb_product *product)
 {
     uint64_t state = 1;
-    const double steps = (double)(problem->k + 1) * 0x1p-24, gamma = steps / (1 - steps);
+    const double steps = (double)(product->k + 1) * 0x1p-24, gamma = steps / (1 - steps);
     for (int probe = 0; probe < 64; probe++) {
-        int64_t i = (int64_t)(fabs((double)next_random(&state)) * (double)(problem->m - 1));
-        int64_t j = (int64_t)(fabs((double)next_random(&state)) * (double)(problem->n - 1));
+        int64_t i = (int64_t)(fabs((double)next_random(&state)) * (double)(product->m - 1));
+        int64_t j = (int64_t)(fabs((double)next_random(&state)) * (double)(product->n - 1));
         double sum = 0, magnitude = 0;
-        for (int64_t l = 0; l < problem->k; l++) {
-            double term = (double)problem->a[i + l * problem->lda] * (double)problem->b[l + j * problem->ldb];
+        for (int64_t l = 0; l < product->k; l++) {
+            const float *a = tb_at(&product->a, i, l), *b = tb_at(&product->b, l, j);
+            double term = (double)*a * (double)*b;
             sum += term;
             magnitude += fabs(term);
         }
-        if (!(fabs((double)problem->c[i + j * problem->ldc] - sum) <= gamma * magnitude))
+        const float *c = tb_at(&product->c, i, j);
+        if (!(fabs((double)*c - sum) <= gamma * magnitude))
             return false;
     }
     return true;
@@ -128,22 +121,21 @@ static bool is_right(const tb_problem *problem)
 #define ROUND_SECONDS 2e-3
 #define REPEATS_MOST  1000
 
-static void warm_up(const contestant *contestant, const tb_problem *problem, timing *timing)
+static void warm_up(const contestant *contestant, const tb_product *product, timing *timing)
 {
-    memset(problem->c, 0xff,
-           (size_t)(problem->ldc * problem->n) * sizeof(float)); /* NaN: nothing may be left */
-    *timing = (struct timing){.right = contestant->multiply(problem) && is_right(problem)};
+    memset(product->c.data, 0xff, tb_operand_bytes(&product->c)); /* NaN: nothing may be left */
+    *timing = (struct timing){.right = contestant->multiply(product) && is_right(product)};
     double start = tb_seconds();
-    timing->right = timing->right && contestant->multiply(problem);
+    timing->right = timing->right && contestant->multiply(product);
     double repeats = ceil(ROUND_SECONDS / fmax(tb_seconds() - start, 1e-9));
     timing->repeats = repeats < REPEATS_MOST ? (int)repeats : REPEATS_MOST;
 }
 
-static void time_round(const contestant *contestant, const tb_problem *problem, timing *timing)
+static void time_round(const contestant *contestant, const tb_product *product, timing *timing)
 {
     double start = tb_seconds();
     for (int i = 0; i < timing->repeats; i++)
-        timing->right = contestant->multiply(problem) && timing->right;
+        timing->right = contestant->multiply(product) && timing->right;
     timing->seconds[timing->rounds++] = (tb_seconds() - start) / timing->repeats;
 }
 
@@ -157,11 +149,11 @@ static bool is_looked_at(const shape *shape)
 
 static bool measure(const settings *settings, const shape *shape, timing *timings)
 {
-    tb_problem problem;
-    bool made = make_problem(shape, &problem);
+    tb_product product;
+    bool made = make_product(shape, &product);
     for (int i = 0; made && i < CONTESTANTS_MOST; i++)
         if (settings->takes_part[i])
-            warm_up(&settings->contestants[i], &problem, &timings[i]);
+            warm_up(&settings->contestants[i], &product, &timings[i]);
     double start = tb_seconds();
     for (int round = 0; made && round < settings->rounds; round++) {
         if (round > 0 && tb_seconds() - start > settings->seconds)
@@ -170,12 +162,12 @@ static bool measure(const settings *settings, const shape *shape, timing *timing
         for (int i = round; i < round + CONTESTANTS_MOST; i++) {
             int which = i % CONTESTANTS_MOST;
             if (settings->takes_part[which])
-                time_round(&settings->contestants[which], &problem, &timings[which]);
+                time_round(&settings->contestants[which], &product, &timings[which]);
         }
     }
     if (made && is_looked_at(shape))
         last_tileblas_plan(timings[TILEBLAS].plan, sizeof timings[TILEBLAS].plan);
-    free_problem(&problem);
+    free_product(&product);
     return made;
 }
 

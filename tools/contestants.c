@@ -11,16 +11,17 @@
 static const tb_host_blas *host_blas;
 static union {
     void *address;
-    tb_cblas_sgemm *call;
+    void (*call)(int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, float alpha,
+                 const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
 } tileblas_sgemm;
 static union {
     void *address;
     size_t (*call)(char *text, size_t size);
 } last_plan;
 
-static bool multiply_on_host(const tb_problem *problem)
+static bool multiply_on_host(const tb_product *product)
 {
-    host_blas->base.sgemm(&host_blas->base, problem);
+    host_blas->base.multiply(&host_blas->base, product);
     return true;
 }
 
@@ -29,7 +30,7 @@ bool open_host_blas(contestant *contestant)
     *contestant = (struct contestant){.name = "host", .multiply = multiply_on_host};
     host_blas = tb_find_host_blas(TB_SPELLING_cblas_sgemm, __builtin_return_address(0));
     Dl_info object;
-    if (!host_blas->target.address || !dladdr(host_blas->target.address, &object)) {
+    if (!host_blas->address || !dladdr(host_blas->address, &object)) {
         snprintf(contestant->origin, sizeof contestant->origin, "no BLAS was found");
         return false;
     }
@@ -38,12 +39,12 @@ bool open_host_blas(contestant *contestant)
 }
 
 /* Sizes go in whole registers, so that a library of either integer width reads them. */
-static bool multiply_with_tileblas(const tb_problem *problem)
+static bool multiply_with_tileblas(const tb_product *product)
 {
-    tileblas_sgemm.call(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + problem->transpose_a,
-                        TB_NO_TRANSPOSE + problem->transpose_b, problem->m, problem->n, problem->k,
-                        problem->alpha, problem->a, problem->lda, problem->b, problem->ldb, problem->beta,
-                        problem->c, problem->ldc);
+    tileblas_sgemm.call(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + product->a.transposed,
+                        TB_NO_TRANSPOSE + product->b.transposed, product->m, product->n, product->k,
+                        (float)product->alpha.re, product->a.data, product->a.ld, product->b.data,
+                        product->b.ld, (float)product->beta.re, product->c.data, product->c.ld);
     return true;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TOOL_CONTESTANTS_H
 #define TOOL_CONTESTANTS_H
 
-#include "words/problem.h"
+#include "words/product.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 typedef struct contestant {
     const char *name;
     char origin[PATH_MAX]; /* the library's path, or why there is none */
-    /* False when it failed. The problem is column-major, all of it in host memory. */
-    bool (*multiply)(const tb_problem *problem);
+    /* False when it failed. The product is column-major, all of it in host memory. */
+    bool (*multiply)(const tb_product *product);
 } contestant;
 
 /* The BLAS that TileBLAS hands calls to. */

@@ -4,7 +4,7 @@
  */
 #include "tools/contestants.h"
 
-#include "lib/device/operand.h"
+#include "lib/device/copies.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static void *handle;
 static struct {
     device_address memory;
     size_t bytes;
-} buffers[3];
+} buffers[TB_ROLES];
 
 static bool find(void *library, const char *name, void *function)
 {
@@ -51,9 +51,9 @@ static bool find_functions(void *driver, void *cublas)
            FIND(cublas, cublasSgemm_v2);
 }
 
-static size_t stored_bytes(const tb_matrix *matrix)
+static size_t stored_bytes(const tb_operand *operand)
 {
-    return (size_t)matrix->ld * (size_t)matrix->columns * sizeof(float);
+    return tb_pitch(operand) * (size_t)operand->columns;
 }
 
 static bool reserve(int index, size_t bytes)
@@ -69,23 +69,23 @@ static bool reserve(int index, size_t bytes)
     return true;
 }
 
-static bool multiply_with_cublas(const tb_problem *problem)
+static bool multiply_with_cublas(const tb_product *product)
 {
-    const tb_matrix matrices[3] = {tb_matrix_a(problem), tb_matrix_b(problem), tb_matrix_c(problem)};
-    for (int i = 0; i < 3; i++) {
-        if (!reserve(i, stored_bytes(&matrices[i])))
+    const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_operand *operand = &product->operands[role];
+        if (!reserve(role, stored_bytes(operand)))
             return false;
-        bool is_read = i < 2 || problem->beta != 0;
-        if (is_read &&
-            call.cuMemcpyHtoD_v2(buffers[i].memory, matrices[i].data, stored_bytes(&matrices[i])) != 0)
+        const bool is_read = role != TB_C || beta != 0;
+        if (is_read && call.cuMemcpyHtoD_v2(buffers[role].memory, operand->data, stored_bytes(operand)) != 0)
             return false;
     }
     /* The legacy stream orders the product before the copy back. */
-    return call.cublasSgemm_v2(handle, problem->transpose_a, problem->transpose_b, (int)problem->m,
-                               (int)problem->n, (int)problem->k, &problem->alpha, buffers[0].memory,
-                               (int)problem->lda, buffers[1].memory, (int)problem->ldb, &problem->beta,
-                               buffers[2].memory, (int)problem->ldc) == 0 &&
-           call.cuMemcpyDtoH_v2(problem->c, buffers[2].memory, stored_bytes(&matrices[2])) == 0;
+    return call.cublasSgemm_v2(handle, product->a.transposed, product->b.transposed, (int)product->m,
+                               (int)product->n, (int)product->k, &alpha, buffers[TB_A].memory,
+                               (int)product->a.ld, buffers[TB_B].memory, (int)product->b.ld, &beta,
+                               buffers[TB_C].memory, (int)product->c.ld) == 0 &&
+           call.cuMemcpyDtoH_v2(product->c.data, buffers[TB_C].memory, stored_bytes(&product->c)) == 0;
 }
 
 static bool bring_up(void)

@@ -50,7 +50,7 @@ static const struct {
 };
 
 /* An address for kernels that ask about alignment. It is never followed. */
-#define SOME_ADDRESS ((float *)4096)
+#define SOME_ADDRESS ((void *)4096)
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
@@ -73,16 +73,16 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool read_transposition(const char *text, int32_t *transpose)
+static bool read_transposition(const char *text, bool *transpose)
 {
     *transpose = strcasecmp(text, "T") == 0 || strcasecmp(text, "C") == 0;
     return *transpose || strcasecmp(text, "N") == 0;
 }
 
-static bool read_scalar(const char *text, float *value)
+static bool read_scalar(const char *text, double *value)
 {
     char *end;
-    *value = strtof(text, &end);
+    *value = (double)strtof(text, &end);
     return end != text && *end == '\0';
 }
 
@@ -123,25 +123,31 @@ static bool read_machine(const char *text, question *question)
     return false;
 }
 
-static bool read_option(int option, question *question)
+/* The arguments of the product, as they are read one by one. */
+typedef struct shape {
+    bool transpose_a, transpose_b;
+    int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
+    double alpha, beta;
+} shape;
+
+static bool read_option(int option, shape *shape, question *question)
 {
-    tb_problem *problem = &question->problem;
     int64_t cores;
     switch (option) {
     case TRANSA:
-        return read_transposition(optarg, &problem->transpose_a);
+        return read_transposition(optarg, &shape->transpose_a);
     case TRANSB:
-        return read_transposition(optarg, &problem->transpose_b);
+        return read_transposition(optarg, &shape->transpose_b);
     case ALPHA:
-        return read_scalar(optarg, &problem->alpha);
+        return read_scalar(optarg, &shape->alpha);
     case BETA:
-        return read_scalar(optarg, &problem->beta);
+        return read_scalar(optarg, &shape->beta);
     case LDA:
-        return read_size(optarg, 1, &problem->lda);
+        return read_size(optarg, 1, &shape->lda);
     case LDB:
-        return read_size(optarg, 1, &problem->ldb);
+        return read_size(optarg, 1, &shape->ldb);
     case LDC:
-        return read_size(optarg, 1, &problem->ldc);
+        return read_size(optarg, 1, &shape->ldc);
     case POINTERS:
         return read_memory(optarg, &question->memory);
     case ASSUME:
@@ -162,24 +168,25 @@ static bool read_option(int option, question *question)
     }
 }
 
-static bool settle_leading_dimension(int64_t rows, int64_t *ld)
+/* A leading dimension that was not given is the least that there can be. */
+static bool settle_leading_dimension(tb_operand *operand)
 {
-    int64_t least = rows > 1 ? rows : 1;
-    if (*ld == 0)
-        *ld = least;
-    return *ld >= least;
+    const int64_t least = operand->rows > 1 ? operand->rows : 1;
+    if (operand->ld == 0)
+        operand->ld = least;
+    return operand->ld >= least;
 }
 
 /* Where the operands lie, and the facts that the options and the machine give. */
 static void gather_facts(question *question)
 {
-    tb_problem *problem = &question->problem;
+    tb_product *product = &question->product;
     tb_machine supposed = question->facts.machine;
-    problem->a = problem->b = problem->c = SOME_ADDRESS;
     if (!question->assumed)
         tb_machine_start(&(tb_plan){.start = TB_START_NOW});
-    question->facts.a = question->facts.b = question->facts.c = (tb_place){.memory = question->memory};
-    tb_gather_facts(problem, &question->facts);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        question->facts.places[role] = (tb_place){.memory = question->memory};
+    tb_gather_facts(product, &question->facts);
     /* Of the host, and of whatever else the facts hold, this machine's are taken. */
     tb_machine *machine = &question->facts.machine;
     if (supposed.host_cores > 0)
@@ -195,32 +202,34 @@ static int explain(question *question)
 {
     gather_facts(question);
     /* As the library does: without a product A and B are not looked at. */
-    if (question->problem.alpha == 0)
-        question->problem.k = 0;
+    if (tb_is_zero(question->product.alpha))
+        question->product = tb_steps_of(&question->product, (tb_range){0, 0});
     return explain_answer(question);
 }
 
 int tool_explain(int argc, char **argv)
 {
-    question question = {.problem = {.alpha = 1}};
-    tb_problem *problem = &question.problem;
+    question question = {0};
+    shape shape = {.alpha = 1};
     int option, position;
     while ((option = getopt_long(argc, argv, "h", options, &position)) != -1) {
         if (option == 'h')
             return tool_print(help);
         if (option == '?')
             return tool_usage("explain", "wrong option");
-        if (!read_option(option, &question))
+        if (!read_option(option, &shape, &question))
             return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
     }
     if (argc - optind != 3)
         return tool_usage("explain", "three sizes are needed: M N K");
-    if (!read_size(argv[optind], 0, &problem->m) || !read_size(argv[optind + 1], 0, &problem->n) ||
-        !read_size(argv[optind + 2], 0, &problem->k))
+    if (!read_size(argv[optind], 0, &shape.m) || !read_size(argv[optind + 1], 0, &shape.n) ||
+        !read_size(argv[optind + 2], 0, &shape.k))
         return tool_usage("explain", "sizes are whole numbers");
-    if (!settle_leading_dimension(problem->transpose_a ? problem->k : problem->m, &problem->lda) ||
-        !settle_leading_dimension(problem->transpose_b ? problem->n : problem->k, &problem->ldb) ||
-        !settle_leading_dimension(problem->m, &problem->ldc))
-        return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
+    question.product =
+        tb_gemm(TB_SGEMM, shape.transpose_a, shape.transpose_b, shape.m, shape.n, shape.k, shape.alpha,
+                SOME_ADDRESS, shape.lda, SOME_ADDRESS, shape.ldb, shape.beta, SOME_ADDRESS, shape.ldc);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (!settle_leading_dimension(&question.product.operands[role]))
+            return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
     return explain(&question);
 }

@@ -6,6 +6,7 @@
 #include "tools/tool.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 const char *const explain_memory_names[TB_MEMORY_DEVICE + 1] = {
@@ -38,7 +39,8 @@ static const tb_chip *chip_of(const question *question)
 
 static tb_plan plan_for(const question *question, tb_route route)
 {
-    tb_plan plan = {.route = route, .a = question->facts.a, .b = question->facts.b, .c = question->facts.c};
+    tb_plan plan = {.route = route};
+    memcpy(plan.places, question->facts.places, sizeof plan.places);
     if (has_device(question))
         plan.place.device = chip_of(question)->device;
     return plan;
@@ -48,7 +50,7 @@ static tb_plan plan_for(const question *question, tb_route route)
 static const tb_kernel *best_kernel(const question *question, tb_route route)
 {
     tb_plan plan = plan_for(question, route);
-    return has_device(question) && tb_choose_kernel(&question->problem, &question->facts, false, &plan)
+    return has_device(question) && tb_choose_kernel(&question->product, &question->facts, false, &plan)
                ? plan.kernel
                : NULL;
 }
@@ -57,29 +59,29 @@ static const tb_kernel *best_kernel(const question *question, tb_route route)
 static double streamed_seconds(const question *question)
 {
     tb_plan plan = plan_for(question, TB_ROUTE_STREAMED);
-    if (!has_device(question) || !tb_choose_kernel(&question->problem, &question->facts, false, &plan))
-        return tb_streamed_seconds_least(&question->problem, &question->facts);
-    tb_choose_parts(&question->problem, &question->facts, false, &plan);
+    if (!has_device(question) || !tb_choose_kernel(&question->product, &question->facts, false, &plan))
+        return tb_streamed_seconds_least(&question->product, &question->facts);
+    tb_choose_parts(&question->product, &question->facts, false, &plan);
     return plan.device_seconds;
 }
 
 static answer find_answer(const question *question)
 {
-    const tb_problem *problem = &question->problem;
+    const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
     bool in_host = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
-    answer answer = {.plan = tb_decide(problem, &question->facts)};
+    answer answer = {.plan = tb_decide(product, &question->facts)};
     candidate *host = &answer.routes[TB_ROUTE_HOST], *resident = &answer.routes[TB_ROUTE_RESIDENT],
               *streamed = &answer.routes[TB_ROUTE_STREAMED];
 
-    host->seconds = tb_host_seconds(problem, machine);
+    host->seconds = tb_host_seconds(product, machine);
     host->remark = question->memory == TB_MEMORY_DEVICE ? "the host cannot reach the matrices" : NULL;
     streamed->seconds = streamed_seconds(question);
     streamed->remark = !has_device(question) ? "no usable device"
                        : !in_host            ? "the matrices need no streaming"
                                              : NULL;
     const tb_kernel *kernel = best_kernel(question, TB_ROUTE_RESIDENT);
-    resident->seconds = kernel ? tb_kernel_seconds(kernel, problem, chip_of(question)) : 0;
+    resident->seconds = kernel ? tb_kernel_seconds(kernel, product, chip_of(question)) : 0;
     resident->remark = !has_device(question) ? "no usable device"
                        : in_host             ? "the matrices lie in host memory"
                        : !kernel             ? "no kernel serves it"
@@ -111,10 +113,10 @@ static kernel_row *sort_kernels(const question *question)
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
         rows[i].kernel = kernel;
-        rows[i].serves = tb_kernel_serves(kernel, &question->problem, chip_of(question), pitched);
+        rows[i].serves = tb_kernel_serves(kernel, &question->product, chip_of(question), pitched);
         if (rows[i].serves)
             rows[i].seconds = (pitched ? tb_kernel_seconds_by_panels
-                                       : tb_kernel_seconds)(kernel, &question->problem, chip_of(question));
+                                       : tb_kernel_seconds)(kernel, &question->product, chip_of(question));
     }
     if (rows)
         qsort(rows, question->facts.kernel_count, sizeof *rows, compare_rows);
@@ -123,7 +125,7 @@ static kernel_row *sort_kernels(const question *question)
 
 static const char *objection_to(const question *question, const kernel_row *row)
 {
-    return tb_kernel_objection(row->kernel, &question->problem, question->facts.accuracy,
+    return tb_kernel_objection(row->kernel, &question->product, question->facts.accuracy,
                                chip_of(question)->architecture);
 }
 
@@ -156,14 +158,14 @@ static void print_kernels(const question *question, const answer *answer, const 
 
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
-    const tb_problem *problem = &question->problem;
+    const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
     char plan[512];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    printf("product      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
-           problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
-           (long long)problem->n, (long long)problem->k, (long long)problem->lda, (long long)problem->ldb,
-           (long long)problem->ldc, (double)problem->alpha, (double)problem->beta);
+    printf("problem      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
+           product->a.transposed ? 'T' : 'N', product->b.transposed ? 'T' : 'N', (long long)product->m,
+           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+           (long long)product->c.ld, product->alpha.re, product->beta.re);
     printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
     printf("host         %d cores\n", machine->host_cores);
     if (has_device(question))
@@ -191,23 +193,23 @@ static void print_words(const question *question, const answer *answer, const ke
 
 static int print_json(const question *question, const answer *answer, const kernel_row *rows)
 {
-    const tb_problem *problem = &question->problem;
+    const tb_product *product = &question->product;
     const tb_plan *plan = &answer->plan;
     char text[512];
     tb_print_plan(plan, text, sizeof text);
     tb_json json = {0};
     tb_json_open(&json, NULL, '{');
     tb_json_open(&json, "problem", '{');
-    tb_json_text(&json, "transa", problem->transpose_a ? "T" : "N");
-    tb_json_text(&json, "transb", problem->transpose_b ? "T" : "N");
-    tb_json_integer(&json, "m", problem->m);
-    tb_json_integer(&json, "n", problem->n);
-    tb_json_integer(&json, "k", problem->k);
-    tb_json_integer(&json, "lda", problem->lda);
-    tb_json_integer(&json, "ldb", problem->ldb);
-    tb_json_integer(&json, "ldc", problem->ldc);
-    tb_json_number(&json, "alpha", (double)problem->alpha);
-    tb_json_number(&json, "beta", (double)problem->beta);
+    tb_json_text(&json, "transa", product->a.transposed ? "T" : "N");
+    tb_json_text(&json, "transb", product->b.transposed ? "T" : "N");
+    tb_json_integer(&json, "m", product->m);
+    tb_json_integer(&json, "n", product->n);
+    tb_json_integer(&json, "k", product->k);
+    tb_json_integer(&json, "lda", product->a.ld);
+    tb_json_integer(&json, "ldb", product->b.ld);
+    tb_json_integer(&json, "ldc", product->c.ld);
+    tb_json_number(&json, "alpha", product->alpha.re);
+    tb_json_number(&json, "beta", product->beta.re);
     tb_json_text(&json, "pointers", explain_memory_names[question->memory]);
     tb_json_close(&json, '}');
     tb_json_open(&json, "machine", '{');

@@ -6,7 +6,7 @@
 #include "dispatch/plan.h"
 
 typedef struct question {
-    tb_problem problem;
+    tb_product product;
     tb_memory memory;
     const char *assumed; /* name of the GPU that is supposed, "none", or NULL: this machine's */
     tb_facts facts;

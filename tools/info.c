@@ -37,7 +37,7 @@ static host_blas find_host_blas(void)
     host_blas found = {.integer_bits = 32};
     const tb_host_blas *host = tb_find_host_blas(TB_SPELLING_cblas_sgemm, __builtin_return_address(0));
     Dl_info object;
-    if (!host->target.address || !dladdr(host->target.address, &object))
+    if (!host->address || !dladdr(host->address, &object))
         return found;
     found.integer_bits = host->integer_bits;
     if (!realpath(object.dli_fname, found.path))
@@ -75,7 +75,7 @@ static const char *kernel_state(const tb_kernel *kernel)
 {
     bool built = kernel->entries && kernel->entries->module && kernel->entries->module->image;
     const tb_machine machine = tb_machine_facts();
-    const tb_problem aligned = {.m = 1, .n = 1, .k = 1};
+    const tb_product aligned = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
     if (!built && strcmp(tb_device.name, "simulated") != 0)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))

@@ -18,4 +18,15 @@ typedef struct tb_place {
     void *context;       /* the driver's context that owns it, NULL for the primary one */
 } tb_place;
 
+/* Kernels can use it as it is, at full speed. */
+static inline bool tb_is_on_device(const tb_place *place)
+{
+    return place->memory == TB_MEMORY_DEVICE || place->memory == TB_MEMORY_MANAGED;
+}
+
+static inline bool tb_is_in_host_memory(const tb_place *place)
+{
+    return !tb_is_on_device(place);
+}
+
 #endif

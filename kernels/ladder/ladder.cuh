@@ -40,12 +40,12 @@ template <bool k_contiguous> struct operand {
     }
 };
 
-template <bool transposed> __device__ inline operand<transposed> operand_a(const tb_problem &problem)
+template <bool transposed> __device__ inline operand<transposed> operand_a(const tb_sgemm &problem)
 {
     return {problem.a, problem.lda, problem.m, problem.k};
 }
 
-template <bool transposed> __device__ inline operand<!transposed> operand_b(const tb_problem &problem)
+template <bool transposed> __device__ inline operand<!transposed> operand_b(const tb_sgemm &problem)
 {
     return {problem.b, problem.ldb, problem.n, problem.k};
 }
@@ -145,7 +145,7 @@ __device__ inline void multiply(float (&sum)[8][8], const outer_tile<outers, ks,
 }
 
 /* C[i, j], if there is one. */
-__device__ inline void write(const tb_problem &problem, int64_t i, int64_t j, float sum)
+__device__ inline void write(const tb_sgemm &problem, int64_t i, int64_t j, float sum)
 {
     if (i >= problem.m || j >= problem.n)
         return;
@@ -154,7 +154,7 @@ __device__ inline void write(const tb_problem &problem, int64_t i, int64_t j, fl
 }
 
 /* C[i .. i + 3, j], as far as there is such, in one piece where C is aligned to it. */
-__device__ inline void write4(const tb_problem &problem, int64_t i, int64_t j, const float *sum)
+__device__ inline void write4(const tb_sgemm &problem, int64_t i, int64_t j, const float *sum)
 {
     const bool aligned = problem.ldc % 4 == 0 && reinterpret_cast<uintptr_t>(problem.c) % 16 == 0;
     if (!aligned || i + 4 > problem.m) {
@@ -170,7 +170,7 @@ __device__ inline void write4(const tb_problem &problem, int64_t i, int64_t j, c
 }
 
 /* A thread's 8 x 8 as 2 x 2 pieces of 4 x 4, the first at (i, j), the others `apart` rows and columns on. */
-__device__ inline void write_8x8(const tb_problem &problem, int64_t i, int64_t j, const float (&sum)[8][8],
+__device__ inline void write_8x8(const tb_sgemm &problem, int64_t i, int64_t j, const float (&sum)[8][8],
                                  int apart = 4)
 {
 #pragma unroll

@@ -18,7 +18,7 @@ namespace
 constexpr int tile_m = 128, tile_n = 128, tile_k = 8;
 constexpr int threads = 256;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_a_transposed(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_a_transposed(const tb_sgemm &problem)
 {
     __shared__ ladder::outer_tile<tile_m, tile_k> window_a;
     __shared__ ladder::outer_tile<tile_n, tile_k> window_b;

@@ -15,7 +15,7 @@ namespace
 
 constexpr int tile_m = 32, tile_n = 32;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_block_global(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_block_global(const tb_sgemm &problem)
 {
     const auto a = ladder::operand_a<transpose_a>(problem);
     const auto b = ladder::operand_b<transpose_b>(problem);

@@ -27,7 +27,7 @@ __device__ inline float4 get_each(const ladder::operand<k_contiguous> &operand, 
                        operand.get(outer + 3 * step_outer, k + 3 * step_k));
 }
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_bounded_scalar(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_bounded_scalar(const tb_sgemm &problem)
 {
     __shared__ window window_a[2], window_b[2];
 

@@ -18,7 +18,7 @@ constexpr int threads = 256, apart = 64, padding = 4;
 
 using window = ladder::outer_tile<tile_m, tile_k, padding>;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_double_buffer(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_double_buffer(const tb_sgemm &problem)
 {
     __shared__ window window_a[2], window_b[2];
 

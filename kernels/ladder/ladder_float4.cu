@@ -30,7 +30,7 @@ read_window(float (&fragment)[8], ladder::stored_tile<k_contiguous, outers, tile
         ladder::read_fragment(fragment, &window(outer, k));
 }
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_float4(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_float4(const tb_sgemm &problem)
 {
     __shared__ ladder::stored_tile<transpose_a, tile_m, tile_k> window_a;
     __shared__ ladder::stored_tile<!transpose_b, tile_n, tile_k> window_b;

@@ -16,7 +16,7 @@ namespace
 
 constexpr int tile_m = 256, tile_n = 1;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_naive(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_naive(const tb_sgemm &problem)
 {
     const auto a = ladder::operand_a<transpose_a>(problem);
     const auto b = ladder::operand_b<transpose_b>(problem);

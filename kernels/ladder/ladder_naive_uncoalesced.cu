@@ -15,7 +15,7 @@ namespace
 constexpr int tile_m = 1, tile_n = 256;
 
 template <bool transpose_a, bool transpose_b>
-__device__ void ladder_naive_uncoalesced(const tb_problem &problem)
+__device__ void ladder_naive_uncoalesced(const tb_sgemm &problem)
 {
     const auto a = ladder::operand_a<transpose_a>(problem);
     const auto b = ladder::operand_b<transpose_b>(problem);

@@ -16,7 +16,7 @@ namespace
 
 constexpr int tile_m = 32, tile_n = 32, k_limit = 192;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_shared_full_k(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_shared_full_k(const tb_sgemm &problem)
 {
     __shared__ ladder::stored_tile<transpose_a, tile_m, k_limit> panel_a;
     __shared__ ladder::stored_tile<!transpose_b, tile_n, k_limit> panel_b;

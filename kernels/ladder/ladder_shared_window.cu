@@ -15,7 +15,7 @@ namespace
 
 constexpr int tile_m = 32, tile_n = 32, tile_k = 32;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_shared_window(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_shared_window(const tb_sgemm &problem)
 {
     __shared__ ladder::stored_tile<transpose_a, tile_m, tile_k> window_a;
     __shared__ ladder::stored_tile<!transpose_b, tile_n, tile_k> window_b;

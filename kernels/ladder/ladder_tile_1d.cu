@@ -17,7 +17,7 @@ namespace
 constexpr int tile_m = 64, tile_n = 64, tile_k = 8;
 constexpr int threads = 512;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_tile_1d(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_tile_1d(const tb_sgemm &problem)
 {
     __shared__ ladder::stored_tile<transpose_a, tile_m, tile_k> window_a;
     __shared__ ladder::stored_tile<!transpose_b, tile_n, tile_k> window_b;

@@ -18,7 +18,7 @@ constexpr int tile_m = 128, tile_n = 128, tile_k = 8;
 constexpr int threads = 256;
 
 template <bool transpose_a, bool transpose_b>
-__device__ void ladder_tile_2d_registers(const tb_problem &problem)
+__device__ void ladder_tile_2d_registers(const tb_sgemm &problem)
 {
     __shared__ ladder::stored_tile<transpose_a, tile_m, tile_k> window_a;
     __shared__ ladder::stored_tile<!transpose_b, tile_n, tile_k> window_b;

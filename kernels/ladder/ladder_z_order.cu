@@ -18,7 +18,7 @@ namespace
 constexpr int tile_m = 128, tile_n = 128, tile_k = 8;
 constexpr int threads = 256, apart = 64, padding = 4;
 
-template <bool transpose_a, bool transpose_b> __device__ void ladder_z_order(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void ladder_z_order(const tb_sgemm &problem)
 {
     __shared__ ladder::outer_tile<tile_m, tile_k, padding> window_a;
     __shared__ ladder::outer_tile<tile_n, tile_k, padding> window_b;

@@ -57,11 +57,11 @@
 
 #define REDUCE_THREADS 256
 
-static bool moves_vectors(const tb_problem *problem, int64_t stride_a, int64_t stride_b)
+static bool moves_vectors(const tb_product *product, int64_t stride_a, int64_t stride_b)
 {
     const tb_kernel aligned = {.alignment = 4};
-    return tb_kernel_takes(&aligned, problem->a, problem->lda) && stride_a % 4 == 0 &&
-           tb_kernel_takes(&aligned, problem->b, problem->ldb) && stride_b % 4 == 0;
+    return tb_kernel_takes(&aligned, &product->a) && stride_a % 4 == 0 &&
+           tb_kernel_takes(&aligned, &product->b) && stride_b % 4 == 0;
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -69,21 +69,21 @@ static double tile_bytes(const tb_kernel *kernel)
     return (double)sizeof(float) * kernel->tile_m * kernel->tile_n;
 }
 
-static bool a_along_k(const tb_problem *problem)
+static bool a_along_k(const tb_product *product)
 {
-    return problem->transpose_a;
+    return product->a.transposed;
 }
 
-static bool b_along_k(const tb_problem *problem)
+static bool b_along_k(const tb_product *product)
 {
-    return !problem->transpose_b;
+    return !product->b.transposed;
 }
 
-static double efficiency(const tb_kernel *kernel, const tb_problem *problem, bool vectors)
+static double efficiency(const tb_kernel *kernel, const tb_product *product, bool vectors)
 {
     const double a = vectors ? kernel->a_along_k_share : WORDS_ALONG_K_SHARE;
     const double b = vectors ? kernel->b_along_k_share : WORDS_ALONG_K_SHARE;
-    return kernel->efficiency * (1 - (a_along_k(problem) ? a : 0) - (b_along_k(problem) ? b : 0));
+    return kernel->efficiency * (1 - (a_along_k(product) ? a : 0) - (b_along_k(product) ? b : 0));
 }
 
 /* Where the sums of a tile fit into shared memory, in code for 9.0 and later. */
@@ -108,7 +108,7 @@ typedef struct costs {
 
 /* Reading one operand once, by one multiprocessor. What keeps copies from reaching the memory's rate is in the multiprocessors,
  * so that they fall less behind a slower one. */
-static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem, int64_t outer, bool along_k,
+static double reading_clocks(const tb_kernel *kernel, const tb_product *product, int64_t outer, bool along_k,
                              bool vectors, tb_target target)
 {
     const bool is_deep = kernel->segment_k * (int)sizeof(float) >= LINE_BYTES;
@@ -117,29 +117,29 @@ static double reading_clocks(const tb_kernel *kernel, const tb_problem *problem,
                                       : MEMORY_SHARE_WORDS;
     const double by_vectors = along_k && !is_deep ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
     const double share = fmin(vectors ? by_vectors : by_words, MEMORY_SHARE * tb_memory_ratio(target));
-    return (double)sizeof(float) * (double)problem->k * (double)outer / (TB_BYTES_A_CLOCK * share);
+    return (double)sizeof(float) * (double)product->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 
-static costs costs_of(const tb_kernel *kernel, const tb_problem *problem, int64_t tiles, int64_t batches,
+static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, int64_t batches,
                       tb_target target)
 {
-    const bool vectors = moves_vectors(problem, 0, 0);
-    const double reading = reading_clocks(kernel, problem, problem->m, a_along_k(problem), vectors, target) +
-                           reading_clocks(kernel, problem, problem->n, b_along_k(problem), vectors, target);
+    const bool vectors = moves_vectors(product, 0, 0);
+    const double reading = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target) +
+                           reading_clocks(kernel, product, product->n, b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
-    if (problem->beta != 0)
+    if (!tb_is_zero(product->beta))
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
         .target = target,
         .multiprocessors = target.multiprocessors,
         .blocks =
-            vectors && a_along_k(problem) && b_along_k(problem) ? kernel->blocks_along_k : kernel->blocks,
+            vectors && a_along_k(product) && b_along_k(product) ? kernel->blocks_along_k : kernel->blocks,
         .clusters = knows_clusters(kernel, target),
         .tiles = tiles,
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
-                (TB_FMA_A_CLOCK * efficiency(kernel, problem, vectors)),
+                (TB_FMA_A_CLOCK * efficiency(kernel, product, vectors)),
         .tile = tile,
         .reading = (double)batches * reading / target.multiprocessors,
     };
@@ -280,16 +280,16 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int6
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
-tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
+tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
                               tb_target target)
 {
-    tb_simt_schedule best = {.tiles_m = tb_pieces(problem->m, kernel->tile_m),
-                             .tiles_n = tb_pieces(problem->n, kernel->tile_n),
+    tb_simt_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
+                             .tiles_n = tb_pieces(product->n, kernel->tile_n),
                              .cluster = 1};
     int64_t tiles = best.tiles_m * best.tiles_n * batches;
     const int multiprocessors = target.multiprocessors;
-    const costs costs = costs_of(kernel, problem, tiles, batches, target);
-    best.steps = problem->k > 0 ? tb_pieces(problem->k, kernel->tile_k) : 1;
+    const costs costs = costs_of(kernel, product, tiles, batches, target);
+    best.steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1;
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
 
@@ -311,21 +311,21 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
-double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
+double tb_simt_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
-    return START_CLOCKS + tb_simt_plan(kernel, problem, 1, target).clocks;
+    return START_CLOCKS + tb_simt_plan(kernel, product, 1, target).clocks;
 }
 
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int64_t batches)
+                                 const tb_product *product, int64_t batches)
 {
-    tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
+    tb_simt_schedule schedule = tb_simt_plan(kernel, product, batches, launcher->target);
     return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
 }
 
-size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
 {
-    return tb_simt_workspace_batched(launcher, kernel, problem, 1);
+    return tb_simt_workspace_batched(launcher, kernel, product, 1);
 }
 
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
@@ -365,18 +365,18 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
 }
 
 /* The variant that moves 16 bytes at a time, where both operands allow it in every batch. */
-static tb_entry *choose_entry(const tb_kernel *kernel, const tb_problem *problem, int64_t stride_a,
+static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product, int64_t stride_a,
                               int64_t stride_b)
 {
-    bool vectors = moves_vectors(problem, stride_a, stride_b);
-    return &kernel->entries[tb_transposition(problem) + (vectors ? TB_SIMT_VECTOR : 0)];
+    bool vectors = moves_vectors(product, stride_a, stride_b);
+    return &kernel->entries[tb_transposition(product) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 
 tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
+                                 const tb_product *product, int64_t batches, int64_t stride_a,
                                  int64_t stride_b, int64_t stride_c, void *workspace)
 {
-    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
+    const tb_simt_schedule schedule = tb_simt_plan(kernel, product, batches, launcher->target);
     const int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
@@ -384,7 +384,7 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
     const int totals = totals_bytes(launcher, kernel, &schedule, dealt);
     const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
-        .problem = *problem,
+        .problem = tb_sgemm_of(product),
         .stride_a = stride_a,
         .stride_b = stride_b,
         .stride_c = stride_c,
@@ -400,7 +400,7 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
         .tile_n = kernel->tile_n,
         .totals = totals > 0,
     };
-    tb_entry *entry = choose_entry(kernel, problem, stride_a, stride_b);
+    tb_entry *entry = choose_entry(kernel, product, stride_a, stride_b);
     if (schedule.cluster > 1)
         return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
                                          kernel->threads, shared, &arguments);
@@ -412,8 +412,8 @@ tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *k
     return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
 }
 
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                          void *workspace)
 {
-    return tb_launch_simt_batched(launcher, kernel, problem, 1, 0, 0, 0, workspace);
+    return tb_launch_simt_batched(launcher, kernel, product, 1, 0, 0, 0, workspace);
 }

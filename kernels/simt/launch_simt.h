@@ -20,21 +20,21 @@ typedef struct tb_simt_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_simt_schedule;
 
-tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_problem *problem, int64_t batches,
+tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
                               tb_target target);
 
 /* The catalog's callbacks. */
-double tb_simt_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
-size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+double tb_simt_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
+size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
+tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                          void *workspace);
 
 /* batches products of the same shape whose operands lie the strides apart, in floats; one launch, and a
  * second where the schedule splits tiles and there are no clusters. */
 size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int64_t batches);
+                                 const tb_product *product, int64_t batches);
 tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_problem *problem, int64_t batches, int64_t stride_a,
+                                 const tb_product *product, int64_t batches, int64_t stride_a,
                                  int64_t stride_b, int64_t stride_c, void *workspace);
 
 #endif

@@ -47,32 +47,32 @@ static bool begin_aligned(const float *x, int64_t line, int elements)
     return (uintptr_t)x % ((size_t)elements * sizeof(float)) == 0 && line % elements == 0;
 }
 
-static view view_of(const tb_problem *p)
+static view view_of(const tb_product *p)
 {
     view v;
     if (p->m >= p->n)
-        v = (view){.x = p->a,
-                   .y = p->b,
+        v = (view){.x = p->a.data,
+                   .y = p->b.data,
                    .length = p->m,
                    .shorts = p->n,
-                   .x_line = p->lda,
-                   .y_row = p->transpose_b ? 1 : p->ldb,
-                   .y_k = p->transpose_b ? p->ldb : 1,
+                   .x_line = p->a.ld,
+                   .y_row = p->b.transposed ? 1 : p->b.ld,
+                   .y_k = p->b.transposed ? p->b.ld : 1,
                    .c_row = 1,
-                   .c_column = p->ldc,
-                   .k_contiguous = p->transpose_a};
+                   .c_column = p->c.ld,
+                   .k_contiguous = p->a.transposed};
     else
-        v = (view){.x = p->b,
-                   .y = p->a,
+        v = (view){.x = p->b.data,
+                   .y = p->a.data,
                    .length = p->n,
                    .shorts = p->m,
-                   .x_line = p->ldb,
-                   .y_row = p->transpose_a ? p->lda : 1,
-                   .y_k = p->transpose_a ? 1 : p->lda,
-                   .c_row = p->ldc,
+                   .x_line = p->b.ld,
+                   .y_row = p->a.transposed ? p->a.ld : 1,
+                   .y_k = p->a.transposed ? 1 : p->a.ld,
+                   .c_row = p->c.ld,
                    .c_column = 1,
-                   .k_contiguous = !p->transpose_b};
-    v.reads_c = p->beta != 0;
+                   .k_contiguous = !p->b.transposed};
+    v.reads_c = !tb_is_zero(p->beta);
     /* A single row has no second line, so that nothing depends on where that would be. */
     if (v.length == 1 && (v.k_contiguous || v.x_line == 1)) {
         v.k_contiguous = 1;
@@ -208,16 +208,16 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, tb_target target
     return best;
 }
 
-tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, tb_target target)
+tb_skinny_schedule tb_skinny_plan(const tb_product *product, tb_target target)
 {
-    const view v = view_of(problem);
-    return schedule_of(&v, problem->k, target);
+    const view v = view_of(product);
+    return schedule_of(&v, product->k, target);
 }
 
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
     (void)kernel;
-    return tb_skinny_plan(problem, target).clocks;
+    return tb_skinny_plan(product, target).clocks;
 }
 
 /* Where the build's code has clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a
@@ -230,12 +230,12 @@ static int cluster_of(const tb_launcher *launcher, const tb_kernel *kernel, cons
     return pairs <= tb_clusters_at_a_time(2, TB_SKINNY_BLOCKS, launcher->target) ? 2 : 1;
 }
 
-size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem)
+size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
 {
-    const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target);
+    const view v = view_of(product);
+    const tb_skinny_schedule s = schedule_of(&v, product->k, launcher->target);
     bool added_later = s.pieces > 1 && cluster_of(launcher, kernel, &s) == 1;
-    return added_later ? (size_t)(s.pieces * problem->m * problem->n) * sizeof(float) : 0;
+    return added_later ? (size_t)(s.pieces * product->m * product->n) * sizeof(float) : 0;
 }
 
 /* Each group of lanes adds up a share of the pieces: the more pieces, the more groups and blocks. */
@@ -247,21 +247,21 @@ static tb_status launch_reduce(const tb_launcher *launcher, tb_skinny_arguments 
                             arguments);
 }
 
-tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                            void *workspace)
 {
-    const view v = view_of(problem);
-    const tb_skinny_schedule s = schedule_of(&v, problem->k, launcher->target);
+    const view v = view_of(product);
+    const tb_skinny_schedule s = schedule_of(&v, product->k, launcher->target);
     if (s.tiles_long > TB_BLOCKS_MAXIMUM / s.tiles_short ||
         s.pieces > TB_BLOCKS_MAXIMUM / (s.tiles_long * s.tiles_short) || s.rounds / s.pieces >= INT32_MAX)
         return TB_UNSUPPORTED;
     tb_skinny_arguments arguments = {
         .x = v.x,
         .y = v.y,
-        .c = problem->c,
+        .c = product->c.data,
         .length = v.length,
         .shorts = v.shorts,
-        .k = problem->k,
+        .k = product->k,
         .x_line = v.x_line,
         .x_lane_line = v.x_line * TB_SKINNY_FAR(v.vector) *
                        (v.k_contiguous ? TB_SKINNY_IN_TURN(v.extent, s.warps, s.warps_k) : 1),
@@ -280,8 +280,8 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .round_k = s.round_k,
         .shifts = s.shifts,
         .warps_k = s.warps_k,
-        .alpha = problem->alpha,
-        .beta = problem->beta,
+        .alpha = (float)product->alpha.re,
+        .beta = (float)product->beta.re,
     };
     const int64_t blocks = s.tiles_short * s.tiles_long * s.pieces;
     const int shared_bytes = TB_SKINNY_SHARED_BYTES(v.extent, launcher->target.architecture);

@@ -24,12 +24,12 @@ typedef struct tb_skinny_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_skinny_schedule;
 
-tb_skinny_schedule tb_skinny_plan(const tb_problem *problem, tb_target target);
+tb_skinny_schedule tb_skinny_plan(const tb_product *product, tb_target target);
 
 /* The catalog's callbacks. */
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);
-size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem);
-tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_problem *problem,
+double tb_skinny_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
+size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
+tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                            void *workspace);
 
 #endif

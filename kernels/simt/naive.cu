@@ -14,7 +14,7 @@ namespace
 
 constexpr int tile_m = 32, tile_n = 8;
 
-template <bool transpose_a, bool transpose_b> __device__ void naive(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void naive(const tb_sgemm &problem)
 {
     const tb::tile tile = tb::tile_of_block<tile_m, tile_n>(problem);
     const int64_t i = tile.m + threadIdx.x % tile_m, j = tile.n + threadIdx.x / tile_m;

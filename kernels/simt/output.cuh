@@ -38,7 +38,7 @@ struct extent {
     int rows, columns;
 };
 
-__device__ inline extent existing_of(const tb_problem &problem, const tile &tile, int tile_m, int tile_n)
+__device__ inline extent existing_of(const tb_sgemm &problem, const tile &tile, int tile_m, int tile_n)
 {
     return {int(min(problem.m - tile.m, int64_t(tile_m))), int(min(problem.n - tile.n, int64_t(tile_n)))};
 }
@@ -67,7 +67,7 @@ struct output {
 
 __device__ inline output output_to_c(const tb_simt_arguments &arguments, const tile &tile)
 {
-    const tb_problem &problem = arguments.problem;
+    const tb_sgemm &problem = arguments.problem;
     const extent existing = existing_of(problem, tile, arguments.tile_m, arguments.tile_n);
     return {problem.c + tile.batch * arguments.stride_c + tile.m + tile.n * problem.ldc,
             problem.ldc,

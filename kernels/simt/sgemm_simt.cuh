@@ -313,7 +313,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const segment &part)
 {
-    const tb_problem &problem = arguments.problem;
+    const tb_sgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
     constexpr bool by_rows = shape::by_rows && vector;
     constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);

@@ -10,10 +10,10 @@
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
-#include "words/problem.h"
+#include "kernels/sgemm.h"
 
 typedef struct tb_simt_arguments {
-    tb_problem problem;
+    tb_sgemm problem;
     int64_t stride_a, stride_b, stride_c; /* between batches, in floats */
     int64_t tiles_m, tiles_n;             /* of one batch */
     int64_t whole;                        /* tiles with a block of their own */

@@ -92,7 +92,7 @@ __device__ inline void multiply(float (&sum)[8][8], const buffer &a, const buffe
 }
 
 /* Four neighbours in a column of C, of which the first `remaining` exist. */
-__device__ inline void write_float4(const tb_problem &problem, float *c, const float *sum, int64_t remaining,
+__device__ inline void write_float4(const tb_sgemm &problem, float *c, const float *sum, int64_t remaining,
                                     bool aligned)
 {
     if (aligned && remaining >= 4) {
@@ -108,7 +108,7 @@ __device__ inline void write_float4(const tb_problem &problem, float *c, const f
             c[i] = tb::combine(problem, sum[i], c + i);
 }
 
-template <bool transpose_a, bool transpose_b> __device__ void tiled(const tb_problem &problem)
+template <bool transpose_a, bool transpose_b> __device__ void tiled(const tb_sgemm &problem)
 {
     __shared__ __align__(16) buffer shared_a[2], shared_b[2];
 

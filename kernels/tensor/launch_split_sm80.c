@@ -22,12 +22,12 @@ typedef struct layout {
     size_t offset_a, offset_b, offset_segments, workspace; /* offsets within that */
 } layout;
 
-static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
+static layout lay_out(const tb_launcher *launcher, const tb_product *product)
 {
     layout l;
-    l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
-    l.panels_a = tb_pieces(problem->m, TILE);
-    l.panels_b = tb_pieces(problem->n, TILE);
+    l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
+    l.panels_a = tb_pieces(product->m, TILE);
+    l.panels_b = tb_pieces(product->n, TILE);
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
@@ -41,10 +41,10 @@ static layout lay_out(const tb_launcher *launcher, const tb_problem *problem)
 }
 
 size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_problem *problem)
+                               const tb_product *product)
 {
     (void)kernel;
-    return lay_out(launcher, problem).workspace;
+    return lay_out(launcher, product).workspace;
 }
 
 static double split_clocks(double elements, tb_target target)
@@ -53,27 +53,27 @@ static double split_clocks(double elements, tb_target target)
     return elements * SPLIT_BYTES / (MEMORY_SHARE * rate) / target.multiprocessors;
 }
 
-double tb_split_sm80_clocks_of_a(const tb_problem *problem, tb_target target)
+double tb_split_sm80_clocks_of_a(const tb_product *product, tb_target target)
 {
-    return split_clocks((double)problem->m * (double)problem->k, target);
+    return split_clocks((double)product->m * (double)product->k, target);
 }
 
-double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)
+double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
     (void)kernel;
     const int multiprocessors = target.multiprocessors;
-    int64_t tiles = tb_pieces(problem->m, TILE) * tb_pieces(problem->n, TILE);
-    double stages = (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K);
+    int64_t tiles = tb_pieces(product->m, TILE) * tb_pieces(product->n, TILE);
+    double stages = (double)tb_pieces(product->k, TB_SPLIT_STAGE_K);
     double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
-    double elements = (double)(problem->m + problem->n) * (double)problem->k;
+    double elements = (double)(product->m + product->n) * (double)product->k;
     return LAUNCHES_CLOCKS + split_clocks(elements, target) +
            (double)tb_pieces(tiles, multiprocessors) * (TILE_CLOCKS + stages * stage_clocks);
 }
 
 tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_problem *problem, void *workspace)
+                               const tb_product *product, void *workspace)
 {
-    const layout l = lay_out(launcher, problem);
+    const layout l = lay_out(launcher, product);
     const int64_t rows_a = l.panels_a * TILE, rows_b = l.panels_b * TILE;
     char *memory = workspace;
     if (l.stages > INT32_MAX || rows_a > TB_BLOCKS_MAXIMUM || rows_b > TB_BLOCKS_MAXIMUM ||
@@ -84,7 +84,7 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         tb_split_block_stages(launcher, launcher->same_a ? rows_b : rows_a + rows_b, l.stages);
     const int64_t split_blocks_a = tb_split_blocks(rows_a, l.stages, block_stages);
     const tb_split_arguments arguments = {
-        .problem = *problem,
+        .problem = tb_sgemm_of(product),
         .parts_a = memory + l.offset_a,
         .parts_b = memory + l.offset_b,
         .segments = (float *)(void *)(memory + l.offset_segments),

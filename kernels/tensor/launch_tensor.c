@@ -91,11 +91,11 @@ static double stage_clocks(const family *family, int tile_n)
 }
 
 /* Cut so, the busiest multiprocessor takes so long for its works: a tile and a share of k each. */
-static schedule cut(const family *family, const tb_problem *problem, int multiprocessors, int tile_n,
+static schedule cut(const family *family, const tb_product *product, int multiprocessors, int tile_n,
                     int64_t shares)
 {
-    int64_t stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
-    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
+    int64_t stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
+    int64_t tiles = even(tb_pieces(product->m, TB_SPLIT_TILE_M)) * tb_pieces(product->n, tile_n);
     schedule s = {.tile_n = tile_n, .share_stages = tb_pieces(stages, shares)};
     s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
     s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
@@ -108,14 +108,14 @@ static schedule cut(const family *family, const tb_problem *problem, int multipr
 }
 
 /* Where tiles do not fill a wave, shares of k do. */
-static schedule best_of_width(const family *family, const tb_problem *problem, int multiprocessors,
+static schedule best_of_width(const family *family, const tb_product *product, int multiprocessors,
                               int tile_n)
 {
-    schedule best = cut(family, problem, multiprocessors, tile_n, 1);
-    int64_t tiles = even(tb_pieces(problem->m, TB_SPLIT_TILE_M)) * tb_pieces(problem->n, tile_n);
+    schedule best = cut(family, product, multiprocessors, tile_n, 1);
+    int64_t tiles = even(tb_pieces(product->m, TB_SPLIT_TILE_M)) * tb_pieces(product->n, tile_n);
     int64_t most = 2 * whole_clusters(multiprocessors) / (tiles > 0 ? tiles : 1);
     for (int64_t shares = 2; shares <= most && best.share_stages >= SHARE_STAGES_LEAST; shares++) {
-        schedule s = cut(family, problem, multiprocessors, tile_n, shares);
+        schedule s = cut(family, product, multiprocessors, tile_n, shares);
         if (s.share_stages < SHARE_STAGES_LEAST)
             break;
         if (s.clocks < best.clocks)
@@ -125,35 +125,35 @@ static schedule best_of_width(const family *family, const tb_problem *problem, i
 }
 
 /* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
-static schedule schedule_of(const family *family, const tb_problem *problem, int multiprocessors)
+static schedule schedule_of(const family *family, const tb_product *product, int multiprocessors)
 {
-    schedule narrow = best_of_width(family, problem, multiprocessors, TB_SPLIT_NARROW);
-    schedule wide = best_of_width(family, problem, multiprocessors, TB_SPLIT_WIDE);
+    schedule narrow = best_of_width(family, product, multiprocessors, TB_SPLIT_NARROW);
+    schedule wide = best_of_width(family, product, multiprocessors, TB_SPLIT_WIDE);
     return narrow.clocks < NARROW_ADVANTAGE * wide.clocks ? narrow : wide;
 }
 
 /* Of the passes before the product, over so many outer indices. */
-static double split_clocks(const family *family, const tb_problem *problem, int64_t indices, tb_target target)
+static double split_clocks(const family *family, const tb_product *product, int64_t indices, tb_target target)
 {
-    const double elements = (double)indices * (double)problem->k;
+    const double elements = (double)indices * (double)product->k;
     return elements * family->split_bytes / (SPLIT_BYTES_A_CLOCK * tb_memory_ratio(target)) /
            target.multiprocessors;
 }
 
 /* Reading all parts once: where C has a short side, it takes as long as multiplying them. */
-static double reading_clocks(const family *family, const tb_problem *problem, tb_target target)
+static double reading_clocks(const family *family, const tb_product *product, tb_target target)
 {
-    const double rows = (double)(problem->m + problem->n);
-    const double bytes = rows * (double)tb_pieces(problem->k, TB_SPLIT_STAGE_K) * family->row_bytes;
+    const double rows = (double)(product->m + product->n);
+    const double bytes = rows * (double)tb_pieces(product->k, TB_SPLIT_STAGE_K) * family->row_bytes;
     return bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
 
 /* Reading and multiplying overlap; where both take long, less than wholly. */
-static double clocks(const family *family, const tb_problem *problem, tb_target target)
+static double clocks(const family *family, const tb_product *product, tb_target target)
 {
-    const double multiplying = schedule_of(family, problem, target.multiprocessors).clocks;
-    const double reading = reading_clocks(family, problem, target);
-    return family->launches_clocks + split_clocks(family, problem, problem->m + problem->n, target) +
+    const double multiplying = schedule_of(family, product, target.multiprocessors).clocks;
+    const double reading = reading_clocks(family, product, target);
+    return family->launches_clocks + split_clocks(family, product, product->m + product->n, target) +
            pow(pow(multiplying, OVERLAP) + pow(reading, OVERLAP), 1 / OVERLAP);
 }
 
@@ -185,12 +185,12 @@ static int64_t pace_words(const layout *l, int64_t works)
     return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
-static layout lay_out(const family *family, const tb_launcher *launcher, const tb_problem *problem)
+static layout lay_out(const family *family, const tb_launcher *launcher, const tb_product *product)
 {
-    layout l = {.schedule = schedule_of(family, problem, launcher->target.multiprocessors)};
-    l.stages = tb_pieces(problem->k, TB_SPLIT_STAGE_K);
-    l.panels_a = even(tb_pieces(problem->m, TB_SPLIT_TILE_M));
-    l.panels_b = tb_pieces(problem->n, l.schedule.tile_n);
+    layout l = {.schedule = schedule_of(family, product, launcher->target.multiprocessors)};
+    l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
+    l.panels_a = even(tb_pieces(product->m, TB_SPLIT_TILE_M));
+    l.panels_b = tb_pieces(product->n, l.schedule.tile_n);
     const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
     const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
     const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
@@ -271,7 +271,7 @@ static bool is_small_enough(const layout *l)
 /* Of what is found out by outer index: the largest magnitudes, the sums of a survey, and its finished blocks. */
 static void set_found(const family *family, const layout *l, char *memory, tb_split_arguments *arguments)
 {
-    const tb_problem *p = &arguments->problem;
+    const tb_sgemm *p = &arguments->problem;
     const int64_t rows_a = l->panels_a * TB_SPLIT_TILE_M, rows_b = l->panels_b * l->schedule.tile_n;
     char *of_a = memory + l->offset[FOUND_A], *of_b = memory + l->offset[FOUND_B];
     const bool surveyed = family->surveys && p->k >= TB_SPLIT_SURVEY_LEAST && p->k < TB_SPLIT_SURVEY_MOST;
@@ -298,7 +298,7 @@ static int64_t survey_stages(int64_t rows, int64_t stages)
 }
 
 static tb_split_arguments arguments_of(const family *family, const layout *l, const tb_launcher *launcher,
-                                       const tb_problem *problem, void *workspace)
+                                       const tb_product *product, void *workspace)
 {
     char *memory = workspace;
     const int64_t rows_b = l->panels_b * l->schedule.tile_n;
@@ -306,7 +306,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
     const int64_t block_stages = tb_split_block_stages(launcher, rows_to_read, l->stages);
     const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages, block_stages);
     tb_split_arguments arguments = {
-        .problem = *problem,
+        .problem = tb_sgemm_of(product),
         .parts_a = memory + l->offset[PARTS_A],
         .parts_b = memory + l->offset[PARTS_B],
         .used_a = (uint8_t *)memory + l->offset[USED_A],
@@ -337,12 +337,12 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
 }
 
 static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
-                        const tb_problem *problem, void *workspace)
+                        const tb_product *product, void *workspace)
 {
-    const layout l = lay_out(family, launcher, problem);
+    const layout l = lay_out(family, launcher, product);
     if (!is_small_enough(&l))
         return TB_UNSUPPORTED;
-    const tb_split_arguments arguments = arguments_of(family, &l, launcher, problem, workspace);
+    const tb_split_arguments arguments = arguments_of(family, &l, launcher, product, workspace);
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     return launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments);
 }
@@ -350,24 +350,24 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
 /* The catalog's callbacks of a row. */
 #define TB_SPLIT_CALLBACKS(family)                                                                           \
     size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
-                                   const tb_problem *problem)                                                \
+                                   const tb_product *product)                                                \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return lay_out(&family, launcher, problem).workspace;                                                \
+        return lay_out(&family, launcher, product).workspace;                                                \
     }                                                                                                        \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target)        \
+    double tb_##family##_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)        \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return clocks(&family, problem, target);                                                             \
+        return clocks(&family, product, target);                                                             \
     }                                                                                                        \
-    double tb_##family##_clocks_of_a(const tb_problem *problem, tb_target target)                            \
+    double tb_##family##_clocks_of_a(const tb_product *product, tb_target target)                            \
     {                                                                                                        \
-        return split_clocks(&family, problem, problem->m, target);                                           \
+        return split_clocks(&family, product, product->m, target);                                           \
     }                                                                                                        \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_problem *problem, void *workspace)                                 \
+                                 const tb_product *product, void *workspace)                                 \
     {                                                                                                        \
-        return launch(&family, launcher, kernel, problem, workspace);                                        \
+        return launch(&family, launcher, kernel, product, workspace);                                        \
     }
 
 TB_SPLIT_CALLBACKS(bf16x6)

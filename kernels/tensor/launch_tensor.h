@@ -21,11 +21,11 @@ enum {
 /* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
 #define TB_SPLIT_DECLARE(family)                                                                             \
     size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
-                                   const tb_problem *problem);                                               \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_problem *problem, tb_target target);       \
-    double tb_##family##_clocks_of_a(const tb_problem *problem, tb_target target);                           \
+                                   const tb_product *product);                                               \
+    double tb_##family##_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);       \
+    double tb_##family##_clocks_of_a(const tb_product *product, tb_target target);                           \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_problem *problem, void *workspace)
+                                 const tb_product *product, void *workspace)
 
 TB_SPLIT_DECLARE(bf16x6);
 TB_SPLIT_DECLARE(bf16x9);

@@ -18,7 +18,7 @@ constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * in
 template <bool transpose_a, bool transpose_b>
 __device__ __noinline__ void multiply_plainly(const tb_split_arguments &arguments)
 {
-    const tb_problem &p = arguments.problem;
+    const tb_sgemm &p = arguments.problem;
     tb_simt_arguments plain = {};
     plain.problem = p;
     plain.tile_m = plain_shape::tile_m;
@@ -38,7 +38,7 @@ __device__ __noinline__ void multiply_plainly(const tb_split_arguments &argument
 /* C by all blocks. Of k there is something. */
 __device__ __forceinline__ void sgemm_plainly(const tb_split_arguments &arguments)
 {
-    const tb_problem &p = arguments.problem;
+    const tb_sgemm &p = arguments.problem;
     if (threadIdx.x >= plain_shape::threads)
         return; /* who has ended is waited for no more */
     if (p.transpose_a)

@@ -299,7 +299,7 @@ __device__ inline void sum_tile(const tb_split_arguments &arguments, uint32_t ri
 
 /* A thread has 8 rows, 8 apart, of two columns in each piece. Their old elements are read before any of them is
  * written, not in a chain. */
-__device__ inline void write_tile(const tb_problem &problem, const accumulators &total, tile tile)
+__device__ inline void write_tile(const tb_sgemm &problem, const accumulators &total, tile tile)
 {
     constexpr int rows = warp_m / 8;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -349,7 +349,7 @@ __device__ __forceinline__ void consume(const tb_split_arguments &arguments, uin
 template <class format> __device__ inline bool multiplies_all(const tb_split_arguments &arguments)
 {
     constexpr int rows = TB_SPLIT_BLOCK_ROWS;
-    const tb_problem &p = arguments.problem;
+    const tb_sgemm &p = arguments.problem;
     const int64_t pieces = ((p.m + rows - 1) / rows + (p.n + rows - 1) / rows) * arguments.stages;
     const tb_split_findings *findings = arguments.findings;
     const int64_t lacking =

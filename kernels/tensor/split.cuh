@@ -60,7 +60,7 @@ __device__ inline int scale_of(uint32_t largest)
 
 __device__ inline operand operand_a(const tb_split_arguments &arguments)
 {
-    const tb_problem &p = arguments.problem;
+    const tb_sgemm &p = arguments.problem;
     return {p.a,
             p.m,
             p.k,
@@ -78,7 +78,7 @@ __device__ inline operand operand_a(const tb_split_arguments &arguments)
 
 __device__ inline operand operand_b(const tb_split_arguments &arguments)
 {
-    const tb_problem &p = arguments.problem;
+    const tb_sgemm &p = arguments.problem;
     return {p.b,
             p.n,
             p.k,

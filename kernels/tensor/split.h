@@ -7,7 +7,7 @@
 #ifndef TB_SPLIT_H
 #define TB_SPLIT_H
 
-#include "words/problem.h"
+#include "kernels/sgemm.h"
 
 #define TB_SPLIT_STAGE_K 32
 
@@ -121,7 +121,7 @@ typedef struct tb_split_findings {
 } tb_split_findings;
 
 typedef struct tb_split_arguments {
-    tb_problem problem;
+    tb_sgemm problem;
     void *parts_a, *parts_b; /* [panel][stage][part][k / 8][row][k % 8], zeros where there is no element */
     uint32_t *largest_a,
         *largest_b;            /* FP16 parts: by outer index, the bits of its largest magnitude; else NULL */

@@ -85,7 +85,7 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
                                         const float4 (&sums)[write_batch], int64_t row, int64_t column,
                                         const row_scales<layout> &rows, const column_scales<layout> &columns)
 {
-    const tb_problem &problem = arguments.problem;
+    const tb_sgemm &problem = arguments.problem;
     float *c = problem.c + row + column * problem.ldc;
     const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
     float before[write_batch][2][2] = {};

@@ -42,7 +42,7 @@ static double least_backlog(const tb_machine *machine)
     return least;
 }
 
-void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
+void tb_gather_facts(const tb_product *product, tb_facts *facts)
 {
     static tb_choice_memory choices;
     facts->kernels = tb_catalog;
@@ -52,6 +52,6 @@ void tb_gather_facts(const tb_problem *problem, tb_facts *facts)
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     facts->machine.backlog = least_backlog(&facts->machine);
-    tb_recall(problem, facts);
-    tb_recall_product(problem, facts);
+    tb_recall(product, facts);
+    tb_recall_product(product, facts);
 }

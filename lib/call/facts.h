@@ -6,6 +6,6 @@
 
 /* What the machine is, what the options force, what has been learned; the operands have been located (lib/call/residency.h).
  * Waits for nothing. */
-void tb_gather_facts(const tb_problem *problem, tb_facts *facts);
+void tb_gather_facts(const tb_product *product, tb_facts *facts);
 
 #endif

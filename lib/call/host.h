@@ -4,15 +4,15 @@
 #ifndef TB_HOST_H
 #define TB_HOST_H
 
-#include "words/problem.h"
+#include "words/product.h"
 
 typedef struct tb_host tb_host;
 struct tb_host {
-    /* Computes the problem; NULL when the process has no BLAS but ours. */
-    void (*sgemm)(const tb_host *host, const tb_problem *problem);
+    /* Computes the product; NULL when the process has no BLAS but ours. */
+    void (*multiply)(const tb_host *host, const tb_product *product);
 };
 
-/* Last resort, when the process has no other BLAS: a portable loop with rounded single-precision sums. */
-void tb_portable_sgemm(const tb_problem *problem);
+/* Has the host compute the product; where the process has no BLAS but ours, a portable loop does, with rounded sums. */
+void tb_compute_on_host(const tb_product *product, const tb_host *host);
 
 #endif

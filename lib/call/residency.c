@@ -79,14 +79,12 @@ void tb_learn_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
-void tb_locate_operands(const tb_problem *problem, tb_facts *facts)
+void tb_locate_operands(const tb_product *product, tb_facts *facts)
 {
-    facts->a = facts->b = facts->c = (tb_place){.memory = TB_MEMORY_HOST};
-    if (!tb_device.in_process())
-        return;
-    tb_device.locate(problem->c, &facts->c);
-    if (problem->k > 0) {
-        tb_device.locate(problem->a, &facts->a);
-        tb_device.locate(problem->b, &facts->b);
+    const bool in_process = tb_device.in_process();
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        facts->places[role] = (tb_place){.memory = TB_MEMORY_HOST};
+        if (in_process && (role == TB_C || product->k > 0))
+            tb_device.locate(product->operands[role].data, &facts->places[role]);
     }
 }

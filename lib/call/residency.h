@@ -1,4 +1,4 @@
-/* Where the operands of a problem lie. */
+/* Where the operands of a product lie. */
 #ifndef TB_RESIDENCY_H
 #define TB_RESIDENCY_H
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Fills facts->a, b and c. Asks the driver only when something in this process has loaded it: otherwise
+/* Fills facts->places. Asks the driver only when something in this process has loaded it: otherwise
  * there is no device memory. Operands that will not be read (k = 0) count as lying in host memory. */
-void tb_locate_operands(const tb_problem *problem, tb_facts *facts);
+void tb_locate_operands(const tb_product *product, tb_facts *facts);
 
 /* ---- Memory that is the host's for certain ---------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ extern void *__curbrk __attribute__((weak));
 
 /* True only when all of them are the host's for certain. Calls no function, which would cost a small call more than all
  * else: whatever is not known yet makes it false. */
-static inline bool tb_are_the_hosts(const float *a, const float *b, const float *c)
+static inline bool tb_are_the_hosts(const void *a, const void *b, const void *c)
 {
     const void *heap_end = &__curbrk ? __atomic_load_n(&__curbrk, __ATOMIC_RELAXED) : NULL;
     const uintptr_t heap_start = atomic_load_explicit(&tb_heap_start, memory_order_relaxed);
@@ -74,7 +74,7 @@ static inline bool tb_are_the_hosts(const float *a, const float *b, const float 
 }
 
 /* False only when none of the operands can lie in device memory. */
-static inline bool tb_may_be_on_device(const float *a, const float *b, const float *c)
+static inline bool tb_may_be_on_device(const void *a, const void *b, const void *c)
 {
     const void *heap_end = sbrk(0);
     if (tb_stack.size == 0)

@@ -6,33 +6,44 @@
 #include "lib/reports/log.h"
 
 /* C := beta * C. Columns are scaled one by one: what lies between them is the caller's. */
-static void scale(const tb_problem *problem)
+static void scale(const tb_product *product)
 {
-    for (int64_t j = 0; j < problem->n; j++) {
-        float *column = problem->c + j * problem->ldc;
-        for (int64_t i = 0; i < problem->m; i++)
-            column[i] = problem->beta == 0 ? 0 : problem->beta * column[i];
+    const tb_operand *c = &product->c;
+    const float beta = (float)product->beta.re;
+    for (int64_t j = 0; j < c->columns; j++) {
+        float *column = tb_at(c, 0, j);
+        for (int64_t i = 0; i < c->rows; i++)
+            column[i] = beta == 0 ? 0 : beta * column[i];
     }
 }
 
-void tb_portable_sgemm(const tb_problem *problem)
+static void multiply_portably(const tb_product *product)
 {
-    const int64_t step_a = problem->transpose_a ? 1 : problem->lda;
-    const int64_t step_b = problem->transpose_b ? problem->ldb : 1;
-    for (int64_t j = 0; j < problem->n; j++) {
-        for (int64_t i = 0; i < problem->m; i++) {
-            const float *a = problem->a + (problem->transpose_a ? i * problem->lda : i);
-            const float *b = problem->b + (problem->transpose_b ? j : j * problem->ldb);
-            float sum = 0;
-            for (int64_t l = 0; l < problem->k; l++)
-                sum += a[l * step_a] * b[l * step_b];
-            float *c = problem->c + i + j * problem->ldc;
-            *c = problem->alpha * sum + (problem->beta == 0 ? 0 : problem->beta * *c);
+    const tb_operand *a = &product->a, *b = &product->b;
+    const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
+    const int64_t step_a = a->transposed ? 1 : a->ld, step_b = b->transposed ? b->ld : 1;
+    for (int64_t j = 0; j < product->n; j++)
+        for (int64_t i = 0; i < product->m; i++) {
+            const float *row = a->transposed ? tb_at(a, 0, i) : tb_at(a, i, 0);
+            const float *column = b->transposed ? tb_at(b, j, 0) : tb_at(b, 0, j);
+            float *c = tb_at(&product->c, i, j), sum = 0;
+            for (int64_t l = 0; l < product->k; l++)
+                sum += row[l * step_a] * column[l * step_b];
+            *c = alpha * sum + (beta == 0 ? 0 : beta * *c);
         }
-    }
 }
 
-tb_outcome tb_run_host(const tb_problem *problem, const tb_plan *plan, const tb_host *host, double *seconds)
+void tb_compute_on_host(const tb_product *product, const tb_host *host)
+{
+    if (product->m == 0 || product->n == 0)
+        return;
+    if (host->multiply)
+        host->multiply(host, product);
+    else
+        multiply_portably(product);
+}
+
+tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
     if (plan->needs_device) {
@@ -41,13 +52,10 @@ tb_outcome tb_run_host(const tb_problem *problem, const tb_plan *plan, const tb_
         return TB_DONE;
     }
     /* Some BLAS read A and B all the same when alpha is 0. */
-    if (problem->k == 0) {
-        scale(problem);
+    if (product->k == 0) {
+        scale(product);
         return TB_DONE;
     }
-    if (host->sgemm)
-        host->sgemm(host, problem);
-    else
-        tb_portable_sgemm(problem);
+    tb_compute_on_host(product, host);
     return TB_DONE;
 }

@@ -11,7 +11,7 @@
 #include "lib/device/device.h"
 #include "lib/process/leaving.h"
 #include "lib/machine/machine.h"
-#include "lib/device/operand.h"
+#include "lib/device/copies.h"
 #include "lib/reports/options.h"
 #include "lib/call/precision.h"
 #include "lib/call/stream.h"
@@ -25,14 +25,14 @@
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
-    tb_stream *stream; /* while work is enqueued and waited for; NULL: not */
-    tb_buffer a, b, workspace;
-    int64_t done;   /* steps of k that have been added to C, if what was enqueued succeeds */
-    float *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
+    tb_stream *stream;                       /* while work is enqueued and waited for; NULL: not */
+    tb_buffer operands[TB_ROLES], workspace; /* of operands, copies that are pitched */
+    int64_t done;  /* steps of k that have been added to C, if what was enqueued succeeds */
+    void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
 /* The fastest kernel that needs no memory of ours. */
-static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *problem, const tb_plan *plan)
+static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
     tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
@@ -40,13 +40,13 @@ static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *probl
     double best_seconds = 0;
     for (size_t row = 0; chip && row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        bool takes = problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
-                                         tb_kernel_takes(kernel, problem->b, problem->ldb));
+        const bool takes =
+            product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
         if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > tb_wanted_accuracy() ||
-            !takes || !tb_kernel_serves(kernel, problem, chip, false) ||
-            tb_device.workspace(stream, kernel, problem) > 0)
+            !takes || !tb_kernel_serves(kernel, product, chip, false) ||
+            tb_device.workspace(stream, kernel, product) > 0)
             continue;
-        double seconds = tb_kernel_seconds(kernel, problem, chip);
+        double seconds = tb_kernel_seconds(kernel, product, chip);
         if (!best || seconds < best_seconds) {
             best = kernel;
             best_seconds = seconds;
@@ -55,35 +55,22 @@ static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_problem *probl
     return best;
 }
 
-static tb_status enqueue_frugally(tb_stream *stream, const tb_problem *problem, const tb_plan *plan)
+static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
-    const tb_kernel *kernel = frugal_kernel(stream, problem, plan);
-    return kernel ? tb_device.launch(stream, kernel, problem, NULL) : TB_UNSUPPORTED;
-}
-
-/* Steps first and on of k, so many of them; all but the first add to C. */
-static tb_problem steps_of(const tb_problem *problem, int64_t first, int64_t steps)
-{
-    tb_problem part = *problem;
-    part.k = steps;
-    if (first == 0)
-        return part;
-    part.a += part.transpose_a ? first : first * part.lda;
-    part.b += part.transpose_b ? first * part.ldb : first;
-    part.beta = 1;
-    return part;
+    const tb_kernel *kernel = frugal_kernel(stream, product, plan);
+    return kernel ? tb_device.launch(stream, kernel, product, NULL) : TB_UNSUPPORTED;
 }
 
 /* Steps of k in chunks: the first has the caller's beta, the last may be shorter, and kernels plan by both. */
-static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                                   int64_t chunk)
 {
-    const int64_t last = chunk > 0 ? (problem->k - 1) / chunk * chunk : 0;
+    const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
     const int64_t firsts[] = {0, chunk < last ? chunk : last, last};
     size_t most = 0;
     for (int i = 0; i < 3; i++) {
-        const int64_t left = problem->k - firsts[i];
-        const tb_problem part = steps_of(problem, firsts[i], left < chunk ? left : chunk);
+        const int64_t left = product->k - firsts[i];
+        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], left < chunk ? left : chunk});
         const size_t bytes = tb_device.workspace(stream, kernel, &part);
         most = bytes > most ? bytes : most;
     }
@@ -91,13 +78,13 @@ static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, co
 }
 
 /* Takes the kernel's workspace for as much of k as there is memory for: all of it, or a half, a quarter and so on. */
-static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
+static tb_status take_workspace(tb_stream *stream, const tb_product *product, const tb_plan *plan,
                                 int64_t *chunk, tb_buffer *workspace)
 {
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     size_t before = SIZE_MAX;
-    for (*chunk = problem->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
-        const size_t bytes = workspace_of_chunks(stream, plan->kernel, problem, *chunk);
+    for (*chunk = product->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
+        const size_t bytes = workspace_of_chunks(stream, plan->kernel, product, *chunk);
         if (bytes == 0)
             return TB_OK;
         if (bytes >= before) /* it does not depend on k */
@@ -111,46 +98,38 @@ static tb_status take_workspace(tb_stream *stream, const tb_problem *problem, co
 }
 
 /* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
-static bool is_repeatable(const tb_problem *problem, const held *held)
+static bool is_repeatable(const tb_product *product, const held *held)
 {
-    return held->done == 0 || held->saved_c || problem->beta == 0;
+    return held->done == 0 || held->saved_c || tb_is_zero(product->beta);
 }
 
 /* Where there is no way back, what follows the parts that have been added to C is added by whichever kernel can. */
-static tb_status launch_in_chunks(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
+static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan,
                                   int64_t chunk, held *held)
 {
     do {
-        const int64_t left = problem->k - held->done;
-        const tb_problem part = steps_of(problem, held->done, left < chunk ? left : chunk);
+        const int64_t left = product->k - held->done;
+        const tb_product part = tb_steps_of(product, (tb_range){held->done, left < chunk ? left : chunk});
         const tb_status status = tb_device.launch(stream, plan->kernel, &part, held->workspace.memory);
-        if (status != TB_OK && !is_repeatable(problem, held)) {
-            const tb_problem rest = steps_of(problem, held->done, left);
+        if (status != TB_OK && !is_repeatable(product, held)) {
+            const tb_product rest = tb_steps_of(product, (tb_range){held->done, left});
             return enqueue_frugally(stream, &rest, plan);
         }
         TB_TRY(status);
         held->done += part.k;
-    } while (held->done < problem->k);
+    } while (held->done < product->k);
     return TB_OK;
 }
 
-static tb_status enqueue(tb_stream *stream, tb_problem problem, const tb_plan *plan, held *held)
+static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
 {
     int64_t chunk;
-    if (plan->pad_a) {
-        tb_matrix a = tb_matrix_a(&problem);
-        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &a, &held->a));
-        problem.a = a.data;
-        problem.lda = a.ld;
-    }
-    if (plan->pad_b) {
-        tb_matrix b = tb_matrix_b(&problem);
-        TB_TRY(tb_bring_matrix(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &b, &held->b));
-        problem.b = b.data;
-        problem.ldb = b.ld;
-    }
-    TB_TRY(take_workspace(stream, &problem, plan, &chunk, &held->workspace));
-    return launch_in_chunks(stream, &problem, plan, chunk, held);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (plan->pads[role])
+            TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
+                                    &held->operands[role]));
+    TB_TRY(take_workspace(stream, &product, plan, &chunk, &held->workspace));
+    return launch_in_chunks(stream, &product, plan, chunk, held);
 }
 
 static void destroy_stream(held *held)
@@ -162,8 +141,8 @@ static void destroy_stream(held *held)
 
 static void give_buffers(held *held)
 {
-    tb_give_buffer(&held->a);
-    tb_give_buffer(&held->b);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        tb_give_buffer(&held->operands[role]);
     tb_give_buffer(&held->workspace);
 }
 
@@ -181,14 +160,14 @@ static void leave(void *left)
     give_buffers(held);
 }
 
-static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugally, held *held)
+static tb_status run(const tb_product *product, const tb_plan *plan, bool frugally, held *held)
 {
     tb_leaving leaving;
     tb_when_left(&leaving, leave, held);
     tb_status status = tb_device.adopt_stream(&plan->place, tb_callers_stream(), &held->stream);
     if (status == TB_OK) {
-        status = frugally ? enqueue_frugally(held->stream, problem, plan)
-                          : enqueue(held->stream, *problem, plan, held);
+        status = frugally ? enqueue_frugally(held->stream, product, plan)
+                          : enqueue(held->stream, *product, plan, held);
         /* Also after a failure: copies may be in flight that read the caller's operands. */
         const tb_status finished = tb_device.synchronize(held->stream);
         destroy_stream(held);
@@ -201,23 +180,23 @@ static tb_status run(const tb_problem *problem, const tb_plan *plan, bool frugal
 /* ---- C as the caller left it ------------------------------------------------------------------------------ */
 
 /* The link reads it: the host would have it migrate. */
-static tb_status copy_c(const tb_problem *problem, const tb_plan *plan, float *copy)
+static tb_status copy_c(const tb_product *product, const tb_plan *plan, void *copy)
 {
-    const tb_matrix c = tb_matrix_c(problem);
+    const tb_operand *c = &product->c;
     tb_stream *stream;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_status enqueued = tb_copy_matrix(stream, TB_DEVICE_TO_HOST, &c, copy, c.rows);
+    tb_status enqueued = tb_copy_operand(stream, TB_DEVICE_TO_HOST, c, copy, c->rows);
     tb_status finished = tb_device.synchronize(stream);
     tb_device.destroy_stream(stream);
     return enqueued != TB_OK ? enqueued : finished;
 }
 
-static tb_status save_c(const tb_problem *problem, const tb_plan *plan, held *held)
+static tb_status save_c(const tb_product *product, const tb_plan *plan, held *held)
 {
-    if (plan->c.memory != TB_MEMORY_MANAGED || problem->beta == 0)
+    if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
         return TB_OK;
-    float *copy = malloc((size_t)problem->m * (size_t)problem->n * sizeof *copy);
-    const tb_status status = copy ? copy_c(problem, plan, copy) : TB_OUT_OF_MEMORY;
+    void *copy = malloc(tb_operand_bytes(&product->c));
+    const tb_status status = copy ? copy_c(product, plan, copy) : TB_OUT_OF_MEMORY;
     if (status == TB_OK)
         held->saved_c = copy;
     else
@@ -226,36 +205,37 @@ static tb_status save_c(const tb_problem *problem, const tb_plan *plan, held *he
 }
 
 /* No work is in flight. Where there is no copy, the host or another kernel begins with what does not count. */
-static void restore_c(const tb_problem *problem, const held *held)
+static void restore_c(const tb_product *product, const held *held)
 {
-    for (int64_t j = 0; held->saved_c && j < problem->n; j++)
-        memcpy(problem->c + j * problem->ldc, held->saved_c + j * problem->m,
-               (size_t)problem->m * sizeof(float));
+    const size_t column_bytes = tb_column_bytes(&product->c);
+    for (int64_t j = 0; held->saved_c && j < product->n; j++)
+        memcpy(tb_at(&product->c, 0, j), (const char *)held->saved_c + (size_t)j * column_bytes,
+               column_bytes);
 }
 
 /* ---- The call --------------------------------------------------------------------------------------------- */
 
-static tb_status multiply(const tb_problem *problem, const tb_plan *plan, held *held)
+static tb_status multiply(const tb_product *product, const tb_plan *plan, held *held)
 {
-    TB_TRY(save_c(problem, plan, held));
+    TB_TRY(save_c(product, plan, held));
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
-    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(problem, plan, false, held);
+    tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(product, plan, false, held);
     give_buffers(held);
-    if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(problem, held)) {
-        restore_c(problem, held);
-        status = run(problem, plan, true, held);
+    if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(product, held)) {
+        restore_c(product, held);
+        status = run(product, plan, true, held);
     }
     if (status != TB_OK)
-        restore_c(problem, held);
+        restore_c(product, held);
     return status;
 }
 
-tb_outcome tb_run_resident(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const tb_host *host,
                            double *seconds)
 {
     (void)host, (void)seconds;
     held held = {0};
-    const tb_status status = multiply(problem, plan, &held);
+    const tb_status status = multiply(product, plan, &held);
     free(held.saved_c);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("multiplying matrices in device memory");

@@ -13,18 +13,17 @@
 extern _Atomic(float) tb_small_volume;
 
 /* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. */
-static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, float alpha)
+static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, bool has_alpha)
 {
     float volume = (float)m * (float)n * (float)k;
-    return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 &&
-           alpha != 0;
+    return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 && has_alpha;
 }
 
 /* Whether the call can be forwarded at once: small, and no operand in device memory. */
-static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-                                    const float *b, const float *c)
+static inline bool tb_stays_on_host(int64_t m, int64_t n, int64_t k, bool has_alpha, const void *a,
+                                    const void *b, const void *c)
 {
-    return tb_is_small(m, n, k, alpha) && !tb_may_be_on_device(a, b, c);
+    return tb_is_small(m, n, k, has_alpha) && !tb_may_be_on_device(a, b, c);
 }
 
 #endif

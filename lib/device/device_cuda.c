@@ -416,27 +416,27 @@ static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                              void *workspace)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, workspace));
     return TB_OK;
 }
 
-static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                                    void *workspace)
 {
     tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     launcher.interface.same_a = true;
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, problem, workspace));
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, workspace));
     return TB_OK;
 }
 
-static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
+static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    return kernel->workspace ? kernel->workspace(&launcher.interface, kernel, problem) : 0;
+    return kernel->workspace ? kernel->workspace(&launcher.interface, kernel, product) : 0;
 }
 
 const tb_device_operations tb_device = {

@@ -240,24 +240,19 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     return TB_OK;
 }
 
-tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
-                         int64_t *leading_dimension)
+tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_buffer *buffer, size_t *pitch)
 {
-    size_t row_bytes = (size_t)rows * sizeof(float);
-    size_t pitch = (row_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
-    *leading_dimension = (int64_t)(pitch / sizeof(float));
-    tb_buffer taken = take_kept(device, pitch * (size_t)columns, false);
+    *pitch = (column_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
+    tb_buffer taken = take_kept(device, *pitch * columns, false);
     *buffer = (tb_buffer){0};
     if (!taken.memory) {
         atomic_fetch_add(&changes, 1);
-        tb_status status =
-            tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &taken.memory, &pitch);
+        tb_status status = tb_device.allocate_pitched(device, column_bytes, columns, &taken.memory, pitch);
         if (status == TB_OUT_OF_MEMORY && release_kept(device))
-            status = tb_device.allocate_pitched(device, row_bytes, (size_t)columns, &taken.memory, &pitch);
+            status = tb_device.allocate_pitched(device, column_bytes, columns, &taken.memory, pitch);
         TB_TRY(status);
-        taken.bytes = pitch * (size_t)columns;
+        taken.bytes = *pitch * columns;
         taken.device = device;
-        *leading_dimension = (int64_t)(pitch / sizeof(float));
     }
     fill(buffer, &taken);
     return TB_OK;

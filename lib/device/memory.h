@@ -23,9 +23,8 @@ typedef struct tb_buffer {
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 
-/* The same for columns of `rows` floats each; *leading_dimension says how far apart they are, in floats. */
-tb_status tb_take_matrix(int device, int64_t rows, int64_t columns, tb_buffer *buffer,
-                         int64_t *leading_dimension);
+/* The same for columns of so many bytes each; *pitch says how far apart they are. */
+tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_buffer *buffer, size_t *pitch);
 
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);

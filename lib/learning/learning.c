@@ -28,23 +28,22 @@ static ratios learned[TB_LEARNED_KINDS];
 /* Calls that are not streamed because streaming has been slow let that fade: it is tried again some day. */
 #define FADING 0.01f
 
-static int size_of(const tb_problem *problem)
+static int size_of(const tb_product *product)
 {
-    double volume = (double)problem->m * (double)problem->n * (double)problem->k;
-    int size = (ilogb(volume) - SMALLEST_BITS) / BITS_A_SIZE;
+    int size = (ilogb(tb_volume(product)) - SMALLEST_BITS) / BITS_A_SIZE;
     return size < 0 ? 0 : size < SIZES ? size : SIZES - 1;
 }
 
-static int thinness_of(const tb_problem *problem)
+static int thinness_of(const tb_product *product)
 {
-    int64_t least = problem->m < problem->n ? problem->m : problem->n;
-    least = least < problem->k ? least : problem->k;
+    int64_t least = product->m < product->n ? product->m : product->n;
+    least = least < product->k ? least : product->k;
     return least <= VERY_THIN_MOST ? 0 : least <= THIN_MOST ? 1 : 2;
 }
 
-static _Atomic(float) *class_of(ratios *ratios, const tb_problem *problem)
+static _Atomic(float) *class_of(ratios *ratios, const tb_product *product)
 {
-    return &ratios->of[thinness_of(problem)][size_of(problem)];
+    return &ratios->of[thinness_of(product)][size_of(product)];
 }
 
 static float load(const _Atomic(float) *ratio)
@@ -52,10 +51,10 @@ static float load(const _Atomic(float) *ratio)
     return atomic_load_explicit(ratio, memory_order_relaxed);
 }
 
-static double recall(ratios *ratios, const tb_problem *problem)
+static double recall(ratios *ratios, const tb_product *product)
 {
-    const _Atomic(float) *row = ratios->of[thinness_of(problem)];
-    int size = size_of(problem);
+    const _Atomic(float) *row = ratios->of[thinness_of(product)];
+    int size = size_of(product);
     for (int distance = 0; distance < SIZES; distance++) {
         float below = size >= distance ? load(&row[size - distance]) : 0;
         float above = size + distance < SIZES ? load(&row[size + distance]) : 0;
@@ -79,8 +78,8 @@ static void learn(_Atomic(float) *ratio, float before, double sample)
 
 static bool is_pageable(const tb_facts *facts)
 {
-    return facts->a.memory == TB_MEMORY_HOST || facts->b.memory == TB_MEMORY_HOST ||
-           facts->c.memory == TB_MEMORY_HOST;
+    return facts->places[TB_A].memory == TB_MEMORY_HOST || facts->places[TB_B].memory == TB_MEMORY_HOST ||
+           facts->places[TB_C].memory == TB_MEMORY_HOST;
 }
 
 static ratios *streamed(const tb_facts *facts)
@@ -100,26 +99,26 @@ void tb_suggest_learned(tb_learned kind, int class, float ratio)
     atomic_compare_exchange_strong(&learned[kind].of[class / SIZES][class % SIZES], &nothing, ratio);
 }
 
-void tb_recall(const tb_problem *problem, tb_facts *facts)
+void tb_recall(const tb_product *product, tb_facts *facts)
 {
-    if (problem->k == 0)
+    if (product->k == 0)
         return;
-    facts->machine.host_ratio = recall(&learned[TB_LEARNED_HOST], problem);
-    facts->machine.streamed_ratio = recall(streamed(facts), problem);
+    facts->machine.host_ratio = recall(&learned[TB_LEARNED_HOST], product);
+    facts->machine.streamed_ratio = recall(streamed(facts), product);
 }
 
-void tb_learn_host(const tb_problem *problem, const tb_facts *facts, double seconds)
+void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds)
 {
     ratios *host = &learned[TB_LEARNED_HOST];
-    learn(class_of(host, problem), (float)recall(host, problem),
-          facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine));
-    _Atomic(float) *slow = class_of(streamed(facts), problem);
+    learn(class_of(host, product), (float)recall(host, product),
+          facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine));
+    _Atomic(float) *slow = class_of(streamed(facts), product);
     if (load(slow) > 1)
         atomic_store_explicit(slow, load(slow) + FADING * (1 - load(slow)), memory_order_relaxed);
 }
 
-void tb_learn_streamed(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    learn(class_of(streamed(facts), problem), (float)recall(streamed(facts), problem),
+    learn(class_of(streamed(facts), product), (float)recall(streamed(facts), product),
           facts->machine.streamed_ratio * seconds / plan->device_seconds);
 }

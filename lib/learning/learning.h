@@ -25,11 +25,11 @@ void tb_suggest_learned(tb_learned kind, int class, float ratio);
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
 
-/* Fills facts->machine's ratios for this problem; the operands have been located. */
-void tb_recall(const tb_problem *problem, tb_facts *facts);
+/* Fills facts->machine's ratios for this product; the operands have been located. */
+void tb_recall(const tb_product *product, tb_facts *facts);
 
 /* A call that the host answered, or that was streamed, took so many seconds. facts are those of its decision. */
-void tb_learn_host(const tb_problem *problem, const tb_facts *facts, double seconds);
-void tb_learn_streamed(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds);
+void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds);
+void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds);
 
 #endif

@@ -53,13 +53,14 @@ static place places[PLACES];
 /* Which way the thread's last product went; those aside that wake nothing, for being small or without k. */
 static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
 
-static uint64_t key_of(const tb_problem *problem, const tb_facts *facts)
+static uint64_t key_of(const tb_product *product, const tb_facts *facts)
 {
-    const unsigned kind = (unsigned)facts->a.memory | (unsigned)facts->b.memory << 2 |
-                          (unsigned)facts->c.memory << 4 | (unsigned)(problem->transpose_a != 0) << 6 |
-                          (unsigned)(problem->transpose_b != 0) << 7 | (unsigned)(problem->beta != 0) << 8;
+    uint64_t kind = (uint64_t)product->routine;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        kind = kind << 3 | (uint64_t)facts->places[role].memory << 1 | product->operands[role].transposed;
+    kind = kind << 1 | !tb_is_zero(product->beta);
     uint64_t key = tb_mix(
-        tb_mix(tb_mix(tb_mix(0, (uint64_t)problem->m), (uint64_t)problem->n), (uint64_t)problem->k), kind);
+        tb_mix(tb_mix(tb_mix(0, (uint64_t)product->m), (uint64_t)product->n), (uint64_t)product->k), kind);
     return key != 0 ? key : 1;
 }
 
@@ -85,9 +86,9 @@ static double ratio_of(way *way)
     return (double)atomic_load_explicit(&way->ratio, memory_order_relaxed);
 }
 
-void tb_recall_product(const tb_problem *problem, tb_facts *facts)
+void tb_recall_product(const tb_product *product, tb_facts *facts)
 {
-    const uint64_t key = key_of(problem, facts);
+    const uint64_t key = key_of(product, facts);
     place *place = &places[key % PLACES];
     facts->repeated = (tb_repeated){0};
     if (atomic_load_explicit(&place->key, memory_order_relaxed) != key)
@@ -162,13 +163,13 @@ static void count_call(place *place, way *other, bool other_on_host)
         atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
 
-void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     const bool is_awake = plan->route == last_route;
     last_route = plan->route;
     if (facts->route_forced || facts->kernel_forced || plan->needs_device || plan->route == TB_ROUTE_RESIDENT)
         return;
-    const uint64_t key = key_of(problem, facts);
+    const uint64_t key = key_of(product, facts);
     place *place = &places[key % PLACES];
     if (atomic_load_explicit(&place->key, memory_order_relaxed) != key) {
         forget(&place->host);
@@ -181,7 +182,7 @@ void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb
         end_trial(&place->streamed, calls);
     const bool on_host = plan->route == TB_ROUTE_HOST;
     const double ratio = on_host
-                             ? facts->machine.host_ratio * seconds / tb_host_seconds(problem, &facts->machine)
+                             ? facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine)
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake, calls);
     count_call(place, on_host ? &place->streamed : &place->host, !on_host);

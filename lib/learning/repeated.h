@@ -8,9 +8,9 @@
 
 /* Fills facts->repeated, and the machine's ratios where both have been learned from this product; the operands have been
  * located, and the ratios filled from the product's class. */
-void tb_recall_product(const tb_problem *problem, tb_facts *facts);
+void tb_recall_product(const tb_product *product, tb_facts *facts);
 
 /* The call took so many seconds. facts are those of its decision; calls whose way was forced teach nothing. */
-void tb_learn_product(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds);
+void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds);
 
 #endif

@@ -79,32 +79,22 @@ static tb_status measure_link(tb_stream *stream, tb_chip *chip, void *memory)
 /* ---- The kernels ------------------------------------------------------------------------------------------ */
 
 /* A product of one round of tiles over the multiprocessors. */
-static tb_problem one_round(const tb_chip *chip, const tb_kernel *kernel)
+static tb_product one_round(const tb_chip *chip, const tb_kernel *kernel)
 {
     int64_t tiles_m = 1;
     while ((tiles_m + 1) * (tiles_m + 1) <= chip->multiprocessors)
         tiles_m++;
-    tb_problem problem = {.m = tiles_m * kernel->tile_m,
-                          .n = chip->multiprocessors / tiles_m * kernel->tile_n,
-                          .k = WORK_K,
-                          .alpha = 1};
-    problem.lda = problem.ldc = problem.m;
-    problem.ldb = problem.k;
-    return problem;
+    const int64_t m = tiles_m * kernel->tile_m, n = chip->multiprocessors / tiles_m * kernel->tile_n;
+    return tb_gemm(TB_SGEMM, false, false, m, n, WORK_K, 1, NULL, m, NULL, WORK_K, 0, NULL, m);
 }
 
-static size_t operand_floats(const tb_problem *problem)
-{
-    return (size_t)(problem->m * problem->k + problem->k * problem->n + problem->m * problem->n);
-}
-
-static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                                void *workspace, double *seconds)
 {
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         double start = tb_seconds();
         for (int i = 0; i < IN_A_ROW; i++)
-            TB_TRY(tb_device.launch(stream, kernel, problem, workspace));
+            TB_TRY(tb_device.launch(stream, kernel, product, workspace));
         TB_TRY(tb_device.synchronize(stream));
         double taken = (tb_seconds() - start) / IN_A_ROW;
         if (repetition == 1 || (repetition > 1 && taken < *seconds))
@@ -117,13 +107,13 @@ static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const
 static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kernel *kernel, void *memory,
                                 void *workspace)
 {
-    tb_problem problem = one_round(chip, kernel);
-    problem.a = memory;
-    problem.b = problem.a + problem.m * problem.k;
-    problem.c = (float *)memory + problem.m * problem.k + problem.k * problem.n;
+    tb_product product = one_round(chip, kernel);
+    product.a.data = memory;
+    product.b.data = (char *)memory + tb_operand_bytes(&product.a);
+    product.c.data = (char *)product.b.data + tb_operand_bytes(&product.b);
     double seconds = 0;
-    TB_TRY(time_launches(stream, kernel, &problem, workspace, &seconds));
-    double ratio = tb_kernel_seconds(kernel, &problem, chip) / seconds;
+    TB_TRY(time_launches(stream, kernel, &product, workspace, &seconds));
+    double ratio = tb_kernel_seconds(kernel, &product, chip) / seconds;
     if (ratio < CREDIBLE && ratio > 1 / CREDIBLE)
         chip->clock *= ratio;
     return TB_OK;
@@ -132,7 +122,8 @@ static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kerne
 static const tb_kernel *kernel_to_measure(const tb_chip *chip)
 {
     static const char *const names[] = {"sgemm_simt_128x128", "tiled"};
-    const tb_problem aligned = {.m = 128, .n = 128, .k = 128, .lda = 128, .ldb = 128};
+    const tb_product aligned =
+        tb_gemm(TB_SGEMM, false, false, 128, 128, 128, 1, NULL, 128, NULL, 128, 0, NULL, 128);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const tb_kernel *kernel = tb_find_kernel(names[i]);
         if (kernel && tb_kernel_serves(kernel, &aligned, chip, true))
@@ -153,9 +144,9 @@ static void measure(tb_stream *stream, tb_chip *chip)
     const tb_kernel *kernel = kernel_to_measure(chip);
     size_t operands = 0, workspace = 0;
     if (kernel) {
-        tb_problem problem = one_round(chip, kernel);
-        operands = operand_floats(&problem) * sizeof(float);
-        workspace = tb_device.workspace(stream, kernel, &problem);
+        tb_product product = one_round(chip, kernel);
+        operands = tb_product_bytes(&product);
+        workspace = tb_device.workspace(stream, kernel, &product);
     }
     void *memory;
     operands = larger(operands, tb_slot_bytes());

@@ -21,10 +21,17 @@ static void prepare_slots(void)
         tb_give_buffer(&slots[i]);
 }
 
+/* Its operands one behind the other. */
+static tb_product square(int64_t n, char *memory)
+{
+    const size_t bytes = (size_t)(n * n) * tb_bytes_of(tb_routine_rows[TB_SGEMM].element);
+    return tb_gemm(TB_SGEMM, false, false, n, n, n, 1, memory, n, memory ? memory + bytes : NULL, n, 0,
+                   memory ? memory + 2 * bytes : NULL, n);
+}
+
 static const tb_kernel *find_kernel(const tb_machine *machine, const tb_chip *chip)
 {
-    const tb_problem large = {
-        .m = LARGE, .n = LARGE, .k = LARGE, .lda = LARGE, .ldb = LARGE, .ldc = LARGE, .alpha = 1};
+    const tb_product large = square(LARGE, NULL);
     const tb_facts facts = {.machine = *machine,
                             .kernels = tb_catalog,
                             .kernel_count = tb_catalog_size,
@@ -33,18 +40,9 @@ static const tb_kernel *find_kernel(const tb_machine *machine, const tb_chip *ch
     return tb_choose_kernel(&large, &facts, false, &plan) ? plan.kernel : NULL;
 }
 
-static tb_status multiply(tb_stream *stream, int device, const tb_kernel *kernel, char *memory, size_t bytes)
+static tb_status multiply(tb_stream *stream, int device, const tb_kernel *kernel, char *memory)
 {
-    const tb_problem small = {.m = SMALL,
-                              .n = SMALL,
-                              .k = SMALL,
-                              .lda = SMALL,
-                              .ldb = SMALL,
-                              .ldc = SMALL,
-                              .alpha = 1,
-                              .a = (const float *)(const void *)memory,
-                              .b = (const float *)(const void *)(memory + bytes),
-                              .c = (float *)(void *)(memory + 2 * bytes)};
+    const tb_product small = square(SMALL, memory);
     const size_t workspace = tb_device.workspace(stream, kernel, &small);
     tb_buffer buffer = {0};
     TB_TRY(workspace > 0 ? tb_take_buffer(device, workspace, &buffer) : TB_OK);
@@ -57,14 +55,14 @@ static tb_status multiply(tb_stream *stream, int device, const tb_kernel *kernel
 /* Its code is loaded by its first launch, whatever lies in its operands. */
 static void prepare_kernel(const tb_machine *machine, const tb_chip *chip)
 {
-    const size_t bytes = (size_t)SMALL * SMALL * sizeof(float);
+    const tb_product small = square(SMALL, NULL);
     const tb_kernel *kernel = find_kernel(machine, chip);
     tb_buffer memory = {0};
     tb_stream *stream;
-    if (!kernel || tb_take_buffer(chip->device, 3 * bytes, &memory) != TB_OK)
+    if (!kernel || tb_take_buffer(chip->device, tb_product_bytes(&small), &memory) != TB_OK)
         return;
     if (tb_device.create_stream(chip->device, &stream) == TB_OK) {
-        multiply(stream, chip->device, kernel, memory.memory, bytes);
+        multiply(stream, chip->device, kernel, memory.memory);
         tb_device.destroy_stream(stream);
     }
     tb_give_buffer(&memory);

@@ -29,12 +29,12 @@ static _Thread_local double link_bytes;
 #define LARGE_VOLUME  (8192.0 * 8192 * 8192)
 #define SKINNY_LEAST  128
 
-tb_shape tb_shape_of(const tb_problem *problem)
+tb_shape tb_shape_of(const tb_product *product)
 {
-    double volume = (double)problem->m * (double)problem->n * (double)problem->k;
+    const double volume = tb_volume(product);
     if (volume <= TB_SMALL_VOLUME)
         return TB_SHAPE_SMALL;
-    if (problem->m < SKINNY_LEAST || problem->n < SKINNY_LEAST || problem->k < SKINNY_LEAST)
+    if (product->m < SKINNY_LEAST || product->n < SKINNY_LEAST || product->k < SKINNY_LEAST)
         return TB_SHAPE_SKINNY;
     return volume <= MEDIUM_VOLUME  ? TB_SHAPE_MEDIUM
            : volume <= LARGE_VOLUME ? TB_SHAPE_LARGE

@@ -2,7 +2,7 @@
  * cache lines of its own; reading sums the shards. No lock, which a forked child could find taken, and no
  * memory to be had: shards are static, so a thread that ends leaves its counts behind. stats.c is the caller.
  *
- * A shape is a class of problems of about the same fate.
+ * A shape is a class of products of about the same fate.
  */
 #ifndef TB_COUNTERS_H
 #define TB_COUNTERS_H
@@ -19,7 +19,7 @@ typedef enum tb_shape {
     TB_SHAPE_COUNT,
 } tb_shape;
 
-tb_shape tb_shape_of(const tb_problem *problem);
+tb_shape tb_shape_of(const tb_product *product);
 const char *tb_shape_text(tb_shape shape);
 
 /* What is added up; also one call's contribution. */

@@ -47,35 +47,36 @@ static int print_plan(const tb_plan *plan, char *text, size_t size)
     return length;
 }
 
-static void print_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     char decision[256];
     print_plan(plan, decision, sizeof decision);
-    tb_log("sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
+    tb_log("%s %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
            "%s, %.3f ms",
-           problem->transpose_a ? 'T' : 'N', problem->transpose_b ? 'T' : 'N', (long long)problem->m,
-           (long long)problem->n, (long long)problem->k, (long long)problem->lda, (long long)problem->ldb,
-           (long long)problem->ldc, (double)problem->alpha, (double)problem->beta, memory_text(&facts->a),
-           memory_text(&facts->b), memory_text(&facts->c), decision, 1e3 * seconds);
+           tb_routine_rows[product->routine].name, product->a.transposed ? 'T' : 'N',
+           product->b.transposed ? 'T' : 'N', (long long)product->m, (long long)product->n,
+           (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+           (long long)product->c.ld, product->alpha.re, product->beta.re, memory_text(&facts->places[TB_A]),
+           memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
 }
 
-void tb_record_call(const tb_problem *problem, const tb_facts *facts, const tb_plan *plan, double seconds)
+void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     last_plan = *plan;
     has_last_plan = true;
 
     tb_tally call = {
         .calls = 1,
-        .flop = 2.0 * (double)problem->m * (double)problem->n * (double)problem->k,
+        .flop = 2.0 * tb_volume(product),
         .seconds = seconds,
         .link_bytes = tb_take_link_bytes(),
         .won_seconds =
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
-    tb_count_call(plan->route, tb_shape_of(problem), plan->reason, &call);
+    tb_count_call(plan->route, tb_shape_of(product), plan->reason, &call);
 
     if (tb_option_value(TB_OPTION_VERBOSE))
-        print_call(problem, facts, plan, seconds);
+        print_call(product, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */
     if (!atomic_load_explicit(&options_followed, memory_order_relaxed))
         tb_watch_as_asked();

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Of a sample: enough to tell data from other data, little enough to cost a microsecond. */
-#define SAMPLE_FLOATS 256
+#define SAMPLE_BYTES 1024
 
 /* After the first disappointment so many calls pass before the next attempt, then twice as many, and so on. */
 #define REST_CALLS   8
@@ -39,12 +39,12 @@ static void forget_copy(tb_cached_operand *operand)
 /* ---- Finding ---------------------------------------------------------------------------------------------- */
 
 /* Spread over rows and columns. */
-static tb_fingerprint sample(const tb_matrix *matrix, int number)
+static tb_fingerprint sample(const tb_operand *operand, int number)
 {
-    const int64_t column = (2 * number + 1) * matrix->columns / (2 * TB_SAMPLES_OF_OPERAND);
-    const int64_t row = (5 * number + 3) % TB_SAMPLES_OF_OPERAND * matrix->rows / TB_SAMPLES_OF_OPERAND;
-    const int64_t floats = tb_smaller(matrix->rows - row, SAMPLE_FLOATS);
-    return tb_fingerprint_of(matrix->data + row + column * matrix->ld, (size_t)floats * sizeof(float));
+    const int64_t column = (2 * number + 1) * operand->columns / (2 * TB_SAMPLES_OF_OPERAND);
+    const int64_t row = (5 * number + 3) % TB_SAMPLES_OF_OPERAND * operand->rows / TB_SAMPLES_OF_OPERAND;
+    const size_t left = (size_t)(operand->rows - row) * tb_bytes_of(operand->element);
+    return tb_fingerprint_of(tb_at(operand, row, column), left < SAMPLE_BYTES ? left : SAMPLE_BYTES);
 }
 
 /* Takes samples anew; whether all are as they were. */
@@ -52,24 +52,25 @@ static bool samples_hold(tb_cached_operand *operand)
 {
     bool hold = true;
     for (int i = 0; i < TB_SAMPLES_OF_OPERAND; i++) {
-        const tb_fingerprint now = sample(&operand->matrix, i);
+        const tb_fingerprint now = sample(&operand->operand, i);
         hold = hold && tb_is_same_fingerprint(now, operand->samples[i]);
         operand->samples[i] = now;
     }
     return hold;
 }
 
-static bool is_that(const tb_cached_operand *operand, const tb_matrix *matrix, const tb_copy_layout *layout)
+static bool is_that(const tb_cached_operand *cached, const tb_operand *operand, const tb_copy_layout *layout)
 {
-    const tb_matrix *m = &operand->matrix;
-    const tb_copy_layout *l = &operand->layout;
-    return m->data == matrix->data && m->rows == matrix->rows && m->columns == matrix->columns &&
-           m->ld == matrix->ld && l->is_a == layout->is_a && l->ld == layout->ld &&
+    const tb_operand *o = &cached->operand;
+    const tb_copy_layout *l = &cached->layout;
+    return o->data == operand->data && o->rows == operand->rows && o->columns == operand->columns &&
+           o->ld == operand->ld && o->element == operand->element && o->structure == operand->structure &&
+           o->stored == operand->stored && l->role == layout->role && l->ld == layout->ld &&
            l->band_m == layout->band_m;
 }
 
 /* In place of what was used least recently. */
-static void remember(tb_operand_cache *cache, const tb_matrix *matrix, const tb_copy_layout *layout)
+static void remember(tb_operand_cache *cache, const tb_operand *operand, const tb_copy_layout *layout)
 {
     tb_cached_operand *oldest = cache->operands;
     for (int i = 1; i < TB_OPERANDS_CACHED; i++)
@@ -77,32 +78,32 @@ static void remember(tb_operand_cache *cache, const tb_matrix *matrix, const tb_
             oldest = &cache->operands[i];
     forget_copy(oldest);
     *oldest = (tb_cached_operand){
-        .matrix = *matrix, .layout = *layout, .first_call = cache->calls, .last_call = cache->calls};
+        .operand = *operand, .layout = *layout, .first_call = cache->calls, .last_call = cache->calls};
     samples_hold(oldest);
 }
 
-tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *matrix,
+tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_operand *operand,
                                    const tb_copy_layout *layout)
 {
     cache->calls++;
     for (int i = 0; i < TB_OPERANDS_CACHED; i++) {
-        tb_cached_operand *operand = &cache->operands[i];
-        if (!is_that(operand, matrix, layout))
+        tb_cached_operand *cached = &cache->operands[i];
+        if (!is_that(cached, operand, layout))
             continue;
-        operand->last_call = cache->calls;
-        operand->looked_at = operand->same = 0;
-        if (operand->first_call > cache->answered)
+        cached->last_call = cache->calls;
+        cached->looked_at = cached->same = 0;
+        if (cached->first_call > cache->answered)
             return NULL;
-        if (operand->rest > 0) {
-            operand->rest--;
+        if (cached->rest > 0) {
+            cached->rest--;
             return NULL;
         }
-        if (samples_hold(operand))
-            return operand;
-        forget_copy(operand);
+        if (samples_hold(cached))
+            return cached;
+        forget_copy(cached);
         return NULL;
     }
-    remember(cache, matrix, layout);
+    remember(cache, operand, layout);
     return NULL;
 }
 
@@ -146,7 +147,7 @@ void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived
 
 static bool knows_any(const tb_cached_operand *operand, const tb_strip *strip)
 {
-    return memchr(strip->known, true, (size_t)operand->matrix.columns);
+    return memchr(strip->known, true, (size_t)operand->operand.columns);
 }
 
 static void make_room(tb_cached_operand *operand)
@@ -163,8 +164,8 @@ static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_
     make_room(operand);
     if (notes->strip_count == TB_STRIPS_MAXIMUM)
         return NULL;
-    const size_t columns = (size_t)operand->matrix.columns,
-                 of_column = tb_prints_of((size_t)rows * sizeof(float));
+    const size_t columns = (size_t)operand->operand.columns,
+                 of_column = tb_prints_of((size_t)rows * tb_bytes_of(operand->operand.element));
     tb_strip strip = {.first_row = first_row, .rows = rows, .prints_a_column = of_column};
     strip.prints = tb_make(columns * of_column * sizeof *strip.prints);
     strip.known = tb_make(columns * sizeof *strip.known);

@@ -16,7 +16,8 @@
 
 #include "lib/streaming/fingerprint.h"
 #include "lib/device/memory.h"
-#include "lib/device/operand.h"
+#include "words/operand.h"
+#include "words/role.h"
 
 #include <stdbool.h>
 
@@ -40,13 +41,13 @@ struct tb_notes {
 
 /* What distinguishes copies of one matrix: A and B have copies of their own. */
 typedef struct tb_copy_layout {
-    bool is_a;
-    int64_t ld;     /* columns are so many floats apart */
+    tb_role role;
+    int64_t ld;     /* columns are so many elements apart */
     int64_t band_m; /* rows of a band; 0 where bands have no places of their own */
 } tb_copy_layout;
 
 typedef struct tb_cached_operand {
-    tb_matrix matrix; /* in the program's memory; data is NULL: none */
+    tb_operand operand; /* in the program's memory; data is NULL: none */
     tb_copy_layout layout;
     tb_fingerprint samples[TB_SAMPLES_OF_OPERAND];
     unsigned long first_call, last_call;
@@ -65,7 +66,7 @@ typedef struct tb_operand_cache {
 
 /* The operand, if it has come before, in a product that succeeded, and seems to be as it was; else NULL, and it is
  * remembered. */
-tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *matrix,
+tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_operand *operand,
                                    const tb_copy_layout *layout);
 
 /* Device memory with its copy, if that still lies there. */

@@ -31,9 +31,9 @@ typedef struct tb_slot {
     int64_t columns;             /* on the way out: of C, that it holds */
 } tb_slot;
 
-/* How a product was cut, and what that depends on: the problem but for its addresses, and what it is chosen for. */
+/* How a product was cut, and what that depends on: the product but for its addresses, and what it is chosen for. */
 typedef struct tb_known_tiling {
-    tb_problem problem;
+    tb_product product;
     tb_budget budget;
     tb_tiling tiling;
     unsigned long changes; /* of buffers, when it had been used last */

@@ -14,13 +14,14 @@
 #include "lib/process/lock.h"
 #include "lib/machine/machine.h"
 #include "lib/device/memory.h"
-#include "lib/device/operand.h"
+#include "lib/device/copies.h"
 #include "lib/reports/options.h"
 #include "lib/call/stream.h"
 #include "lib/streaming/stream_product.h"
 #include "lib/process/threads.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Less than this is not worth a device's while. */
 #define BUDGET_LEAST ((double)(1 << 20))
@@ -49,52 +50,24 @@ static tb_status find_budget(int device, double *bytes)
     return TB_OK;
 }
 
-/* Rows first_row and on of a product, so many of them. */
-static tb_problem rows_of(const tb_problem *problem, int64_t first_row, int64_t rows)
+static void finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
-    tb_problem part = *problem;
-    part.m = rows;
-    part.a += part.transpose_a ? first_row * part.lda : first_row;
-    part.c += first_row;
-    return part;
-}
-
-static tb_problem columns_of(const tb_problem *problem, int64_t first_column)
-{
-    tb_problem part = *problem;
-    part.n -= first_column;
-    part.b += part.transpose_b ? first_column : first_column * part.ldb;
-    part.c += first_column * part.ldc;
-    return part;
-}
-
-static void compute_on_host(const tb_problem *problem, const tb_host *host)
-{
-    if (problem->m == 0 || problem->n == 0)
-        return;
-    if (host->sgemm)
-        host->sgemm(host, problem);
-    else
-        tb_portable_sgemm(problem);
-}
-
-static void finish_on_host(const tb_problem *problem, const tb_progress *done, const tb_host *host)
-{
-    tb_problem block = rows_of(problem, done->rows, done->next_rows);
-    tb_problem right = columns_of(&block, done->columns);
-    int64_t next_row = done->rows + done->next_rows;
-    tb_problem below = rows_of(problem, next_row, problem->m - next_row);
-    compute_on_host(&right, host);
-    compute_on_host(&below, host);
+    const int64_t next_row = done->rows + done->next_rows;
+    const tb_product block = tb_rows_of(product, (tb_range){done->rows, done->next_rows});
+    const tb_product right = tb_columns_of(&block, (tb_range){done->columns, product->n - done->columns});
+    const tb_product below = tb_rows_of(product, (tb_range){next_row, product->m - next_row});
+    tb_compute_on_host(&right, host);
+    tb_compute_on_host(&below, host);
 }
 
 /* Streams block after block of rows. */
-static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+static tb_status stream_rows(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
                              const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
 {
-    while (done->rows < problem->m) {
-        const int64_t first = done->rows, left = problem->m - first;
-        const tb_problem block = rows_of(problem, first, left < tiling->block_m ? left : tiling->block_m);
+    while (done->rows < product->m) {
+        const int64_t first = done->rows, left = product->m - first;
+        const tb_product block =
+            tb_rows_of(product, (tb_range){first, left < tiling->block_m ? left : tiling->block_m});
         const tb_status status = tb_stream_product(pipeline, &block, plan, kernel, tiling, done);
         done->rows += first;
         TB_TRY(status);
@@ -102,17 +75,15 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_problem *problem, c
     return TB_OK;
 }
 
-static tb_passage passage(const tb_place *place)
+/* Slots keep what lies in C until the device has done its part, where beta is to be applied to it. */
+static tb_passage passage(const tb_product *product, const tb_plan *plan, tb_role role)
 {
+    const tb_place *place = &plan->places[role];
+    if (role == TB_C && !tb_is_zero(product->beta) && place->memory != TB_MEMORY_DEVICE)
+        return TB_BY_SLOTS;
     if (tb_is_on_device(place))
         return TB_NO_PASSAGE;
     return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
-}
-
-/* Slots keep what lies there until the device has done its part, where beta is to be applied to it. */
-static tb_passage passage_of_c(const tb_place *place, float beta)
-{
-    return beta != 0 && place->memory != TB_MEMORY_DEVICE ? TB_BY_SLOTS : passage(place);
 }
 
 /* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0 with 16 lanes. What
@@ -130,54 +101,49 @@ static tb_chip nominal_chip(int device, const tb_device_description *description
     return chip;
 }
 
-static size_t bytes_of(const tb_problem *problem)
-{
-    const size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
-    return sizeof(float) * (m * k + k * n + m * n);
-}
-
 /* The host copies for all devices that share the product. */
-static double nominal_copy_rate(const tb_problem *problem, int devices)
+static double nominal_copy_rate(const tb_product *product, int devices)
 {
-    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices, bytes_of(problem)) / devices;
+    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices, tb_product_bytes(product)) / devices;
 }
 
-static bool is_same(const tb_known_tiling *known, const tb_problem *problem, const tb_budget *budget)
+static bool is_same(const tb_known_tiling *known, const tb_product *product, const tb_budget *budget)
 {
-    const tb_problem *p = &known->problem;
+    const tb_product *p = &known->product;
     const tb_budget *b = &known->budget;
-    return p->m == problem->m && p->n == problem->n && p->k == problem->k &&
-           p->transpose_a == problem->transpose_a && p->transpose_b == problem->transpose_b &&
-           (p->beta == 0) == (problem->beta == 0) && b->kernel == budget->kernel &&
+    return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
+           p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
+           tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
-           b->copy_rate == budget->copy_rate && b->a == budget->a && b->b == budget->b && b->c == budget->c;
+           b->copy_rate == budget->copy_rate &&
+           memcmp(b->passages, budget->passages, sizeof b->passages) == 0;
 }
 
 /* What needs a part of the memory only is the same with more of it. */
-static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget)
+static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget)
 {
     for (int i = 0; i < TB_TILINGS_KEPT; i++)
-        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], problem, budget))
+        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], product, budget))
             return &pipeline->known[i];
     return NULL;
 }
 
 /* Going through the ways to cut a product takes up to a millisecond. */
-static bool choose_tiling(tb_pipeline *pipeline, const tb_problem *problem, const tb_budget *budget,
+static bool choose_tiling(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget,
                           tb_tiling *tiling)
 {
-    const tb_known_tiling *before = find_known(pipeline, problem, budget);
+    const tb_known_tiling *before = find_known(pipeline, product, budget);
     if (before) {
         *tiling = before->tiling;
         return true;
     }
-    if (!tb_choose_tiling(problem, budget, tiling))
+    if (!tb_choose_tiling(product, budget, tiling))
         return false;
     if (tiling->whole) {
         tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
-        *known = (tb_known_tiling){.problem = *problem, .budget = *budget, .tiling = *tiling};
+        *known = (tb_known_tiling){.product = *product, .budget = *budget, .tiling = *tiling};
         known->budget.chip = NULL;
-        known->budget.bytes = tb_tiling_needs(budget, problem, tiling);
+        known->budget.bytes = tb_tiling_needs(budget, product, tiling);
     }
     return true;
 }
@@ -191,26 +157,28 @@ static bool lacks_memory(tb_status status, const tb_progress *done)
 /* Whether the pinned memory is known not to be there that operands have to go through. */
 static bool lacks_slots(const tb_budget *room)
 {
-    const bool needed = room->a == TB_BY_SLOTS || room->b == TB_BY_SLOTS || room->c == TB_BY_SLOTS;
+    bool needed = false;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        needed = needed || room->passages[role] == TB_BY_SLOTS;
     return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
 }
 
 /* As it was cut before, where the library keeps what that took: asking how much is free takes several microseconds. Else
  * TB_OUT_OF_MEMORY. */
-static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
                                 tb_budget room, tb_progress *done)
 {
     if (tb_option_value(TB_OPTION_DEVICE_MEMORY) > 0)
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
-    const tb_known_tiling *known = find_known(pipeline, problem, &room);
+    const tb_known_tiling *known = find_known(pipeline, product, &room);
     return known && known->changes == tb_buffer_changes()
-               ? stream_rows(pipeline, problem, plan, room.kernel, &known->tiling, done)
+               ? stream_rows(pipeline, product, plan, room.kernel, &known->tiling, done)
                : TB_OUT_OF_MEMORY;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
-static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
                         const tb_kernel *kernel, tb_progress *done)
 {
     const tb_device_description *device = tb_machine_device(pipeline->device);
@@ -220,25 +188,25 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
     tb_budget room = {.kernel = kernel,
                       .chip = &chip,
                       .slot_bytes = (int64_t)pipeline->slot_bytes,
-                      .copy_rate = nominal_copy_rate(problem, plan->part_count),
-                      .a = passage(&plan->a),
-                      .b = passage(&plan->b),
-                      .c = passage_of_c(&plan->c, problem->beta)};
+                      .copy_rate = nominal_copy_rate(product, plan->part_count),
+                      .passages = {[TB_A] = passage(product, plan, TB_A),
+                                   [TB_B] = passage(product, plan, TB_B),
+                                   [TB_C] = passage(product, plan, TB_C)}};
     if (lacks_slots(&room))
         return TB_OUT_OF_MEMORY;
-    tb_status status = stream_in_kept(pipeline, problem, plan, room, done);
+    tb_status status = stream_in_kept(pipeline, product, plan, room, done);
     if (!lacks_memory(status, done) || lacks_slots(&room))
         return status;
     TB_TRY(find_budget(pipeline->device, &room.bytes));
     for (; room.bytes >= BUDGET_LEAST; room.bytes /= 2) {
         tb_tiling tiling;
-        if (!choose_tiling(pipeline, problem, &room, &tiling))
+        if (!choose_tiling(pipeline, product, &room, &tiling))
             break;
-        status = stream_rows(pipeline, problem, plan, kernel, &tiling, done);
+        status = stream_rows(pipeline, product, plan, kernel, &tiling, done);
         if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }
-    tb_known_tiling *known = status == TB_OK ? find_known(pipeline, problem, &room) : NULL;
+    tb_known_tiling *known = status == TB_OK ? find_known(pipeline, product, &room) : NULL;
     if (known)
         known->changes = tb_buffer_changes();
     return status;
@@ -250,7 +218,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_problem *problem, const 
 typedef struct work {
     bool has_thread;
     _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
-    tb_problem problem;
+    tb_product product;
     const tb_plan *plan;
     const tb_kernel *kernel;
     int device;
@@ -265,7 +233,7 @@ typedef struct work {
 
 static bool is_medium(const work *work)
 {
-    return work->plan->part_count == 1 && bytes_of(&work->problem) <= MEDIUM_BYTES;
+    return work->plan->part_count == 1 && tb_product_bytes(&work->product) <= MEDIUM_BYTES;
 }
 
 static void take_turn(work *work)
@@ -276,7 +244,7 @@ static void take_turn(work *work)
     work->status = tb_take_turn(&turn);
     if (work->status == TB_OK) {
         const double start = tb_seconds();
-        work->status = stream(turn.pipeline, &work->problem, work->plan, work->kernel, &work->done);
+        work->status = stream(turn.pipeline, &work->product, work->plan, work->kernel, &work->done);
         work->seconds = tb_seconds() - start;
         tb_end_turn(&turn);
     }
@@ -300,8 +268,8 @@ static void *do_part(void *argument)
 /* A product that one device computes goes to the one with the least to do, where any of them would do. */
 static int least_busy(const tb_plan *plan, int device)
 {
-    if (plan->part_count > 1 || tb_is_on_device(&plan->a) || tb_is_on_device(&plan->b) ||
-        tb_is_on_device(&plan->c))
+    if (plan->part_count > 1 || tb_is_on_device(&plan->places[TB_A]) ||
+        tb_is_on_device(&plan->places[TB_B]) || tb_is_on_device(&plan->places[TB_C]))
         return device;
     tb_machine machine = tb_machine_facts();
     const tb_chip *chosen = tb_find_chip(&machine, device);
@@ -315,11 +283,9 @@ static int least_busy(const tb_plan *plan, int device)
     return device;
 }
 
-static work make_work(const tb_problem *problem, const tb_plan *plan, const tb_part *part)
+static work make_work(const tb_product *product, const tb_plan *plan, const tb_part *part)
 {
-    tb_problem columns = columns_of(problem, part->column);
-    columns.n = part->columns;
-    return (work){.problem = rows_of(&columns, part->row, part->rows),
+    return (work){.product = tb_block_of(product, part),
                   .plan = plan,
                   .kernel = part->kernel,
                   .device = least_busy(plan, part->device)};
@@ -365,64 +331,46 @@ static void do_parts(work *works, int count)
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */
 
-/* What lies on a device that still works but cannot do the product, fetched into host memory; data is NULL when
- * there was nothing to fetch. */
-static tb_status fetch(tb_stream *stream, const tb_place *place, tb_matrix *matrix, void **copy)
+/* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL when there was
+ * nothing to fetch. */
+static tb_status fetch(tb_stream *stream, const tb_place *place, tb_operand *operand, void **copy)
 {
-    *copy = NULL;
-    if (place->memory != TB_MEMORY_DEVICE || matrix->rows == 0 || matrix->columns == 0)
+    if (place->memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)
         return TB_OK;
-    *copy = tb_make((size_t)matrix->rows * (size_t)matrix->columns * sizeof(float));
+    *copy = tb_make(tb_operand_bytes(operand));
     if (!*copy)
         return TB_OUT_OF_MEMORY;
-    TB_TRY(tb_copy_matrix(stream, TB_DEVICE_TO_HOST, matrix, *copy, matrix->rows));
-    matrix->data = *copy;
-    matrix->ld = matrix->rows;
+    TB_TRY(tb_copy_operand(stream, TB_DEVICE_TO_HOST, operand, *copy, operand->rows));
+    operand->data = *copy;
+    operand->ld = operand->rows;
     return TB_OK;
 }
 
-static tb_status compute_fetched(tb_stream *stream, const tb_problem *problem, const tb_plan *plan,
-                                 const tb_progress *done, const tb_host *host, void *copies[3])
+static tb_status compute_fetched(tb_stream *stream, const tb_product *product, const tb_plan *plan,
+                                 const tb_progress *done, const tb_host *host, void *copies[TB_ROLES])
 {
-    tb_problem fetched = *problem;
-    tb_matrix a = tb_matrix_a(problem), b = tb_matrix_b(problem), c = tb_matrix_c(problem);
-    TB_TRY(fetch(stream, &plan->a, &a, &copies[0]));
-    TB_TRY(fetch(stream, &plan->b, &b, &copies[1]));
-    TB_TRY(fetch(stream, &plan->c, &c, &copies[2]));
+    tb_product fetched = *product;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        TB_TRY(fetch(stream, &plan->places[role], &fetched.operands[role], &copies[role]));
     TB_TRY(tb_device.synchronize(stream));
-    fetched.a = a.data;
-    fetched.lda = a.ld;
-    fetched.b = b.data;
-    fetched.ldb = b.ld;
-    if (copies[2]) {
-        fetched.c = copies[2];
-        fetched.ldc = c.ld;
-    }
     finish_on_host(&fetched, done, host);
-    if (!copies[2])
+    if (!copies[TB_C])
         return TB_OK;
-    tb_copy back = {.direction = TB_HOST_TO_DEVICE,
-                    .target = problem->c,
-                    .target_pitch = (size_t)problem->ldc * sizeof(float),
-                    .source = copies[2],
-                    .source_pitch = (size_t)c.ld * sizeof(float),
-                    .row_bytes = (size_t)c.rows * sizeof(float),
-                    .rows = (size_t)c.columns};
-    TB_TRY(tb_issue_copy(stream, &back));
+    TB_TRY(tb_copy_operand(stream, TB_HOST_TO_DEVICE, &fetched.c, product->c.data, product->c.ld));
     return tb_device.synchronize(stream);
 }
 
 /* The host computes what the device could not, although it cannot reach all operands. */
-static tb_status rescue(const tb_problem *problem, const tb_plan *plan, const tb_progress *done,
+static tb_status rescue(const tb_product *product, const tb_plan *plan, const tb_progress *done,
                         const tb_host *host)
 {
     tb_stream *stream;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    void *copies[3] = {NULL};
-    tb_status status = compute_fetched(stream, problem, plan, done, host, copies);
+    void *copies[TB_ROLES] = {NULL};
+    tb_status status = compute_fetched(stream, product, plan, done, host, copies);
     tb_device.destroy_stream(stream);
-    for (int i = 0; i < 3; i++)
-        tb_unmake(copies[i]);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_unmake(copies[role]);
     return status;
 }
 
@@ -441,17 +389,17 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
         return TB_DECLINED;
     for (int i = 0; i < count; i++)
         if (works[i].status != TB_OK)
-            finish_on_host(&works[i].problem, &works[i].done, host);
+            finish_on_host(&works[i].product, &works[i].done, host);
     return TB_DONE;
 }
 
-tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const tb_host *host,
+tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
                            double *seconds)
 {
     work works[TB_PARTS_MAXIMUM];
     const int count = plan->part_count;
     for (int i = 0; i < count; i++)
-        works[i] = make_work(problem, plan, &plan->parts[i]);
+        works[i] = make_work(product, plan, &plan->parts[i]);
     do_parts(works, count);
 
     bool complete = true, lost = false;
@@ -468,7 +416,7 @@ tb_outcome tb_run_streamed(const tb_problem *problem, const tb_plan *plan, const
     }
     /* Operands on a device: there is one part, and the host cannot reach all of it. */
     if (!lost && plan->needs_device) {
-        tb_status status = rescue(problem, plan, &works[0].done, host);
+        tb_status status = rescue(product, plan, &works[0].done, host);
         if (status == TB_OK)
             return TB_DONE;
         lost = status == TB_DEVICE_LOST;

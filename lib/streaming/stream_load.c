@@ -1,7 +1,7 @@
 /* Operands' way in: parts of them go through the slots to the device, or straight from where the link can read them. */
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
-#include "lib/device/operand.h"
+#include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
 
 /* So much stays in the caches that the copying cores have to themselves, from where the link reads at less than half of its rate:
@@ -42,36 +42,37 @@ tb_status tb_send_filled(tb_stream_run *run)
     return TB_OK;
 }
 
-/* A part of an operand on its way to the device through the slots: they take the columns as far apart as they will be on the
- * device, so that the link moves one piece, or, where others' elements lie between them there, one behind the other. */
-typedef struct part {
-    const tb_matrix *matrix;
-    float *target;
-    int64_t target_ld;
-    bool in_one;  /* the link moves what lies between columns, too */
-    size_t pitch; /* of columns in a slot, in bytes */
+/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as they will be on
+ * the device, so that the link moves one piece, or, where others' elements lie between them there, one behind the other. */
+typedef struct transfer {
+    const tb_operand *from;
+    char *target;
+    size_t target_pitch; /* of columns on the device, in bytes */
+    bool in_one;         /* the link moves what lies between columns, too */
+    size_t pitch;        /* of columns in a slot, in bytes */
     tb_cached_operand *cached;
     tb_strip *strip;      /* NULL: nothing is remembered of it */
     int64_t first_column; /* of the operand's */
-} part;
+} transfer;
 
-static part make_part(tb_cached_operand *cached, const tb_matrix *matrix, float *target, int64_t target_ld,
-                      bool is_part)
+static transfer make_transfer(tb_cached_operand *cached, const tb_operand *from, void *target,
+                              int64_t target_ld, bool is_part)
 {
-    const int64_t ld = is_part ? tb_pitched(matrix->rows) : target_ld;
-    part part = {.matrix = matrix,
-                 .target = target,
-                 .target_ld = target_ld,
-                 .in_one = !is_part,
-                 .pitch = (size_t)ld * sizeof(float),
-                 .cached = cached};
+    const int64_t element_bytes = (int64_t)tb_bytes_of(from->element);
+    const int64_t ld = is_part ? tb_pitched(from->rows, from->element) : target_ld;
+    transfer transfer = {.from = from,
+                         .target = target,
+                         .target_pitch = (size_t)(target_ld * element_bytes),
+                         .in_one = !is_part,
+                         .pitch = (size_t)(ld * element_bytes),
+                         .cached = cached};
     if (!cached)
-        return part;
-    const int64_t offset = matrix->data - cached->matrix.data;
-    part.first_column = offset / cached->matrix.ld;
-    part.strip =
-        tb_find_strip(cached, offset % cached->matrix.ld, matrix->rows, part.first_column, matrix->columns);
-    return part;
+        return transfer;
+    const int64_t offset = ((char *)from->data - (char *)cached->operand.data) / element_bytes;
+    transfer.first_column = offset / cached->operand.ld;
+    transfer.strip =
+        tb_find_strip(cached, offset % cached->operand.ld, from->rows, transfer.first_column, from->columns);
+    return transfer;
 }
 
 /* The next slot, when nothing reads it any more. */
@@ -90,42 +91,46 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
 }
 
 /* With so many columns; those that are known are looked at instead. */
-static void begin_filling(const tb_stream_run *run, const part *part, tb_slot *slot, int64_t column,
+static void begin_filling(const tb_stream_run *run, const transfer *transfer, tb_slot *slot, int64_t column,
                           size_t columns)
 {
-    const tb_matrix *matrix = part->matrix;
-    const size_t row_bytes = (size_t)matrix->rows * sizeof(float);
+    const tb_operand *from = transfer->from;
+    tb_strip *strip = transfer->strip;
+    const size_t column_bytes = tb_column_bytes(from);
+    const int64_t of_operand = transfer->first_column + column;
     const tb_host_copy copy = {
         .target = slot->pinned.memory,
-        .target_pitch = part->pitch,
-        .source = (const char *)(matrix->data + column * matrix->ld),
-        .source_pitch = (size_t)matrix->ld * sizeof(float),
-        .row_bytes = row_bytes,
+        .target_pitch = transfer->pitch,
+        .source = tb_at(from, 0, column),
+        .source_pitch = tb_pitch(from),
+        .row_bytes = column_bytes,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
-        .prints = part->strip ? tb_prints_of_column(part->strip, part->first_column + column) : NULL,
+        .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
-    slot->upload = (tb_copy){.direction = TB_HOST_TO_DEVICE,
-                             .target = part->target + column * part->target_ld,
-                             .target_pitch = (size_t)part->target_ld * sizeof(float),
-                             .source = slot->pinned.memory,
-                             .source_pitch = part->pitch,
-                             .row_bytes = part->in_one ? (columns - 1) * part->pitch + row_bytes : row_bytes,
-                             .rows = part->in_one ? 1 : columns};
-    const bool known = part->strip && tb_know(part->strip, part->first_column + column, (int64_t)columns);
-    slot->compared = known ? part->cached : NULL;
+    slot->upload = (tb_copy){
+        .direction = TB_HOST_TO_DEVICE,
+        .target = transfer->target + (size_t)column * transfer->target_pitch,
+        .target_pitch = transfer->target_pitch,
+        .source = slot->pinned.memory,
+        .source_pitch = transfer->pitch,
+        .row_bytes = transfer->in_one ? (columns - 1) * transfer->pitch + column_bytes : column_bytes,
+        .rows = transfer->in_one ? 1 : columns,
+    };
+    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns);
+    slot->compared = known ? transfer->cached : NULL;
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
 /* While one slot is filled the one before is sent; the last of them stays to be sent. */
-static tb_status load_through_slots(tb_stream_run *run, const part *part)
+static tb_status load_through_slots(tb_stream_run *run, const transfer *transfer)
 {
-    const size_t in_slot = run->pipeline->slot_bytes / part->pitch;
-    const int64_t all = part->matrix->columns, most = tb_larger((int64_t)in_slot, 1);
+    const size_t in_slot = run->pipeline->slot_bytes / transfer->pitch;
+    const int64_t all = transfer->from->columns, most = tb_larger((int64_t)in_slot, 1);
     for (int64_t column = 0; column < all; column += most) {
         tb_slot *slot;
         TB_TRY(take_slot(run, &slot));
-        begin_filling(run, part, slot, column, (size_t)tb_smaller(most, all - column));
+        begin_filling(run, transfer, slot, column, (size_t)tb_smaller(most, all - column));
         tb_status status = tb_send_filled(run);
         run->filling = slot;
         TB_TRY(status);
@@ -136,52 +141,41 @@ static tb_status load_through_slots(tb_stream_run *run, const part *part)
 
 /* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may be writing has no
  * fingerprints that are certain to be its own. Where there are no slots, nothing is remembered. */
-static bool needs_slots(tb_stream_run *run, const part *part)
+static bool needs_slots(tb_stream_run *run, const transfer *transfer)
 {
-    if (!part->strip)
+    if (!transfer->strip)
         return false;
     if (tb_need_slot(run->pipeline, &run->pipeline->in[run->next_in]) == TB_OK)
         return true;
-    tb_forget_columns(part->strip, part->first_column, part->matrix->columns);
+    tb_forget_columns(transfer->strip, transfer->first_column, transfer->from->columns);
     return false;
 }
 
-static tb_cached_operand *cached_at(const tb_stream_run *run, const tb_place *place)
-{
-    return place == &run->plan->a ? run->cached_a : place == &run->plan->b ? run->cached_b : NULL;
-}
-
-tb_status tb_load(tb_stream_run *run, const tb_place *place, const tb_matrix *matrix, float *target,
+tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
-    if (matrix->rows == 0 || matrix->columns == 0)
+    const tb_place *place = &run->plan->places[role];
+    if (rectangle->rows == 0 || rectangle->columns == 0)
         return TB_OK;
-    switch (place->memory) {
-    case TB_MEMORY_HOST:
-    case TB_MEMORY_PINNED: {
-        const part part = make_part(cached_at(run, place), matrix, target, target_ld, is_part);
-        if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &part))
-            return tb_copy_matrix(run->pipeline->load, TB_HOST_TO_DEVICE, matrix, target, target_ld);
-        return load_through_slots(run, &part);
-    }
-    case TB_MEMORY_MANAGED:
-    case TB_MEMORY_DEVICE:
-        break;
-    }
-    return tb_copy_matrix(run->pipeline->load, TB_DEVICE_TO_DEVICE, matrix, target, target_ld);
+    if (tb_is_on_device(place))
+        return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
+    const transfer transfer =
+        make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
+    if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
+        return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
+    return load_through_slots(run, &transfer);
 }
 
-tb_status tb_bring(tb_stream_run *run, const tb_place *place, bool pad, tb_matrix *matrix, float *target,
-                   bool already)
+tb_status tb_bring(tb_stream_run *run, tb_role role, tb_operand *rectangle, void *target, bool already)
 {
-    if (tb_is_on_device(place) && !pad)
+    if (tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return TB_OK;
-    int64_t ld = tb_pitched(matrix->rows);
-    if (!already && place == &run->plan->a)
-        run->multiplied.a = NULL;
+    const int64_t ld = tb_pitched(rectangle->rows, rectangle->element);
+    if (!already && role == TB_A)
+        run->multiplied.a.data = NULL;
     if (!already)
-        TB_TRY(tb_load(run, place, matrix, target, ld, false));
-    matrix->data = target;
-    matrix->ld = ld;
+        TB_TRY(tb_load(run, role, rectangle, target, ld, false));
+    rectangle->data = target;
+    rectangle->ld = ld;
     return TB_OK;
 }

@@ -7,14 +7,13 @@
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
 #include "lib/process/leaving.h"
-#include "lib/device/operand.h"
 #include "lib/call/stream.h"
 #include "lib/streaming/stream_run.h"
 
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
 /* Work that is under way may be using the workspace that was too small. */
-static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
+static tb_status need_workspace(tb_stream_run *run, const tb_product *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
@@ -23,27 +22,28 @@ static tb_status need_workspace(tb_stream_run *run, const tb_problem *part)
     if (run->workspace.memory)
         TB_TRY(tb_device.synchronize(pipeline->compute));
     tb_give_buffer(&run->workspace);
-    run->multiplied.a = NULL;
+    run->multiplied.a.data = NULL;
     return tb_take_buffer(pipeline->device, bytes, &run->workspace);
 }
 
-/* A product of that size, as multiply will see it. */
-static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
+/* Where a part of that size finds an operand: in place, or where it is brought to. */
+static void place_like(const tb_stream_run *run, tb_role role, tb_product *part)
 {
-    tb_problem part = *run->problem;
     const bool whole = run->tiling->whole;
-    const int64_t k = whole ? part.k : size->k;
-    if (!tb_is_on_device(&run->plan->a) || run->plan->pad_a) {
-        part.a = run->a.memory;
-        part.lda = whole ? run->ld_a : tb_pitched(part.transpose_a ? k : size->rows);
-    }
-    if (!tb_is_on_device(&run->plan->b) || run->plan->pad_b) {
-        part.b = run->b.memory;
-        part.ldb = tb_pitched(part.transpose_b ? (whole ? part.n : size->columns) : k);
-    }
-    part.m = size->rows;
-    part.n = size->columns;
-    part.k = size->k;
+    tb_operand *operand = &part->operands[role];
+    if (tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
+        return;
+    operand->data = run->operands[role].buffer.memory;
+    operand->ld = whole ? run->operands[role].ld : tb_pitched(operand->rows, operand->element);
+}
+
+/* A product of that size, as multiply will see it. */
+static tb_product part_like(const tb_stream_run *run, const tb_part_size *size)
+{
+    tb_product part = tb_part_of(run->product, (tb_range){0, size->rows}, (tb_range){0, size->columns},
+                                 (tb_range){0, size->k});
+    place_like(run, TB_A, &part);
+    place_like(run, TB_B, &part);
     part.beta = size->beta;
     return part;
 }
@@ -52,21 +52,21 @@ static tb_problem part_like(const tb_stream_run *run, const tb_part_size *size)
 static tb_status take_workspace(tb_stream_run *run)
 {
     tb_part_size sizes[TB_PART_SIZES];
-    const int count = tb_tiling_sizes(run->problem, run->tiling, sizes);
+    const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
     for (int i = 0; i < count; i++) {
-        const tb_problem part = part_like(run, &sizes[i]);
+        const tb_product part = part_like(run, &sizes[i]);
         TB_TRY(need_workspace(run, &part));
     }
     return TB_OK;
 }
 
-static tb_status multiply(tb_stream_run *run, const tb_problem *part)
+static tb_status multiply(tb_stream_run *run, const tb_product *part)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(need_workspace(run, part));
-    const tb_problem *last = &run->multiplied;
+    const tb_product *last = &run->multiplied;
     const bool same_a =
-        last->a == part->a && last->lda == part->lda && last->m == part->m && last->k == part->k;
+        last->a.data == part->a.data && last->a.ld == part->a.ld && last->m == part->m && last->k == part->k;
     run->multiplied = *part;
     return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
                                                                 run->workspace.memory);
@@ -74,30 +74,23 @@ static tb_status multiply(tb_stream_run *run, const tb_problem *part)
 
 /* ---- Parts ------------------------------------------------------------------------------------------- */
 
-/* The columns of a block's product with one slab of k; loaded operands are filled in later. */
-static tb_problem part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
+/* The columns of a block's product with one slab of k; where it finds A and B is filled in later. */
+static tb_product part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
                           int64_t k)
 {
-    tb_problem part = *run->problem;
-    part.n = columns;
-    part.k = k;
-    part.a += part.transpose_a ? first_k : first_k * part.lda;
-    part.b += part.transpose_b ? first_k * part.ldb + column : first_k + column * part.ldb;
-    part.c = tb_device_column(run, column);
-    part.ldc = run->ld_c;
-    if (first_k > 0)
-        part.beta = 1;
+    tb_product part = tb_part_of(run->product, (tb_range){0, run->product->m}, (tb_range){column, columns},
+                                 (tb_range){first_k, k});
+    part.c.data = tb_device_column(run, column);
+    part.c.ld = run->operands[TB_C].ld;
     return part;
 }
 
 /* Panel by panel; what completes C is on its way as soon as it is there. */
-static tb_status multiply_panels(tb_stream_run *run, const tb_problem *slab, int64_t panel_n, bool completes)
+static tb_status multiply_panels(tb_stream_run *run, const tb_product *slab, int64_t panel_n, bool completes)
 {
     for (int64_t column = 0; column < slab->n; column += panel_n) {
-        tb_problem panel = *slab;
-        panel.n = tb_smaller(panel_n, slab->n - column);
-        panel.b += panel.transpose_b ? column : column * panel.ldb;
-        panel.c += column * panel.ldc;
+        const tb_product panel =
+            tb_columns_of(slab, (tb_range){column, tb_smaller(panel_n, slab->n - column)});
         TB_TRY(multiply(run, &panel));
         if (completes && !tb_returns_on_device(run))
             TB_TRY(tb_note_panel(run, panel.n));
@@ -116,13 +109,10 @@ static tb_status follow_loading(tb_stream_run *run)
 /* Columns of the band that comes after so many columns of bands, first_column of which are there. */
 static tb_status load_old_columns(tb_stream_run *run, int64_t first_column, int64_t columns)
 {
-    const tb_problem *problem = run->problem;
-    const tb_band band = tb_band_at(run, first_column);
-    if (problem->beta == 0)
+    const tb_operand c = tb_program_columns(run, first_column, columns);
+    if (tb_is_zero(run->product->beta))
         return TB_OK;
-    const tb_matrix c = {problem->c + band.row + band.column * problem->ldc, band.rows, columns,
-                         problem->ldc};
-    return tb_load(run, &run->plan->c, &c, tb_device_column(run, first_column), run->ld_c, false);
+    return tb_load(run, TB_C, &c, tb_device_column(run, first_column), run->operands[TB_C].ld, false);
 }
 
 static tb_status return_ready(tb_stream_run *run)
@@ -134,7 +124,7 @@ tb_status tb_compute_due(tb_stream_run *run)
 {
     if (!run->is_due)
         return TB_OK;
-    const tb_problem part = run->due;
+    const tb_product part = run->due;
     run->is_due = false;
     TB_TRY(follow_loading(run));
     TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
@@ -147,7 +137,7 @@ static tb_status finish_due(tb_stream_run *run)
     return tb_compute_due(run);
 }
 
-tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n, bool completes)
+tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes)
 {
     if (run->is_due)
         TB_TRY(finish_due(run));
@@ -160,42 +150,33 @@ tb_status tb_compute(tb_stream_run *run, const tb_problem *part, int64_t panel_n
 
 /* ---- Rings of slabs ----------------------------------------------------------------------------------- */
 
-/* A's slabs, when all of them are kept, have their own places; otherwise both rings turn together. */
-static float *slab_of_a(const tb_stream_run *run, int64_t index)
+/* Where a slab has its place. A's slabs, when all of them are kept, have their own; otherwise both rings turn together. */
+static void *place_of_slab(const tb_stream_run *run, tb_role role, int64_t index)
 {
     const tb_tiling *tiling = run->tiling;
-    int64_t place = tiling->ring_a == tiling->slabs ? index : run->slabs_multiplied % tiling->ring_a;
-    return (float *)run->a.memory + place * tb_slab_floats(tiling->block_m, tiling->slab_k);
-}
-
-static float *slab_of_b(const tb_stream_run *run)
-{
-    const tb_tiling *tiling = run->tiling;
-    return (float *)run->b.memory +
-           run->slabs_multiplied % tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k);
+    const int64_t ring = role == TB_A ? tiling->ring_a : tiling->ring_b;
+    const int64_t outer = role == TB_A ? tiling->block_m : tiling->block_n;
+    const bool all_kept = role == TB_A && ring == tiling->slabs;
+    const int64_t place = all_kept ? index : run->slabs_multiplied % ring;
+    return (char *)run->operands[role].buffer.memory +
+           place * tb_slab_bytes(outer, tiling->slab_k, tb_element_of(run->product));
 }
 
 /* The slab's operands, on the device or on their way there. */
-static tb_status bring_slab(tb_stream_run *run, tb_problem *slab, int64_t index)
+static tb_status bring_slab(tb_stream_run *run, tb_product *slab, int64_t index)
 {
-    tb_matrix a = tb_matrix_a(slab), b = tb_matrix_b(slab);
     const tb_tiling *tiling = run->tiling;
     if (run->slabs_multiplied >= tiling->ring_b)
         TB_TRY(tb_device.stream_wait(run->pipeline->load,
                                      run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]));
-    TB_TRY(tb_bring(run, &run->plan->a, run->plan->pad_a, &a, slab_of_a(run, index), run->a_loaded));
-    TB_TRY(tb_bring(run, &run->plan->b, run->plan->pad_b, &b, slab_of_b(run), false));
-    slab->a = a.data;
-    slab->lda = a.ld;
-    slab->b = b.data;
-    slab->ldb = b.ld;
-    return TB_OK;
+    TB_TRY(tb_bring(run, TB_A, &slab->a, place_of_slab(run, TB_A, index), run->a_loaded));
+    return tb_bring(run, TB_B, &slab->b, place_of_slab(run, TB_B, index), false);
 }
 
 static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t columns)
 {
     tb_pipeline *pipeline = run->pipeline;
-    const tb_problem *problem = run->problem;
+    const tb_product *product = run->product;
     const tb_tiling *tiling = run->tiling;
 
     /* This block takes the place of the one before the last. */
@@ -204,8 +185,8 @@ static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t column
     TB_TRY(load_old_columns(run, column, columns));
     for (int64_t index = 0; index < tiling->slabs; index++) {
         const int64_t first_k = index * tiling->slab_k;
-        tb_problem slab =
-            part_of(run, column, columns, first_k, tb_smaller(tiling->slab_k, problem->k - first_k));
+        tb_product slab =
+            part_of(run, column, columns, first_k, tb_smaller(tiling->slab_k, product->k - first_k));
         TB_TRY(bring_slab(run, &slab, index));
         TB_TRY(tb_send_filled(run));
         TB_TRY(follow_loading(run));
@@ -223,7 +204,7 @@ static tb_status stream_block(tb_stream_run *run, int64_t column, int64_t column
 
 static tb_status stream_blocks(tb_stream_run *run)
 {
-    const int64_t n = run->problem->n, most = run->tiling->block_n;
+    const int64_t n = run->product->n, most = run->tiling->block_n;
     for (int64_t column = 0; column < n; column += most)
         TB_TRY(stream_block(run, column, tb_smaller(most, n - column)));
     return TB_OK;
@@ -231,23 +212,26 @@ static tb_status stream_blocks(tb_stream_run *run)
 
 /* ---- The call ----------------------------------------------------------------------------------------- */
 
-tb_status tb_take_floats(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
-{
-    return tb_take_buffer(run->pipeline->device, (size_t)floats * sizeof(float), buffer);
-}
-
 static tb_status take_buffers(tb_stream_run *run)
 {
     const tb_tiling *tiling = run->tiling;
+    const tb_element element = tb_element_of(run->product);
+    const int device = run->pipeline->device;
+    tb_stream_operand *operands = run->operands;
     if (tiling->whole)
         return tb_take_whole(run);
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->problem->n;
-    run->ld_c = tb_pitched(tb_smaller(tiling->block_m, run->problem->m));
-    const int64_t columns = run->whole_c ? run->problem->n : tiling->ring_c * tiling->block_n;
-    TB_TRY(tb_take_floats(run, columns * run->ld_c, &run->c));
-    TB_TRY(tb_take_floats(run, tiling->ring_a * tb_slab_floats(tiling->block_m, tiling->slab_k), &run->a));
-    return tb_take_floats(run, tiling->ring_b * tb_slab_floats(tiling->block_n, tiling->slab_k), &run->b);
+    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->product->n;
+    operands[TB_C].ld = tb_pitched(tb_smaller(tiling->block_m, run->product->m), element);
+    const int64_t columns = run->whole_c ? run->product->n : tiling->ring_c * tiling->block_n;
+    const int64_t bytes[TB_ROLES] = {
+        [TB_A] = tiling->ring_a * tb_slab_bytes(tiling->block_m, tiling->slab_k, element),
+        [TB_B] = tiling->ring_b * tb_slab_bytes(tiling->block_n, tiling->slab_k, element),
+        [TB_C] = columns * operands[TB_C].ld * (int64_t)tb_bytes_of(element),
+    };
+    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_C], &operands[TB_C].buffer));
+    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_A], &operands[TB_A].buffer));
+    return tb_take_buffer(device, (size_t)bytes[TB_B], &operands[TB_B].buffer);
 }
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
@@ -255,7 +239,8 @@ static tb_status follow_program(tb_stream_run *run)
 {
     const tb_plan *plan = run->plan;
     tb_pipeline *pipeline = run->pipeline;
-    if (!tb_is_on_device(&plan->a) && !tb_is_on_device(&plan->b) && !tb_is_on_device(&plan->c))
+    if (!tb_is_on_device(&plan->places[TB_A]) && !tb_is_on_device(&plan->places[TB_B]) &&
+        !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
@@ -279,22 +264,18 @@ static tb_status stream_all(tb_stream_run *run)
 /* Bytes that the host's threads copy on the way in, or look at, if they do so once. */
 static size_t slot_bytes_in(const tb_stream_run *run)
 {
-    const tb_plan *plan = run->plan;
-    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n, k = (size_t)run->problem->k;
-    size_t floats = 0;
-    if (plan->a.memory == TB_MEMORY_HOST || run->cached_a)
-        floats += m * k;
-    if (plan->b.memory == TB_MEMORY_HOST || run->cached_b)
-        floats += k * n;
-    if (plan->c.memory == TB_MEMORY_HOST && run->problem->beta != 0)
-        floats += m * n;
-    return floats * sizeof(float);
+    size_t bytes = 0;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
+        if (by_slots && (role != TB_C || !tb_is_zero(run->product->beta)))
+            bytes += tb_operand_bytes(&run->product->operands[role]);
+    }
+    return bytes;
 }
 
 static size_t slot_bytes_out(const tb_stream_run *run)
 {
-    const size_t m = (size_t)run->problem->m, n = (size_t)run->problem->n;
-    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : m * n * sizeof(float);
+    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : tb_operand_bytes(&run->product->c);
 }
 
 static void call_helpers(tb_stream_run *run)
@@ -310,12 +291,10 @@ static void call_helpers(tb_stream_run *run)
 /* A C that has just been allocated has no pages yet. They come while operands are on their way. */
 static void see_to_pages(tb_stream_run *run)
 {
-    const tb_problem *problem = run->problem;
-    const tb_pages pages = {.memory = (char *)problem->c,
-                            .pitch = (size_t)problem->ldc * sizeof(float),
-                            .row_bytes = (size_t)problem->m * sizeof(float),
-                            .rows = (size_t)problem->n};
-    if (run->plan->c.memory != TB_MEMORY_HOST || !tb_pages_are_missing(&pages))
+    const tb_operand *c = &run->product->c;
+    const tb_pages pages = {
+        .memory = c->data, .pitch = tb_pitch(c), .row_bytes = tb_column_bytes(c), .rows = (size_t)c->columns};
+    if (run->plan->places[TB_C].memory != TB_MEMORY_HOST || !tb_pages_are_missing(&pages))
         return;
     run->touches = true;
     tb_touch_begin(&run->pipeline->touching, &pages);
@@ -334,9 +313,9 @@ static void dismiss_helpers(tb_stream_run *run)
 static void give_buffers(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
-    tb_buffer *buffers[] = {&run->a, &run->b, &run->c, &run->workspace};
-    for (int i = 0; i < 4; i++)
-        tb_give_buffer(buffers[i]);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_give_buffer(&run->operands[role].buffer);
+    tb_give_buffer(&run->workspace);
     for (int i = 0; i < TB_SLOTS; i++) {
         pipeline->in[i].busy = false;
         tb_give_buffer(&pipeline->in[i].pinned);
@@ -387,14 +366,14 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         synchronize_streams(run->pipeline);
 }
 
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, const tb_plan *plan,
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
 {
     tb_stream_run run = {
-        .pipeline = pipeline, .problem = problem, .plan = plan, .kernel = kernel, .tiling = tiling};
+        .pipeline = pipeline, .product = product, .plan = plan, .kernel = kernel, .tiling = tiling};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
-    run.all = (problem->m + tiling->band_m - 1) / tiling->band_m * problem->n;
+    run.all = (product->m + tiling->band_m - 1) / tiling->band_m * product->n;
     if (tiling->whole)
         tb_lay_out_whole(&run);
     run.bytes_in = slot_bytes_in(&run);
@@ -404,14 +383,13 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_problem *problem, co
     come_to_rest(&run, status);
     if (status == TB_OK)
         tb_note_answered(&pipeline->operands);
-    if (run.cached_a)
-        tb_give_operand(run.cached_a, &run.a, status == TB_OK);
-    if (run.cached_b)
-        tb_give_operand(run.cached_b, &run.b, status == TB_OK);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (run.operands[role].cached)
+            tb_give_operand(run.operands[role].cached, &run.operands[role].buffer, status == TB_OK);
     give_buffers(&run);
     tb_not_left(&leaving);
     const tb_band next = tb_band_at(&run, run.returned);
     *done = run.returned < run.all ? (tb_progress){next.row, next.rows, next.column}
-                                   : (tb_progress){.rows = problem->m};
+                                   : (tb_progress){.rows = product->m};
     return status;
 }

@@ -2,7 +2,7 @@
  * by the link itself where beta is 0, once the status of the work that made the columns is known, and a slot stands for
  * columns on their way; otherwise a copy that fails half way would lose what the host has to begin with. */
 #include "lib/streaming/copy_threads.h"
-#include "lib/device/operand.h"
+#include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
 
 /* A larger C does not stay in the caches until the program reads it. */
@@ -15,17 +15,17 @@ static tb_event **panel_event(const tb_stream_run *run, int panel)
 
 static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
 {
-    const tb_problem *problem = run->problem;
     tb_stream *unload = run->pipeline->unload;
-    const tb_band band = tb_band_at(run, run->sent);
-    const tb_matrix columns = {tb_device_column(run, run->sent), band.rows, slot->columns, run->ld_c};
+    const tb_operand to = tb_program_columns(run, run->sent, slot->columns);
+    tb_operand columns = to;
+    columns.data = tb_device_column(run, run->sent);
+    columns.ld = run->operands[TB_C].ld;
     if (tb_skips_slots(run)) {
         TB_TRY(tb_need_event(run->pipeline, &slot->done));
-        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns,
-                              problem->c + band.row + band.column * problem->ldc, problem->ldc));
+        TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, to.data, to.ld));
     } else {
         TB_TRY(tb_need_slot(run->pipeline, slot));
-        TB_TRY(tb_copy_matrix(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, band.rows));
+        TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, columns.rows));
     }
     return tb_device.record(slot->done, unload);
 }
@@ -53,7 +53,8 @@ static tb_status send_computed(tb_stream_run *run, bool may_wait)
     while (run->sent < run->computed && run->out_count < TB_SLOTS && !is_early(run, may_wait)) {
         tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
         const int64_t end = run->panel_ends[run->first_panel];
-        const size_t column_bytes = (size_t)tb_band_at(run, run->sent).rows * sizeof(float);
+        const size_t column_bytes =
+            (size_t)tb_band_at(run, run->sent).rows * tb_bytes_of(run->product->c.element);
         const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
         slot->columns = most < end - run->sent ? most : end - run->sent;
         TB_TRY(follow_computing(run));
@@ -88,24 +89,21 @@ static tb_slot *next_out(const tb_stream_run *run)
 /* While one slot is emptied the next is waited for. */
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
-    const tb_problem *problem = run->problem;
-    const tb_band band = tb_band_at(run, run->handed);
+    const tb_operand columns = tb_program_columns(run, run->handed, slot->columns);
     run->handed += slot->columns;
     run->emptying++;
     if (tb_skips_slots(run)) {
         tb_finish_emptying(run);
         return;
     }
-    const size_t row_bytes = (size_t)band.rows * sizeof(float);
-    const size_t c_bytes = (size_t)problem->m * (size_t)problem->n * sizeof(float);
     const tb_host_copy copy = {
-        .target = (char *)(problem->c + band.row + band.column * problem->ldc),
-        .target_pitch = (size_t)problem->ldc * sizeof(float),
+        .target = columns.data,
+        .target_pitch = tb_pitch(&columns),
         .source = slot->pinned.memory,
-        .source_pitch = row_bytes,
-        .row_bytes = row_bytes,
+        .source_pitch = tb_column_bytes(&columns),
+        .row_bytes = tb_column_bytes(&columns),
         .rows = (size_t)slot->columns,
-        .past_caches = c_bytes > CACHES_BYTES,
+        .past_caches = tb_operand_bytes(&run->product->c) > CACHES_BYTES,
     };
     tb_copy_begin(&slot->job, &copy);
     if (run->emptying > 1)
@@ -148,9 +146,11 @@ tb_status tb_return_ready(tb_stream_run *run)
 
 tb_status tb_return_on_device(tb_stream_run *run)
 {
-    const tb_matrix whole = {run->c.memory, run->problem->m, run->problem->n, run->ld_c};
-    TB_TRY(tb_copy_matrix(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, run->problem->c,
-                          run->problem->ldc));
+    const tb_operand *to = &run->product->c;
+    tb_operand whole = *to;
+    whole.data = run->operands[TB_C].buffer.memory;
+    whole.ld = run->operands[TB_C].ld;
+    TB_TRY(tb_copy_operand(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, to->data, to->ld));
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
     run->returned = run->computed = run->all;
     return TB_OK;

@@ -1,100 +1,49 @@
 /* Products of which everything has its place on the device: step by step, as the tiling has them. */
-#include "words/integers.h"
-#include "lib/device/operand.h"
 #include "lib/reports/options.h"
 #include "lib/streaming/stream_run.h"
+#include "words/integers.h"
 
-/* Of a matrix as stored. */
-static const float *element(const tb_matrix *matrix, int64_t row, int64_t column)
+/* Rows of a band, where it has its place, or of the whole operand. */
+static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
 {
-    return matrix->data + row + column * matrix->ld;
+    const int64_t band_m = run->tiling->band_m, rows = run->product->operands[role].rows;
+    return tb_is_in_bands(run, role) ? tb_smaller(band_m, rows - row / band_m * band_m) : rows;
 }
 
-/* Rows of a band, where it has its place, or of the whole matrix. */
-static int64_t rows_there(const tb_stream_run *run, const tb_matrix *matrix, int64_t row)
+/* What the step's product finds of the operand, on the device or on its way there. C is always computed in a buffer, so that a
+ * failure leaves the program's as it was. */
+static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
 {
-    const int64_t band_m = run->tiling->band_m;
-    return run->tiling->apart ? tb_smaller(band_m, matrix->rows - row / band_m * band_m) : matrix->rows;
-}
-
-/* Rows and columns of A as it is stored, for the product to read. */
-static tb_status bring_a(tb_stream_run *run, tb_problem *part, const tb_step *step)
-{
-    const tb_problem *problem = run->problem;
-    const tb_place *place = &run->plan->a;
-    const bool transposed = problem->transpose_a;
-    const tb_range rows = transposed ? step->k : step->rows, columns = transposed ? step->rows : step->k;
-    const tb_matrix a = tb_matrix_a(problem);
-    part->a = element(&a, rows.first, columns.first);
-    if (tb_is_on_device(place) && !run->plan->pad_a)
+    const tb_operand *operand = &run->product->operands[role];
+    tb_range k, rows, columns;
+    if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return TB_OK;
-    const tb_matrix from = {part->a, rows.count, columns.count, a.ld};
-    float *memory = run->a.memory;
-    part->lda = run->ld_a;
-    part->a = transposed ? memory + rows.first + columns.first * run->ld_a
-                         : tb_in_band(run, memory, run->ld_a, a.columns, rows.first, columns.first);
-    if (!step->brings_a)
+    tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
+    part->operands[role].data = tb_on_device(run, role, rows.first, columns.first);
+    part->operands[role].ld = run->operands[role].ld;
+    if (!tb_step_brings(step, run->product, role, &k))
         return TB_OK;
-    run->multiplied.a = NULL;
-    return tb_load(run, place, &from, (float *)part->a, run->ld_a,
-                   rows.count < (transposed ? a.rows : rows_there(run, &a, rows.first)));
-}
-
-static tb_status bring_b(tb_stream_run *run, tb_problem *part, const tb_step *step)
-{
-    const tb_problem *problem = run->problem;
-    const tb_place *place = &run->plan->b;
-    const bool transposed = problem->transpose_b;
-    const tb_matrix b = tb_matrix_b(problem);
-    const int64_t row = transposed ? step->columns.first : step->k.first;
-    const int64_t column = transposed ? step->k.first : step->columns.first;
-    part->b = element(&b, row, column);
-    if (tb_is_on_device(place) && !run->plan->pad_b)
-        return TB_OK;
-    float *memory = run->b.memory;
-    part->ldb = tb_pitched(b.rows);
-    part->b = memory + row + column * part->ldb;
-    if (step->b_k.count == 0)
-        return TB_OK;
-    const tb_range rows = transposed ? step->columns : step->b_k,
-                   columns = transposed ? step->b_k : step->columns;
-    const tb_matrix from = {element(&b, rows.first, columns.first), rows.count, columns.count, b.ld};
-    return tb_load(run, place, &from, memory + rows.first + columns.first * part->ldb, part->ldb,
-                   rows.count < b.rows);
-}
-
-static tb_status bring_c(tb_stream_run *run, tb_problem *part, const tb_step *step)
-{
-    const tb_problem *problem = run->problem;
-    const tb_matrix c = tb_matrix_c(problem);
-    part->c = tb_device_element(run, step->rows.first, step->columns.first);
-    part->ldc = run->ld_c;
-    if (step->k.first > 0)
-        part->beta = 1;
-    if (!step->brings_c || problem->beta == 0)
-        return TB_OK;
-    const tb_matrix from = {element(&c, step->rows.first, step->columns.first), part->m, part->n, c.ld};
-    return tb_load(run, &run->plan->c, &from, part->c, run->ld_c,
-                   part->m < rows_there(run, &c, step->rows.first));
+    tb_stored_ranges(run->product, role, step->rows, step->columns, k, &rows, &columns);
+    const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
+    if (role == TB_A)
+        run->multiplied.a.data = NULL;
+    return tb_load(run, role, &from, tb_on_device(run, role, rows.first, columns.first),
+                   run->operands[role].ld, rows.count < rows_there(run, role, rows.first));
 }
 
 static tb_status take_step(tb_stream_run *run, const tb_step *step)
 {
-    tb_problem part = *run->problem;
-    part.m = step->rows.count;
-    part.n = step->columns.count;
-    part.k = step->k.count;
-    TB_TRY(bring_c(run, &part, step));
-    TB_TRY(bring_b(run, &part, step));
-    TB_TRY(bring_a(run, &part, step));
+    tb_product part = tb_part_of(run->product, step->rows, step->columns, step->k);
+    for (int i = 0; i < TB_ROLES; i++)
+        TB_TRY(bring(run, tb_bringing_order[i], step, &part));
     return tb_compute(run, &part, step->panel_n, step->completes);
 }
 
 tb_status tb_stream_whole(tb_stream_run *run)
 {
-    const int64_t count = tb_step_count(run->problem, run->tiling);
+    const int64_t count = tb_step_count(run->product, run->tiling);
     for (int64_t i = 0; i < count; i++) {
-        const tb_step step = tb_step_at(run->problem, run->tiling, i);
+        const tb_step step = tb_step_at(run->product, run->tiling, i);
         TB_TRY(take_step(run, &step));
     }
     return TB_OK;
@@ -102,64 +51,64 @@ tb_status tb_stream_whole(tb_stream_run *run)
 
 /* ---- Places ----------------------------------------------------------------------------------------------- */
 
-/* In shorter columns prints would be more than a sixteenth of what they are of. */
-#define CACHED_ROWS 64
+/* In columns of fewer bytes prints would be more than a sixteenth of what they are of. */
+#define CACHED_COLUMN_BYTES 256
 
 /* Of less than half a slot it takes as long to see that it has not changed as to load it. What is write-combined only the link
  * reads. */
-static bool may_be_cached(const tb_stream_run *run, const tb_place *place, const tb_matrix *matrix)
+static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
-    const double bytes = sizeof(float) * (double)matrix->rows * (double)matrix->columns;
-    return run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
+    const tb_place *place = &run->plan->places[role];
+    const tb_operand *operand = &run->product->operands[role];
+    return role != TB_C && run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
            tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 && !tb_is_on_device(place) &&
-           !place->write_combined && matrix->rows >= CACHED_ROWS &&
-           2 * bytes >= (double)run->pipeline->slot_bytes && tb_fingerprints_ready();
+           !place->write_combined && tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
+           2 * tb_operand_bytes(operand) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
-static void find_cached(tb_stream_run *run)
+/* In a band's place as many rows as a band has. */
+static int64_t ld_of(const tb_stream_run *run, tb_role role)
 {
-    const tb_problem *problem = run->problem;
-    const tb_tiling *tiling = run->tiling;
-    const tb_matrix a = tb_matrix_a(problem), b = tb_matrix_b(problem);
-    const tb_copy_layout layout_a = {.is_a = true,
-                                     .ld = run->ld_a,
-                                     .band_m = tiling->apart && !problem->transpose_a ? tiling->band_m : 0},
-                         layout_b = {.ld = tb_pitched(b.rows)};
-    tb_operand_cache *cache = &run->pipeline->operands;
-    if (may_be_cached(run, &run->plan->a, &a))
-        run->cached_a = tb_find_operand(cache, &a, &layout_a);
-    if (may_be_cached(run, &run->plan->b, &b))
-        run->cached_b = tb_find_operand(cache, &b, &layout_b);
+    const tb_operand *operand = &run->product->operands[role];
+    return tb_pitched(tb_is_in_bands(run, role) ? run->tiling->band_m : tb_larger(operand->rows, 1),
+                      operand->element);
 }
 
-/* A's rows are C's, unless it is transposed. */
 void tb_lay_out_whole(tb_stream_run *run)
 {
-    const tb_problem *problem = run->problem;
     run->whole_c = true;
-    run->ld_c = tb_pitched(run->tiling->apart ? run->tiling->band_m : problem->m);
-    run->ld_a = problem->transpose_a ? tb_pitched(tb_larger(problem->k, 1)) : run->ld_c;
-    find_cached(run);
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_stream_operand *there = &run->operands[role];
+        there->ld = ld_of(run, role);
+        const tb_copy_layout layout = {
+            .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run, role) ? run->tiling->band_m : 0};
+        if (may_be_cached(run, role))
+            there->cached = tb_find_operand(&run->pipeline->operands, &run->product->operands[role], &layout);
+    }
 }
 
-static tb_status take_unless_there(const tb_stream_run *run, int64_t floats, tb_buffer *buffer)
+static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
-    return buffer->memory ? TB_OK : tb_take_floats(run, floats, buffer);
+    const tb_operand *operand = &run->product->operands[role];
+    const int64_t bands = tb_is_in_bands(run, role) ? tb_pieces(operand->rows, run->tiling->band_m) : 1;
+    const int64_t columns = bands * tb_larger(operand->columns, 1);
+    return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }
 
 /* Copies that are there are taken before anything else can take their place. */
 tb_status tb_take_whole(tb_stream_run *run)
 {
-    const tb_problem *problem = run->problem;
-    const int64_t m = problem->m, n = problem->n, k = tb_larger(problem->k, 1);
-    const int64_t bands = run->tiling->apart ? tb_pieces(m, run->tiling->band_m) : 1;
-    const int64_t floats_a = run->ld_a * (problem->transpose_a ? m : bands * k),
-                  floats_b = problem->transpose_b ? tb_pitched(n) * k : tb_pitched(k) * n;
-    if (run->cached_a)
-        tb_take_copy(run->cached_a, run->pipeline->device, (size_t)floats_a * sizeof(float), &run->a);
-    if (run->cached_b)
-        tb_take_copy(run->cached_b, run->pipeline->device, (size_t)floats_b * sizeof(float), &run->b);
-    TB_TRY(tb_take_floats(run, bands * n * run->ld_c, &run->c));
-    TB_TRY(take_unless_there(run, floats_a, &run->a));
-    return take_unless_there(run, floats_b, &run->b);
+    const int device = run->pipeline->device;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_stream_operand *there = &run->operands[role];
+        if (there->cached)
+            tb_take_copy(there->cached, device, bytes_there(run, role), &there->buffer);
+    }
+    for (int i = 0; i < TB_ROLES; i++) {
+        static const tb_role order[TB_ROLES] = {TB_C, TB_A, TB_B};
+        tb_buffer *buffer = &run->operands[order[i]].buffer;
+        if (!buffer->memory)
+            TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
+    }
+    return TB_OK;
 }

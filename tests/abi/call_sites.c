@@ -14,7 +14,7 @@ static void *find_hosts(void *target)
         for (int again = 0; again < 2; again++) {
             const tb_host_blas *cblas = tb_find_host_blas(TB_SPELLING_cblas_sgemm, (void *)(site * 16));
             const tb_host_blas *fortran = tb_find_host_blas(TB_SPELLING_sgemm_, (void *)(site * 16));
-            if (!CHECK(cblas->target.address == target && !cblas->nested, "site %ju: another host", site) ||
+            if (!CHECK(cblas->address == target && !cblas->nested, "site %ju: another host", site) ||
                 !CHECK(fortran->spelling == TB_SPELLING_sgemm_, "site %ju: another spelling", site))
                 return NULL;
         }
@@ -23,7 +23,7 @@ static void *find_hosts(void *target)
 
 int main(void)
 {
-    void *target = tb_find_host_blas(TB_SPELLING_cblas_sgemm, (void *)&find_hosts)->target.address;
+    void *target = tb_find_host_blas(TB_SPELLING_cblas_sgemm, (void *)&find_hosts)->address;
     CHECK(target, "the program's own BLAS is not found");
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)

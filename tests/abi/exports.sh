@@ -1,12 +1,12 @@
 #!/bin/sh
 # A library exports exactly the names that are kept for it, in map files and in lists (compat/forward/*.list),
-# and every spelling of SGEMM is among them. None of them has a version, as none has in Netlib's BLAS and in
+# and every spelling of every routine that is taken over is among them. None of them has a version, as none has in Netlib's BLAS and in
 # OpenBLAS.
 #
-#   exports.sh NM LIBRARY SPELLINGS MAP_OR_LIST...
+#   exports.sh NM LIBRARY ROUTINES SPELLINGS MAP_OR_LIST...
 set -eu
-nm=$1 library=$2 spellings=$3
-shift 3
+nm=$1 library=$2 routines=$3 spellings=$4
+shift 4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -17,7 +17,9 @@ for file; do
     *.list) sed '/^#/d' "$file" ;;
     esac
 done | sort >"$work/kept"
-sed -n 's/^TB_[A-Z]*_NAME(\([a-z0-9_]*\),.*/\1/p' "$spellings" | sort >"$work/spellings"
+for routine in $(sed -n 's/^TB_ROUTINE([A-Z0-9]*, \([a-z0-9]*\),.*/\1/p' "$routines"); do
+    sed -n "s/^    \(CBLAS\|FORTRAN\)(ROUTINE, \([a-z0-9_#]*\), [0-9]*).*/\2/p" "$spellings" | sed "s/##name/$routine/;s/^name/$routine/;s/##//g"
+done | sort >"$work/spellings"
 
 test -s "$work/spellings"
 diff "$work/kept" "$work/exported" || { echo "exported (>) is not what is kept (<) in $*"; exit 1; }

@@ -67,10 +67,10 @@ static bool kernel_serves(const sgemm_case *made)
 {
     const sgemm_arguments *x = &made->arguments;
     /* Alignment asks nothing about rows and columns, so the layout does not matter here. */
-    tb_problem problem = {
-        .k = case_multiplies(made) ? x->k : 0, .lda = x->lda, .ldb = x->ldb, .a = x->a, .b = x->b};
+    const tb_product product = tb_gemm(TB_SGEMM, false, false, 1, 1, case_multiplies(made) ? x->k : 0, 1,
+                                       x->a, x->lda, x->b, x->ldb, 0, NULL, 1);
     tb_machine machine = tb_machine_facts();
-    return tb_kernel_serves(kernel, &problem, &machine.chips[0], lies_in(made, only_host));
+    return tb_kernel_serves(kernel, &product, &machine.chips[0], lies_in(made, only_host));
 }
 
 /* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,

@@ -47,14 +47,14 @@ static const accuracy_family *family_named(const char *name)
     return NULL;
 }
 
-static const tb_kernel *choose(const sides *s, const tb_problem *problem, tb_accuracy accuracy)
+static const tb_kernel *choose(const sides *s, const tb_product *product, tb_accuracy accuracy)
 {
     const tb_facts facts = {.machine = {.readiness = TB_READY, .chips = &s->chip, .chip_count = 1},
                             .kernels = tb_catalog,
                             .kernel_count = tb_catalog_size,
                             .accuracy = accuracy};
     tb_plan plan = {.route = TB_ROUTE_RESIDENT};
-    sampled_must(tb_choose_kernel(problem, &facts, false, &plan), "choosing a kernel");
+    sampled_must(tb_choose_kernel(product, &facts, false, &plan), "choosing a kernel");
     return plan.kernel;
 }
 
@@ -66,8 +66,8 @@ static void compare(sides *s, const char *family, size size, tb_accuracy accurac
     static sampled_reference r;
     r = (sampled_reference){.a = &a, .b = &b};
     sampled_refer(&r);
-    const tb_problem problem = sampled_problem(&s->on, &a, &b);
-    const tb_kernel *kernel = choose(s, &problem, accuracy);
+    const tb_product product = sampled_product(&s->on, &a, &b);
+    const tb_kernel *kernel = choose(s, &product, accuracy);
     sampled_multiply(&s->on, kernel, &a, &b);
     const sampled_errors ours = sampled_measure(&r, s->on.sample);
     sampled_multiply_cublas(&s->on, false, &a, &b);

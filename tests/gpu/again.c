@@ -64,7 +64,7 @@ static void perhaps_change(matrix *matrix, check_random *random)
 /* Products of one A with several B, and their operands on the device. */
 typedef struct series {
     product products[LAUNCHES];
-    tb_problem problems[LAUNCHES];
+    tb_product launched[LAUNCHES]; /* the same, as kernels are given them */
     float *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
 } series;
 
@@ -93,20 +93,8 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         perhaps_change(&p->b, random);
         s.b[i] = on_device(&p->b);
         s.c[i] = on_device(&p->c);
-        s.problems[i] = (tb_problem){.m = p->m,
-                                     .n = p->n,
-                                     .k = p->k,
-                                     .a = s.a + a.first,
-                                     .b = s.b[i] + p->b.first,
-                                     .c = s.c[i] + p->c.first,
-                                     .lda = a.ld,
-                                     .ldb = p->b.ld,
-                                     .ldc = p->c.ld,
-                                     .alpha = p->alpha,
-                                     .beta = p->beta,
-                                     .transpose_a = p->transpose_a,
-                                     .transpose_b = p->transpose_b};
-        const size_t needed = tb_device.workspace(stream, kernel, &s.problems[i]);
+        s.launched[i] = product_on_device(p, s.a, s.b[i], s.c[i]);
+        const size_t needed = tb_device.workspace(stream, kernel, &s.launched[i]);
         bytes = needed > bytes ? needed : bytes;
     }
     s.workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
@@ -132,7 +120,7 @@ static void check_series(tb_stream *stream, const tb_kernel *kernel, check_rando
     series s = make_series(stream, kernel, random);
     for (int i = 0; i < LAUNCHES; i++) {
         const tb_status status =
-            (i > 0 ? tb_device.launch_again : tb_device.launch)(stream, kernel, &s.problems[i], s.workspace);
+            (i > 0 ? tb_device.launch_again : tb_device.launch)(stream, kernel, &s.launched[i], s.workspace);
         CHECK(status == TB_OK, "%s: launch %d: status %d", kernel->name, i, status);
     }
     CHECK(tb_device.synchronize(stream) == TB_OK, "%s: not finished", kernel->name);

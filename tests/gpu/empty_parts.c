@@ -108,7 +108,7 @@ int main(void)
         SKIP("no device");
     tb_machine_start(&(tb_plan){.start = TB_START_NOW});
     const tb_machine machine = tb_machine_facts();
-    const tb_problem any = {.m = M, .n = N, .k = K};
+    const tb_product any = tb_gemm(TB_SGEMM, false, false, M, N, K, 1, NULL, M, NULL, K, 0, NULL, M);
     if (machine.chip_count == 0)
         SKIP("no device");
     int served = 0;

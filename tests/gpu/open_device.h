@@ -1,10 +1,11 @@
-/* A device and a stream on it, for tests that launch kernels themselves. */
+/* A device, a stream on it, and products of matrices on it, for tests that launch kernels themselves. */
 #ifndef TB_OPEN_DEVICE_H
 #define TB_OPEN_DEVICE_H
 
 #include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/matrix.h"
 
 /* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
 static inline tb_stream *open_device(tb_device_description *description)
@@ -18,6 +19,14 @@ static inline tb_stream *open_device(tb_device_description *description)
         return stream;
     fprintf(stderr, "the device does not come up\n");
     exit(EXIT_FAILURE);
+}
+
+/* What the oracle knows as p, as kernels are given it: a, b and c are copies on the device of the matrices' blocks. */
+static inline tb_product product_on_device(const product *p, const float *a, const float *b, float *c)
+{
+    return tb_gemm(TB_SGEMM, p->transpose_a, p->transpose_b, p->m, p->n, p->k, (double)p->alpha,
+                   a + p->a.first, p->a.ld, b + p->b.first, p->b.ld, (double)p->beta, c + p->c.first,
+                   p->c.ld);
 }
 
 #endif

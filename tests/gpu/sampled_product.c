@@ -163,31 +163,22 @@ static void fetch(sampled_device *d, int64_t m, int64_t n)
             d->sample[column][row] = d->host_c[line_of(row, m) + line_of(column, n) * m];
 }
 
-tb_problem sampled_problem(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
+tb_product sampled_product(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
 {
     sampled_must(a->outer * b->outer <= (int64_t)M * N, "finding room for C");
-    return (tb_problem){.m = a->outer,
-                        .n = b->outer,
-                        .k = a->k,
-                        .lda = a->k,
-                        .ldb = a->k,
-                        .ldc = a->outer,
-                        .a = a->device,
-                        .b = b->device,
-                        .c = d->device_c,
-                        .alpha = 1,
-                        .transpose_a = 1};
+    return tb_gemm(TB_SGEMM, true, false, a->outer, b->outer, a->k, 1, a->device, a->k, b->device, a->k, 0,
+                   d->device_c, a->outer);
 }
 
 void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_operand *a,
                       const sampled_operand *b)
 {
-    const tb_problem problem = sampled_problem(d, a, b);
+    const tb_product product = sampled_product(d, a, b);
     void *workspace = NULL;
-    size_t bytes = tb_device.workspace(d->stream, kernel, &problem);
+    size_t bytes = tb_device.workspace(d->stream, kernel, &product);
     if (bytes > 0)
         MUST_TB(tb_device.allocate(0, bytes, &workspace));
-    MUST_TB(tb_device.launch(d->stream, kernel, &problem, workspace));
+    MUST_TB(tb_device.launch(d->stream, kernel, &product, workspace));
     MUST_TB(tb_device.synchronize(d->stream));
     if (workspace)
         tb_device.release(0, workspace);

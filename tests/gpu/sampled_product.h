@@ -72,7 +72,7 @@ typedef struct sampled_device {
 void sampled_open(sampled_device *device);
 
 /* The product that the functions below compute. */
-tb_problem sampled_problem(const sampled_device *device, const sampled_operand *a, const sampled_operand *b);
+tb_product sampled_product(const sampled_device *device, const sampled_operand *a, const sampled_operand *b);
 
 /* Each leaves C in host_c and its sample beside, and NaN on the device, so that an element that the next product leaves
  * out is found. */

@@ -33,19 +33,17 @@ static way way_of(const tb_simt_schedule *schedule)
 static int batches;
 static int64_t stride_a, stride_b, stride_c;
 
-static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
-                                const tb_problem *problem)
+static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given)
 {
-    return tb_simt_workspace_batched(launcher, kernel, problem, batches);
+    return tb_simt_workspace_batched(launcher, kernel, given, batches);
 }
 
-static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                const tb_problem *problem, void *workspace)
+static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
+                                void *workspace)
 {
-    const tb_simt_schedule schedule = tb_simt_plan(kernel, problem, batches, launcher->target);
+    const tb_simt_schedule schedule = tb_simt_plan(kernel, given, batches, launcher->target);
     reached[way_of(&schedule)]++;
-    return tb_launch_simt_batched(launcher, kernel, problem, batches, stride_a, stride_b, stride_c,
-                                  workspace);
+    return tb_launch_simt_batched(launcher, kernel, given, batches, stride_a, stride_b, stride_c, workspace);
 }
 
 static int64_t draw(check_random *random, int64_t most)
@@ -117,22 +115,10 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     stride_a = stride_of(&p->a), stride_b = stride_of(&p->b), stride_c = stride_of(&p->c);
     float *a = on_device(&p->a, stride_a, sizeof *p), *b = on_device(&p->b, stride_b, sizeof *p);
     float *c = on_device(&p->c, stride_c, sizeof *p);
-    const tb_problem problem = {.m = p->m,
-                                .n = p->n,
-                                .k = p->k,
-                                .a = a + p->a.first,
-                                .b = b + p->b.first,
-                                .c = c + p->c.first,
-                                .lda = p->a.ld,
-                                .ldb = p->b.ld,
-                                .ldc = p->c.ld,
-                                .alpha = p->alpha,
-                                .beta = p->beta,
-                                .transpose_a = p->transpose_a,
-                                .transpose_b = p->transpose_b};
-    size_t bytes = tb_device.workspace(stream, row, &problem);
+    const tb_product launched = product_on_device(p, a, b, c);
+    size_t bytes = tb_device.workspace(stream, row, &launched);
     float *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
-    tb_status status = tb_device.launch(stream, row, &problem, workspace);
+    tb_status status = tb_device.launch(stream, row, &launched, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
     for (int i = 0; i < batches; i++)
         arena_copy(results[i].block, c + i * stride_c, results[i].floats * sizeof *c);
@@ -218,7 +204,7 @@ int main(int argc, char **argv)
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        const tb_problem any = {.m = 1, .n = 1, .k = 1};
+        const tb_product any = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
         if (is_asked_for(kernel, argc - 1, argv + 1) &&
             (kernel->launch == tb_launch_simt || kernel->launch == tb_launch_skinny) &&
             tb_kernel_serves(kernel, &any, &chip, true))

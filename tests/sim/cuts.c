@@ -8,15 +8,19 @@
 /* Where operands lie on the device already, their parts are to be as aligned as they are. */
 #define MULTIPLE 16
 
-bool __real_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
-bool __wrap_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling);
+bool __real_tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
+bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 /* The same for the same product, whichever thread asks. */
-static uint64_t state_of(const tb_problem *problem)
+static uint64_t state_of(const tb_product *product)
 {
     uint64_t state = 88172645463325252u;
-    const int64_t extents[] = {problem->m,           problem->n,           problem->k,
-                               problem->transpose_a, problem->transpose_b, problem->beta != 0};
+    const int64_t extents[] = {product->m,
+                               product->n,
+                               product->k,
+                               product->a.transposed,
+                               product->b.transposed,
+                               !tb_is_zero(product->beta)};
     for (int i = 0; i < 6; i++)
         state = (state ^ (uint64_t)extents[i]) * 6364136223846793005u + 1442695040888963407u;
     return state;
@@ -36,21 +40,21 @@ static int64_t some(uint64_t *state, int64_t most)
     return tb_smaller(MULTIPLE * (1 + below(state, tb_pieces(most, MULTIPLE))), most);
 }
 
-bool __wrap_tb_choose_tiling(const tb_problem *problem, const tb_budget *budget, tb_tiling *tiling)
+bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
-    if (!__real_tb_choose_tiling(problem, budget, tiling))
+    if (!__real_tb_choose_tiling(product, budget, tiling))
         return false;
-    const int64_t m = problem->m, n = problem->n, k = problem->k;
-    uint64_t state = state_of(problem);
+    const int64_t m = product->m, n = product->n, k = product->k;
+    uint64_t state = state_of(product);
     /* Half of the memory is for workspaces. */
-    if (!tiling->whole || tb_tiling_bytes(problem, tiling) > budget->bytes / 2)
+    if (!tiling->whole || tb_tiling_bytes(product, tiling) > budget->bytes / 2)
         return true;
     *tiling = (tb_tiling){.whole = true, .block_m = m, .band_m = some(&state, m), .block_n = some(&state, n)};
     tiling->slab_k = some(&state, tb_larger(k, 1));
     tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
     tiling->lead = below(&state, tiling->slabs);
-    tiling->apart = tiling->lead == 0 && budget->c != TB_NO_PASSAGE;
-    tiling->piece_m = problem->transpose_a ? some(&state, tiling->band_m) : tiling->band_m;
+    tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
+    tiling->piece_m = product->a.transposed ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
     tiling->panel_n = some(&state, tiling->block_n);

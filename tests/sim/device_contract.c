@@ -147,28 +147,21 @@ static void kernels_multiply_or_refuse(void)
     MUST(tb_device.create_stream(0, &stream));
     for (int i = 0; i < 2 * SIZE * SIZE; i++)
         memory[i] = 1;
-    tb_problem problem = {.m = SIZE,
-                          .n = SIZE,
-                          .k = SIZE,
-                          .lda = SIZE,
-                          .ldb = SIZE,
-                          .ldc = SIZE,
-                          .a = memory,
-                          .b = memory + SIZE * SIZE,
-                          .c = memory + 2 * SIZE * SIZE,
-                          .alpha = 2};
+    float *c = memory + 2 * SIZE * SIZE;
+    const tb_product product = tb_gemm(TB_SGEMM, false, false, SIZE, SIZE, SIZE, 2, memory, SIZE,
+                                       memory + SIZE * SIZE, SIZE, 0, c, SIZE);
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        size_t bytes = tb_device.workspace(stream, kernel, &problem);
+        size_t bytes = tb_device.workspace(stream, kernel, &product);
         void *workspace = NULL;
         if (bytes > 0)
             MUST(tb_device.allocate(0, bytes, &workspace));
-        memset(problem.c, 0xff, SIZE * SIZE * sizeof(float)); /* NaN: with beta 0 nobody may read it */
-        tb_status status = tb_device.launch(stream, kernel, &problem, workspace);
+        memset(c, 0xff, SIZE * SIZE * sizeof(float)); /* NaN: with beta 0 nobody may read it */
+        tb_status status = tb_device.launch(stream, kernel, &product, workspace);
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
-        CHECK(status != TB_OK || problem.c[SIZE * SIZE - 1] == 2 * SIZE, "%s: 2 * %d ones are %g",
-              kernel->name, SIZE, (double)problem.c[SIZE * SIZE - 1]);
+        CHECK(status != TB_OK || c[SIZE * SIZE - 1] == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE,
+              (double)c[SIZE * SIZE - 1]);
         if (workspace != NULL)
             tb_device.release(0, workspace);
     }

@@ -134,33 +134,32 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem)
+static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     (void)stream;
     tb_launcher launcher = {.target = {.architecture = ARCHITECTURE,
                                        .multiprocessors = sim_get_settings()->multiprocessors,
                                        .clusters = clusters(0)}};
-    return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, problem);
+    return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, product);
 }
 
-static void *reach_operand(const void *address, int64_t rows, int64_t columns, int64_t ld, int device,
-                           const char *what)
+static void reach_operand(tb_operand *operand, int device, const char *what)
 {
-    size_t floats = (size_t)((columns - 1) * ld + rows);
-    return sim_reach(address, floats * sizeof(float), device, what);
+    const int64_t elements = (operand->columns - 1) * operand->ld + operand->rows;
+    operand->data = sim_reach(operand->data, (size_t)elements * tb_bytes_of(operand->element), device, what);
 }
 
 static bool is_same_a(const sim_launch *last, const sim_launch *now)
 {
-    const tb_problem *x = &last->problem, *y = &now->problem;
-    return last->kernel == now->kernel && last->workspace == now->workspace && x->a == y->a &&
-           x->lda == y->lda && x->m == y->m && x->k == y->k && x->transpose_a == y->transpose_a;
+    const tb_product *x = &last->product, *y = &now->product;
+    return last->kernel == now->kernel && last->workspace == now->workspace && x->a.data == y->a.data &&
+           x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
-static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem, void *scratch)
+static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product, void *scratch)
 {
-    *sim_stream_launch(stream) = (sim_launch){kernel, *problem, scratch};
-    const tb_problem *p = problem;
+    *sim_stream_launch(stream) = (sim_launch){kernel, *product, scratch};
+    const tb_product *p = product;
     int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
@@ -171,13 +170,11 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     if (p->m == 0 || p->n == 0)
         return TB_OK;
 
-    tb_problem inside = *p;
-    inside.c = reach_operand(p->c, p->m, p->n, p->ldc, device, "C");
+    tb_product inside = *p;
+    reach_operand(&inside.c, device, "C");
     if (p->k > 0) {
-        inside.a = p->transpose_a ? reach_operand(p->a, p->k, p->m, p->lda, device, "A")
-                                  : reach_operand(p->a, p->m, p->k, p->lda, device, "A");
-        inside.b = p->transpose_b ? reach_operand(p->b, p->n, p->k, p->ldb, device, "B")
-                                  : reach_operand(p->b, p->k, p->n, p->ldb, device, "B");
+        reach_operand(&inside.a, device, "A");
+        reach_operand(&inside.b, device, "B");
     }
     size_t bytes = workspace(stream, kernel, p);
     if (bytes > 0)
@@ -185,17 +182,17 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     if (status != TB_OK)
         inside.n /= 2;
     sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_LAUNCH, .problem = inside, .fault = fault && status == TB_OK});
+             &(sim_work){.kind = SIM_WORK_LAUNCH, .product = inside, .fault = fault && status == TB_OK});
     return status;
 }
 
-static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_problem *problem,
+static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                               void *scratch)
 {
-    const sim_launch now = {kernel, *problem, scratch};
+    const sim_launch now = {kernel, *product, scratch};
     if (!is_same_a(sim_stream_launch(stream), &now))
         sim_abort("launched again with another A, kernel or workspace");
-    return launch(stream, kernel, problem, scratch);
+    return launch(stream, kernel, product, scratch);
 }
 
 const tb_device_operations sim_operations_inside = {

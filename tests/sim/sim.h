@@ -103,7 +103,7 @@ typedef struct sim_work {
     sim_work_kind kind;
     bool fault;
     tb_copy copy;
-    tb_problem problem;
+    tb_product product;
     sim_marker *marker;
     double seconds;
 } sim_work;
@@ -127,7 +127,7 @@ sim_queue *sim_stream_queue(const tb_stream *stream);
 /* The latest launch in a stream. */
 typedef struct sim_launch {
     const tb_kernel *kernel;
-    tb_problem problem;
+    tb_product product;
     const void *workspace;
 } sim_launch;
 sim_launch *sim_stream_launch(tb_stream *stream);
@@ -142,10 +142,10 @@ void sim_count_streams(sim_usage *usage);
 
 /* ---- sim_kernel.c: products ---------------------------------------------------------------------------- */
 
-/* Whether the catalog's row lets this kernel run this problem on this architecture. */
-bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int architecture);
+/* Whether the catalog's row lets this kernel run this product on this architecture. */
+bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture);
 
 /* The first columns of the product, summed in double and rounded once. */
-void sim_multiply(const tb_problem *problem, int64_t columns);
+void sim_multiply(const tb_product *product, int64_t columns);
 
 #endif

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool sim_kernel_serves(const tb_kernel *kernel, const tb_problem *problem, int architecture)
+bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture)
 {
     return tb_kernel_runs_on(kernel, architecture) &&
-           (kernel->k_limit == 0 || problem->k <= kernel->k_limit) &&
-           (problem->k == 0 || (tb_kernel_takes(kernel, problem->a, problem->lda) &&
-                                tb_kernel_takes(kernel, problem->b, problem->ldb)));
+           (kernel->k_limit == 0 || product->k <= kernel->k_limit) &&
+           (product->k == 0 ||
+            (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)));
 }
 
 /* On memory of its own: the thread sanitizer, which looks at every access, would take minutes for it. */
@@ -21,29 +21,31 @@ __attribute__((no_sanitize("thread"))) static void add_multiple(double *sums, co
 }
 
 /* op(A), column by column. */
-static double *copy_a(const tb_problem *p)
+static double *copy_a(const tb_product *p)
 {
-    const int64_t row = p->transpose_a ? p->lda : 1, column = p->transpose_a ? 1 : p->lda;
+    const int64_t row = p->a.transposed ? p->a.ld : 1, column = p->a.transposed ? 1 : p->a.ld;
+    const float *stored = p->a.data;
     double *a = sim_make(((size_t)p->m * (size_t)p->k + 1) * sizeof *a);
     for (int64_t l = 0; l < p->k; l++)
         for (int64_t i = 0; i < p->m; i++)
-            a[i + l * p->m] = (double)p->a[i * row + l * column];
+            a[i + l * p->m] = (double)stored[i * row + l * column];
     return a;
 }
 
-void sim_multiply(const tb_problem *problem, int64_t columns)
+void sim_multiply(const tb_product *product, int64_t columns)
 {
-    const tb_problem *p = problem;
-    const int64_t b_row = p->transpose_b ? p->ldb : 1, b_column = p->transpose_b ? 1 : p->ldb;
+    const tb_product *p = product;
+    const int64_t b_row = p->b.transposed ? p->b.ld : 1, b_column = p->b.transposed ? 1 : p->b.ld;
+    const float alpha = (float)p->alpha.re, beta = (float)p->beta.re, *b = p->b.data;
     double *a = copy_a(p), *sums = sim_make(((size_t)p->m + 1) * sizeof *sums);
 
     for (int64_t j = 0; j < columns; j++) {
         memset(sums, 0, (size_t)p->m * sizeof *sums);
         for (int64_t l = 0; l < p->k; l++)
-            add_multiple(sums, a + l * p->m, (double)p->b[l * b_row + j * b_column], p->m);
-        float *c = p->c + j * p->ldc;
+            add_multiple(sums, a + l * p->m, (double)b[l * b_row + j * b_column], p->m);
+        float *c = tb_at(&p->c, 0, j);
         for (int64_t i = 0; i < p->m; i++)
-            c[i] = p->alpha * (float)sums[i] + (p->beta == 0 ? 0 : p->beta * c[i]);
+            c[i] = alpha * (float)sums[i] + (beta == 0 ? 0 : beta * c[i]);
     }
     free(sums);
     free(a);

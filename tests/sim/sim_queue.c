@@ -181,10 +181,10 @@ static void run_copy(const tb_copy *copy, bool fault)
     }
 }
 
-static void run_launch(const tb_problem *problem, double speed, bool fault)
+static void run_launch(const tb_product *product, double speed, bool fault)
 {
     double start = now();
-    sim_multiply(problem, fault ? problem->n / 2 : problem->n);
+    sim_multiply(product, fault ? product->n / 2 : product->n);
     sim_sleep((now() - start) * (1 / speed - 1));
 }
 
@@ -199,7 +199,7 @@ static void run_work(sim_queue *queue, const sim_work *work)
         break;
     case SIM_WORK_LAUNCH:
         if (!lost)
-            run_launch(&work->problem, sim_get_settings()->speeds[queue->device], work->fault);
+            run_launch(&work->product, sim_get_settings()->speeds[queue->device], work->fault);
         break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);

@@ -1,4 +1,4 @@
-/* Regular calls become the canonical problem, and an irregular argument gets the number that Netlib's BLAS
+/* Regular calls become the canonical product, and an irregular argument gets the number that Netlib's BLAS
  * gives it: the first one in Netlib's order, mapped back to the caller's own for row-major calls.
  */
 #include "compat/arguments.h"
@@ -93,54 +93,64 @@ static const fortran_row fortran_rows[] = {
     {"the first of the sizes", 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
 };
 
+static tb_gemm_arguments sizes(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
+{
+    return (tb_gemm_arguments){
+        .routine = TB_SGEMM, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc};
+}
+
 static void numbers_are_netlibs(void)
 {
     for (size_t i = 0; i < sizeof cblas_rows / sizeof *cblas_rows; i++) {
         const cblas_row *row = &cblas_rows[i];
-        tb_problem problem = {
-            .m = row->m, .n = row->n, .k = row->k, .lda = row->lda, .ldb = row->ldb, .ldc = row->ldc};
-        int number = tb_canonicalize_cblas(row->layout, row->transpose_a, row->transpose_b, &problem);
+        const tb_gemm_arguments given = sizes(row->m, row->n, row->k, row->lda, row->ldb, row->ldc);
+        tb_product product;
+        int number = tb_canonicalize_cblas(row->layout, row->transpose_a, row->transpose_b, &given, &product);
         CHECK(number == row->number, "CBLAS, %s: %d instead of %d", row->what, number, row->number);
     }
     for (size_t i = 0; i < sizeof fortran_rows / sizeof *fortran_rows; i++) {
         const fortran_row *row = &fortran_rows[i];
-        tb_problem problem = {
-            .m = row->m, .n = row->n, .k = row->k, .lda = row->lda, .ldb = row->ldb, .ldc = row->ldc};
-        int number = tb_canonicalize_fortran(row->transpose_a, row->transpose_b, &problem);
+        const tb_gemm_arguments given = sizes(row->m, row->n, row->k, row->lda, row->ldb, row->ldc);
+        tb_product product;
+        int number = tb_canonicalize_fortran(row->transpose_a, row->transpose_b, &given, &product);
         CHECK(number == row->number, "Fortran, %s: %d instead of %d", row->what, number, row->number);
     }
+}
+
+static bool is_real(tb_scalar scalar, double value)
+{
+    return scalar.re == value && scalar.im == 0;
 }
 
 static void row_major_calls_swap_their_operands(void)
 {
     const float a = 0, b = 0;
     float c = 0;
-    tb_problem problem = {.m = 3,
-                          .n = 4,
-                          .k = 5,
-                          .lda = 13,
-                          .ldb = 14,
-                          .ldc = 15,
-                          .a = &a,
-                          .b = &b,
-                          .c = &c,
-                          .alpha = 2,
-                          .beta = 3};
-    CHECK(tb_canonicalize_cblas(R, T, N, &problem) == 0, "a regular call");
-    CHECK(problem.m == 4 && problem.n == 3 && problem.k == 5, "sizes");
-    CHECK(problem.a == &b && problem.b == &a && problem.c == &c, "matrices");
-    CHECK(problem.lda == 14 && problem.ldb == 13 && problem.ldc == 15, "leading dimensions");
-    CHECK(problem.transpose_a == 0 && problem.transpose_b == 1, "transposes");
-    CHECK(problem.alpha == 2 && problem.beta == 3, "scalars");
+    tb_gemm_arguments given = sizes(3, 4, 5, 13, 14, 15);
+    given.a = &a;
+    given.b = &b;
+    given.c = &c;
+    given.alpha = 2;
+    given.beta = 3;
+    tb_product product;
+    CHECK(tb_canonicalize_cblas(R, T, N, &given, &product) == 0, "a regular call");
+    CHECK(product.m == 4 && product.n == 3 && product.k == 5, "sizes");
+    CHECK(product.a.data == &b && product.b.data == &a && product.c.data == &c, "matrices");
+    CHECK(product.a.ld == 14 && product.b.ld == 13 && product.c.ld == 15, "leading dimensions");
+    CHECK(!product.a.transposed && product.b.transposed, "transposes");
+    CHECK(is_real(product.alpha, 2) && is_real(product.beta, 3), "scalars");
 }
 
 static void column_major_calls_stay_as_they_are(void)
 {
     const float a = 0, b = 0;
-    tb_problem problem = {.m = 3, .n = 4, .k = 5, .lda = 13, .ldb = 14, .ldc = 15, .a = &a, .b = &b};
-    CHECK(tb_canonicalize_fortran('t', 'N', &problem) == 0, "a regular call");
-    CHECK(problem.m == 3 && problem.n == 4 && problem.a == &a && problem.b == &b, "operands");
-    CHECK(problem.transpose_a == 1 && problem.transpose_b == 0, "transposes");
+    tb_gemm_arguments given = sizes(3, 4, 5, 13, 14, 15);
+    given.a = &a;
+    given.b = &b;
+    tb_product product;
+    CHECK(tb_canonicalize_fortran('t', 'N', &given, &product) == 0, "a regular call");
+    CHECK(product.m == 3 && product.n == 4 && product.a.data == &a && product.b.data == &b, "operands");
+    CHECK(product.a.transposed && !product.b.transposed, "transposes");
 }
 
 int main(void)

@@ -83,19 +83,12 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
                 if (m == 0)
                     continue;
                 int64_t n = 3 * kernel->tile_n;
-                tb_problem problem = {.m = m,
-                                      .n = n,
-                                      .k = k,
-                                      .lda = 1024,
-                                      .ldb = 1024,
-                                      .ldc = 1024,
-                                      .alpha = 1,
-                                      .transpose_a = transposition / 2,
-                                      .transpose_b = transposition % 2};
+                const tb_product product = tb_gemm(TB_SGEMM, transposition / 2, transposition % 2, m, n, k, 1,
+                                                   NULL, 1024, NULL, 1024, 0, NULL, 1024);
                 blocks_launched = 0;
-                size_t bytes = kernel->workspace ? kernel->workspace(&launcher, kernel, &problem) : 0;
+                size_t bytes = kernel->workspace ? kernel->workspace(&launcher, kernel, &product) : 0;
                 void *workspace = malloc(bytes + 1);
-                tb_status status = kernel->launch(&launcher, kernel, &problem, workspace);
+                tb_status status = kernel->launch(&launcher, kernel, &product, workspace);
                 free(workspace);
                 CHECK(status == TB_OK || (kernel->k_limit != 0 && k > kernel->k_limit), "%s: status %d",
                       kernel->name, status);
@@ -107,11 +100,13 @@ static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
 {
     float elements[8] __attribute__((aligned(16)));
     int step = kernel->alignment;
-    CHECK(tb_kernel_takes(kernel, elements, 4 * step), "%s: aligned", kernel->name);
-    CHECK(tb_kernel_takes(kernel, elements + 1, 4 * step) == (step == 1), "%s: address off by one float",
-          kernel->name);
-    CHECK(tb_kernel_takes(kernel, elements, 4 * step + 1) == (step == 1), "%s: leading dimension off by one",
-          kernel->name);
+    const tb_operand aligned = {.data = elements, .ld = 4 * step, .element = TB_FP32};
+    tb_operand off_by_one = aligned, longer = aligned;
+    off_by_one.data = elements + 1;
+    longer.ld++;
+    CHECK(tb_kernel_takes(kernel, &aligned), "%s: aligned", kernel->name);
+    CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one float", kernel->name);
+    CHECK(tb_kernel_takes(kernel, &longer) == (step == 1), "%s: leading dimension off by one", kernel->name);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What is decided, as a table: a problem, where its operands lie, the state of the machine and what is
+/* What is decided, as a table: a product, where its operands lie, the state of the machine and what is
  * forced, and the plan in words. decide() is a pure function, so the table is the whole behaviour.
  */
 #include "dispatch/plan.h"
@@ -65,9 +65,9 @@ static const row rows[] = {
 static void every_row_is_decided_as_it_says(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tb_problem problem = problem_of(&rows[i]);
+        tb_product product = product_of(&rows[i]);
         tb_facts facts = facts_of(&rows[i]);
-        tb_plan plan = tb_decide(&problem, &facts);
+        tb_plan plan = tb_decide(&product, &facts);
         char text[256];
         tb_print_plan(&plan, text, sizeof text);
         CHECK(strncmp(text, rows[i].plan, strlen(rows[i].plan)) == 0, "row %zu: \"%s\" instead of \"%s\"", i,
@@ -80,40 +80,40 @@ static void every_row_is_decided_as_it_says(void)
 static void the_device_is_started_for_programs_that_multiply_for_long(void)
 {
     const row row = {2048, 2048, 2048, H, H, H, TB_UNTRIED, AUTO, "", "", TB_START_NOT};
-    tb_problem problem = problem_of(&row);
+    tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     double spent = 0;
-    while (tb_decide(&problem, &facts).start == TB_START_NOT && spent < 100)
+    while (tb_decide(&product, &facts).start == TB_START_NOT && spent < 100)
         spent = facts.machine.host_spent += 0.01;
     CHECK(spent > 0.3 && spent < 1, "started after %g s of products", spent);
     facts.machine.host_spent = 0;
     facts.machine.starts_at_once = true;
-    CHECK(tb_decide(&problem, &facts).start == TB_START_FOR_LATER, "not started though it was asked for");
+    CHECK(tb_decide(&product, &facts).start == TB_START_FOR_LATER, "not started though it was asked for");
 }
 
 static void a_host_that_cannot_reach_an_operand_is_told(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tb_problem problem = problem_of(&rows[i]);
+        tb_product product = product_of(&rows[i]);
         tb_facts facts = facts_of(&rows[i]);
         bool reads = rows[i].k > 0;
         bool on_device = rows[i].c == D || (reads && (rows[i].a == D || rows[i].b == D));
-        CHECK(tb_decide(&problem, &facts).needs_device == on_device, "row %zu", i);
+        CHECK(tb_decide(&product, &facts).needs_device == on_device, "row %zu", i);
     }
 }
 
-static void forecasts_grow_with_the_problem(void)
+static void forecasts_grow_with_the_product(void)
 {
     double host = 0, device = 0;
     for (int64_t n = 64; n <= 16384; n *= 2) {
         const row row = {n, n, n, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
-        tb_problem problem = problem_of(&row);
+        tb_product product = product_of(&row);
         tb_facts facts = facts_of(&row);
         double host_before = host, device_before = device;
-        host = tb_host_seconds(&problem, &facts.machine);
+        host = tb_host_seconds(&product, &facts.machine);
         facts.route_forced = true;
         facts.forced_route = TB_ROUTE_STREAMED;
-        device = tb_decide(&problem, &facts).device_seconds;
+        device = tb_decide(&product, &facts).device_seconds;
         CHECK(host > host_before && device > device_before, "n = %lld: %g and %g s", (long long)n, host,
               device);
     }
@@ -124,9 +124,9 @@ static void forecasts_grow_with_the_problem(void)
 static void a_call_leaves_the_host_for_a_saving(void)
 {
     const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_problem problem = problem_of(&row);
+    tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
-    tb_plan plan = tb_decide(&problem, &facts);
+    tb_plan plan = tb_decide(&product, &facts);
     CHECK(plan.route == TB_ROUTE_STREAMED, "a large product stays");
     const double ratio = facts.machine.streamed_ratio > 0 ? facts.machine.streamed_ratio : 1;
     const double alike = ratio * plan.host_seconds / plan.device_seconds; /* either takes as long */
@@ -148,7 +148,7 @@ static void a_call_leaves_the_host_for_a_saving(void)
         facts.machine.host_ratio = cases[i].speed * known;
         facts.machine.streamed_ratio = cases[i].share * cases[i].speed * alike;
         facts.machine.backlog = cases[i].backlog * plan.host_seconds;
-        tb_plan other = tb_decide(&problem, &facts);
+        tb_plan other = tb_decide(&product, &facts);
         CHECK(other.route == cases[i].route && other.reason == cases[i].reason,
               "%g of the host's time: %s, %s", cases[i].share, tb_route_text(other.route),
               tb_reason_text(other.reason));
@@ -158,9 +158,9 @@ static void a_call_leaves_the_host_for_a_saving(void)
 static void a_plan_is_printed_within_its_space(void)
 {
     const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_problem problem = problem_of(&row);
+    tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
-    tb_plan plan = tb_decide(&problem, &facts);
+    tb_plan plan = tb_decide(&product, &facts);
     char whole[256], cut[8] = "#######";
     int length = tb_print_plan(&plan, whole, sizeof whole);
     CHECK(length == (int)strlen(whole), "%d characters are \"%s\"", length, whole);
@@ -178,7 +178,7 @@ int main(void)
     every_row_is_decided_as_it_says();
     the_device_is_started_for_programs_that_multiply_for_long();
     a_host_that_cannot_reach_an_operand_is_told();
-    forecasts_grow_with_the_problem();
+    forecasts_grow_with_the_product();
     a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();
     return check_result();

@@ -1,4 +1,4 @@
-/* What tests ask tb_decide: a problem, where its operands lie, the state of a machine with H200s, and what is forced. A row also
+/* What tests ask tb_decide: a product, where its operands lie, the state of a machine with H200s, and what is forced. A row also
  * holds what the answer has to be, where it is one of the table in decide.c.
  */
 #ifndef TB_DECIDE_ROW_H
@@ -31,28 +31,17 @@ typedef struct row {
 } row;
 
 /* Operands 64 bytes aligned, leading dimensions as short as they can be. */
-static inline tb_problem problem_of(const row *row)
+static inline tb_product product_of(const row *row)
 {
     static float memory[16] __attribute__((aligned(64)));
-    return (tb_problem){.m = row->m,
-                        .n = row->n,
-                        .k = row->k,
-                        .lda = row->m,
-                        .ldb = row->k > 0 ? row->k : 1,
-                        .ldc = row->m,
-                        .a = memory,
-                        .b = memory,
-                        .c = memory,
-                        .alpha = 1,
-                        .beta = 1};
+    return tb_gemm(TB_SGEMM, false, false, row->m, row->n, row->k, 1, memory, row->m, memory,
+                   row->k > 0 ? row->k : 1, 1, memory, row->m);
 }
 
 static inline tb_facts facts_of(const row *row)
 {
     tb_facts facts = {
-        .a = {.memory = row->a},
-        .b = {.memory = row->b},
-        .c = {.memory = row->c},
+        .places = {{.memory = row->a}, {.memory = row->b}, {.memory = row->c}},
         .machine = {.readiness = row->readiness, .host_cores = 16},
         .kernels = tb_catalog,
         .kernel_count = tb_catalog_size,

@@ -11,13 +11,13 @@
 static void an_old_device_gets_no_new_kernel(void)
 {
     const row row = {4096, 4096, 4096, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_problem problem = problem_of(&row);
+    tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     for (int architecture = 30; architecture <= 130; architecture += 5) {
         tb_chip chip = h200s[0];
         chip.architecture = architecture;
         facts.machine.chips = &chip;
-        const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
+        const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
         if (kernel == NULL)
             CHECK(architecture < 75, "architecture %d gets no kernel", architecture);
         else
@@ -30,9 +30,9 @@ static void kernels_for_show_are_never_chosen(void)
 {
     for (int64_t n = 1; n <= 8192; n = n * 3 / 2 + 1) {
         const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        tb_problem problem = problem_of(&row);
+        tb_product product = product_of(&row);
         tb_facts facts = facts_of(&row);
-        tb_plan plan = tb_decide(&problem, &facts);
+        tb_plan plan = tb_decide(&product, &facts);
         CHECK(plan.kernel != NULL && !plan.kernel->forced_only, "n = %lld", (long long)n);
     }
 }
@@ -47,19 +47,19 @@ static void streamed_products_are_forecast_by_panels(void)
     const row *const all[] = {&in_place, &streamed, &larger};
     static const char *const chosen[] = {"sgemm_split_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90"};
     for (int i = 0; i < 3; i++) {
-        const tb_problem problem = problem_of(all[i]);
+        const tb_product product = product_of(all[i]);
         tb_facts facts = facts_of(all[i]);
         facts.accuracy = TB_ACCURACY_FP32;
-        const tb_plan plan = tb_decide(&problem, &facts);
+        const tb_plan plan = tb_decide(&product, &facts);
         CHECK(plan.kernel && strcmp(plan.kernel->name, chosen[i]) == 0, "n = %lld: %s, not %s",
-              (long long)problem.n, plan.kernel ? plan.kernel->name : "none", chosen[i]);
+              (long long)product.n, plan.kernel ? plan.kernel->name : "none", chosen[i]);
     }
     const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
     for (int64_t n = 512; n <= 16384; n *= 2) {
         const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        const tb_problem problem = problem_of(&row);
-        const double whole = tb_kernel_seconds(kernel, &problem, &h200s[0]),
-                     by_panels = tb_kernel_seconds_by_panels(kernel, &problem, &h200s[0]);
+        const tb_product product = product_of(&row);
+        const double whole = tb_kernel_seconds(kernel, &product, &h200s[0]),
+                     by_panels = tb_kernel_seconds_by_panels(kernel, &product, &h200s[0]);
         CHECK(n < 2048 ? by_panels == whole : by_panels > whole, "n = %lld: %g and %g", (long long)n, whole,
               by_panels);
     }
@@ -93,13 +93,13 @@ static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy d
     kernels[1].efficiency *= 2;
     kernels[1].accuracy = promise;
     kernels[1].least_extent = 512;
-    tb_problem problem = problem_of(&row);
+    tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     facts.kernels = kernels;
     facts.kernel_count = 2;
     facts.accuracy = demanded;
     static char name[16];
-    tb_plan plan = tb_decide(&problem, &facts);
+    tb_plan plan = tb_decide(&product, &facts);
     snprintf(name, sizeof name, "%s", plan.kernel ? plan.kernel->name : "none");
     return name;
 }
@@ -149,11 +149,11 @@ static void a_slower_memory_chooses_what_reads_less(void)
     const tb_chip slower = h100();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const row row = {cases[i].m, cases[i].n, cases[i].k, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        const tb_problem problem = problem_of(&row);
+        const tb_product product = product_of(&row);
         tb_facts facts = facts_of(&row);
         facts.accuracy = TB_ACCURACY_FP32;
         facts.machine.chips = &slower;
-        const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
+        const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
         CHECK((kernel->accuracy == TB_ACCURACY_FP32) == cases[i].splits, "%lld x %lld x %lld by %s",
               (long long)row.m, (long long)row.n, (long long)row.k, kernel->name);
     }
@@ -179,9 +179,9 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
                              "",
                              "",
                              TB_START_NOT};
-            const tb_problem problem = problem_of(j == 0 ? &bound : &row);
-            const double here = kernel->clocks(kernel, &problem, tb_target_of(&h200s[0])),
-                         there = kernel->clocks(kernel, &problem, tb_target_of(&slower));
+            const tb_product product = product_of(j == 0 ? &bound : &row);
+            const double here = kernel->clocks(kernel, &product, tb_target_of(&h200s[0])),
+                         there = kernel->clocks(kernel, &product, tb_target_of(&slower));
             CHECK(there >= here, "%s: %g clocks, %g with a slower memory", kernel->name, here, there);
             CHECK(j > 0 || strcmp(kernel->name, "sgemm_skinny") != 0 || there > 1.3 * here,
                   "%s: %g clocks, %g with a slower memory", kernel->name, here, there);
@@ -193,10 +193,10 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
 static void short_k_goes_in_one_round(void)
 {
     const row row = {704, 3192, 124, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    const tb_problem problem = problem_of(&row);
+    const tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     facts.accuracy = TB_ACCURACY_IEEE;
-    const tb_kernel *kernel = tb_decide(&problem, &facts).kernel;
+    const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
     CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
 }
 
@@ -233,22 +233,22 @@ static void what_is_remembered_is_what_would_be_chosen(void)
             chip.multiprocessors = (int)check_between(&random, 20, 132);
         else if (change == 7)
             chip.memory_bytes_a_clock = (double)check_between(&random, 2, 19);
-        tb_problem problem = problem_of(&row);
-        problem.lda = problem.ldb = problem.ldc = 5000; /* which tells no extent */
+        tb_product product = product_of(&row);
+        product.a.ld = product.b.ld = product.c.ld = 5000; /* which tells no extent */
         if (change == 5)
-            problem.a++;
+            product.a.data = tb_at(&product.a, 1, 0); /* off by one element */
         if (change == 6)
-            problem.beta = 0;
+            product.beta = (tb_scalar){0};
         tb_facts facts = facts_of(&row);
         facts.accuracy = accuracy;
         facts.machine.chips = &chip;
-        const tb_plan anew = tb_decide(&problem, &facts);
+        const tb_plan anew = tb_decide(&product, &facts);
         facts.choices = &memory;
         const uint64_t before = sum_of(&memory);
-        const tb_plan plan = tb_decide(&problem, &facts);
+        const tb_plan plan = tb_decide(&product, &facts);
         repeated += before == sum_of(&memory);
-        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)problem.m,
-              (long long)problem.n, (long long)problem.k, plan.kernel->name, anew.kernel->name);
+        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)product.m,
+              (long long)product.n, (long long)product.k, plan.kernel->name, anew.kernel->name);
     }
     CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
           QUESTIONS);
@@ -256,14 +256,23 @@ static void what_is_remembered_is_what_would_be_chosen(void)
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 20; i++) {
             row.m = 100 + i;
-            const tb_problem problem = problem_of(&row);
+            const tb_product product = product_of(&row);
             tb_facts facts = facts_of(&row);
             facts.choices = &memory;
             const uint64_t before = sum_of(&memory);
-            tb_decide(&problem, &facts);
+            tb_decide(&product, &facts);
             forgotten += round == 1 && before != sum_of(&memory);
         }
     CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
+}
+
+/* The product reads the same matrix, of which the transpose lies in memory. */
+static void lay_across(tb_operand *operand)
+{
+    const int64_t rows = operand->rows;
+    operand->rows = operand->columns;
+    operand->columns = rows;
+    operand->transposed = !operand->transposed;
 }
 
 /* A forecast may depend on whether lines begin at 128 bytes. */
@@ -287,16 +296,16 @@ static void what_is_remembered_is_of_operands_aligned_alike(void)
                          TB_START_NOT};
         const tb_kernel *kernels[2];
         for (int shifted = 0; shifted < 2; shifted++) {
-            tb_problem problem = problem_of(&row);
-            problem.transpose_a = 1;
-            problem.lda = problem.ldb = 3200;
-            problem.a = operand + 4 * shifted;
+            tb_product product = product_of(&row);
+            lay_across(&product.a);
+            product.a.ld = product.b.ld = 3200;
+            product.a.data = operand + 4 * shifted;
             tb_facts facts = facts_of(&row);
             facts.accuracy = TB_ACCURACY_IEEE;
             facts.machine.chips = h200s;
-            const tb_kernel *anew = tb_decide(&problem, &facts).kernel;
+            const tb_kernel *anew = tb_decide(&product, &facts).kernel;
             facts.choices = &memory;
-            kernels[shifted] = tb_decide(&problem, &facts).kernel;
+            kernels[shifted] = tb_decide(&product, &facts).kernel;
             CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
                   (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
         }

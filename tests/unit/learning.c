@@ -1,23 +1,24 @@
 /* What calls took corrects later forecasts of their kind: towards the truth, a step at a time, and of no other kind. */
 #include "lib/learning/learning.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 #include <math.h>
 
 enum { N = 700, CALLS = 40 };
 
-static tb_facts facts_of(const tb_problem *problem, tb_memory memory)
+static tb_facts facts_of(const tb_product *product, tb_memory memory)
 {
-    tb_facts facts = {.a = {.memory = memory}, .b = {.memory = memory}, .c = {.memory = memory}};
+    tb_facts facts = {.places = {{.memory = memory}, {.memory = memory}, {.memory = memory}}};
     facts.machine.host_cores = 4;
-    tb_recall(problem, &facts);
+    tb_recall(product, &facts);
     return facts;
 }
 
 int main(void)
 {
-    const tb_problem square = {.m = N, .n = N, .k = N}, larger = {.m = 4 * N, .n = 4 * N, .k = N},
-                     thin = {.m = 8 * N, .n = 8, .k = 8 * N};
+    const tb_product square = product_square(N), larger = product_sized(4 * N, 4 * N, N),
+                     thin = product_sized(8 * N, 8, 8 * N);
     tb_facts facts = facts_of(&square, TB_MEMORY_HOST);
     const double first = tb_host_seconds(&square, &facts.machine), truth = 6 * first;
     double before = 1;

@@ -7,7 +7,7 @@ enum { ROWS = 128, COLUMNS = 16 };
 static float data[ROWS * COLUMNS];
 static tb_operand_cache cache;
 
-static const tb_matrix matrix = {.data = data, .rows = ROWS, .columns = COLUMNS, .ld = ROWS};
+static const tb_operand matrix = {.data = data, .rows = ROWS, .columns = COLUMNS, .ld = ROWS};
 static const tb_copy_layout layout = {.ld = ROWS};
 
 /* It comes again, and its copy is not there yet. */

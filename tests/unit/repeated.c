@@ -3,6 +3,7 @@
  */
 #include "lib/learning/repeated.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 enum { CALLS = 40, TRIES = 2, TRIES_AND_AGAIN = 6, TRIES_AND_HOME_AGAIN = 8, TRIES_INTERRUPTED = 4 };
 
@@ -17,18 +18,17 @@ static const tb_chip chip = {.open = true,
 /* What has been learned of the host's classes. */
 static double host_ratio = 1;
 
-static tb_facts facts_of(const tb_problem *problem)
+static tb_facts facts_of(const tb_product *product)
 {
-    tb_facts facts = {.a = {.memory = TB_MEMORY_PINNED},
-                      .b = {.memory = TB_MEMORY_PINNED},
-                      .c = {.memory = TB_MEMORY_PINNED},
+    const tb_place pinned = {.memory = TB_MEMORY_PINNED};
+    tb_facts facts = {.places = {pinned, pinned, pinned},
                       .kernels = tb_catalog,
                       .kernel_count = tb_catalog_size,
                       .accuracy = TB_ACCURACY_FP32};
     facts.machine = (tb_machine){.readiness = TB_READY, .host_cores = 16, .chips = &chip, .chip_count = 1};
     facts.machine.host_ratio = host_ratio;
     facts.machine.streamed_ratio = 1;
-    tb_recall_product(problem, &facts);
+    tb_recall_product(product, &facts);
     return facts;
 }
 
@@ -42,11 +42,11 @@ typedef struct course {
 } course;
 
 /* A program that calls it again and again; the first call of either way takes three times as long. */
-static void call_so_often(const tb_problem *problem, course *course, int times)
+static void call_so_often(const tb_product *product, course *course, int times)
 {
     for (int call = 0; call < times; call++) {
-        tb_facts facts = facts_of(problem);
-        tb_plan plan = tb_decide(problem, &facts);
+        tb_facts facts = facts_of(product);
+        tb_plan plan = tb_decide(product, &facts);
         const bool at_home = plan.route == TB_ROUTE_HOST;
         int *calls = at_home ? &course->on_host : &course->on_device;
         const bool is_asleep = course->sleepy && at_home != course->last_on_host;
@@ -57,53 +57,53 @@ static void call_so_often(const tb_problem *problem, course *course, int times)
         course->last_on_host = at_home;
         if (!at_home && course->declines)
             plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, false);
-        tb_learn_product(problem, &facts, &plan, seconds);
+        tb_learn_product(product, &facts, &plan, seconds);
     }
 }
 
 /* Another product's call, whose way is forced. */
 static void take_the_device(void)
 {
-    const tb_problem problem = {.m = 7, .n = 7, .k = 7, .alpha = 1, .lda = 7, .ldb = 7, .ldc = 7};
-    tb_facts facts = facts_of(&problem);
+    const tb_product product = product_square(7);
+    tb_facts facts = facts_of(&product);
     facts.route_forced = true;
     const tb_plan plan = {.route = TB_ROUTE_STREAMED, .device_seconds = 1};
-    tb_learn_product(&problem, &facts, &plan, 1);
+    tb_learn_product(&product, &facts, &plan, 1);
 }
 
-static void call_again_and_again(const tb_problem *problem, course *course)
+static void call_again_and_again(const tb_product *product, course *course)
 {
-    call_so_often(problem, course, CALLS);
+    call_so_often(product, course, CALLS);
 }
 
 /* The host answers while the device is starting, in so many seconds. */
-static void start_at_home(const tb_problem *problem, double seconds, int times)
+static void start_at_home(const tb_product *product, double seconds, int times)
 {
     for (int call = 0; call < times; call++) {
-        const tb_facts facts = facts_of(problem);
+        const tb_facts facts = facts_of(product);
         const tb_plan plan = tb_plan_for_host(TB_REASON_DEVICE_STARTING, false);
-        tb_learn_product(problem, &facts, &plan, seconds);
+        tb_learn_product(product, &facts, &plan, seconds);
     }
 }
 
 /* Another product each time, of which the host is forecast to take so many times what the device does, and what it gets. */
-static tb_problem product_about(int64_t extent, double times, tb_plan *plan)
+static tb_product product_about(int64_t extent, double times, tb_plan *plan)
 {
     static int64_t products;
     const int64_t n = extent + 16 * ++products;
-    const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1, .lda = n, .ldb = n, .ldc = n};
+    const tb_product product = product_square(n);
     host_ratio = 1;
-    tb_facts facts = facts_of(&problem);
+    tb_facts facts = facts_of(&product);
     facts.route_forced = true;
     facts.forced_route = TB_ROUTE_STREAMED;
-    const double device = tb_decide(&problem, &facts).device_seconds;
-    host_ratio = times * device / tb_host_seconds(&problem, &facts.machine);
-    facts = facts_of(&problem);
-    *plan = tb_decide(&problem, &facts);
-    return problem;
+    const double device = tb_decide(&product, &facts).device_seconds;
+    host_ratio = times * device / tb_host_seconds(&product, &facts.machine);
+    facts = facts_of(&product);
+    *plan = tb_decide(&product, &facts);
+    return product;
 }
 
-static tb_problem product_of(double times, tb_plan *plan)
+static tb_product product_of(double times, tb_plan *plan)
 {
     return product_about(2000, times, plan);
 }
@@ -111,70 +111,70 @@ static tb_problem product_of(double times, tb_plan *plan)
 int main(void)
 {
     tb_plan plan;
-    tb_problem problem = product_of(1.1, &plan);
+    tb_product product = product_of(1.1, &plan);
     CHECK(plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_TOO_SMALL, "alike: route %d", plan.route);
     course faster_away = {.host = plan.host_seconds, .streamed = 0.5 * plan.host_seconds};
-    call_again_and_again(&problem, &faster_away);
+    call_again_and_again(&product, &faster_away);
     CHECK(!faster_away.last_on_host && faster_away.on_host == TRIES && faster_away.compared == TRIES,
           "faster on the device: %d calls of the host, %d compared", faster_away.on_host,
           faster_away.compared);
 
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course faster_at_home = {.host = plan.host_seconds, .streamed = 1.2 * plan.host_seconds};
-    call_again_and_again(&problem, &faster_at_home);
+    call_again_and_again(&product, &faster_at_home);
     CHECK(faster_at_home.last_on_host && faster_at_home.on_device == TRIES_AND_AGAIN &&
               faster_at_home.compared == TRIES_AND_AGAIN,
           "faster on the host: %d calls of the device, %d compared", faster_at_home.on_device,
           faster_at_home.compared);
 
     /* What has been found to take much longer has to wait. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course much_faster_at_home = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
-    call_again_and_again(&problem, &much_faster_at_home);
+    call_again_and_again(&product, &much_faster_at_home);
     CHECK(much_faster_at_home.compared == TRIES, "much faster on the host: %d compared",
           much_faster_at_home.compared);
 
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     CHECK(plan.route == TB_ROUTE_STREAMED, "well worth it: route %d", plan.route);
     course too_hopeful = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
-    call_again_and_again(&problem, &too_hopeful);
+    call_again_and_again(&product, &too_hopeful);
     CHECK(too_hopeful.last_on_host && too_hopeful.on_device == TRIES && too_hopeful.compared == TRIES,
           "the host is faster than forecast: %d calls of the device, %d compared", too_hopeful.on_device,
           too_hopeful.compared);
 
     /* Where the device saves 20%, a long product leaves the host; a short one does not, as its few samples say less. */
     for (int is_short = 0; is_short < 2; is_short++) {
-        problem = product_about(is_short ? 500 : 2000, 1.1, &plan);
+        product = product_about(is_short ? 500 : 2000, 1.1, &plan);
         course saving = {.host = plan.host_seconds, .streamed = 0.8 * plan.host_seconds};
-        call_again_and_again(&problem, &saving);
+        call_again_and_again(&product, &saving);
         CHECK(saving.compared == (is_short ? TRIES_AND_AGAIN : TRIES_AND_HOME_AGAIN) &&
                   saving.last_on_host == is_short,
               "20%% of %g s saved: on the host %d", plan.host_seconds, saving.last_on_host);
     }
 
     /* Far from alike: nothing is tried. */
-    problem = product_of(3, &plan);
+    product = product_of(3, &plan);
     course clear = {.host = plan.host_seconds, .streamed = plan.device_seconds};
-    call_again_and_again(&problem, &clear);
+    call_again_and_again(&product, &clear);
     CHECK(clear.on_host == 0 && clear.compared == 0, "three times as fast: %d calls of the host",
           clear.on_host);
 
     /* Of a short one the host's forecast may be off by more. */
-    problem = product_about(500, 3, &plan);
+    product = product_about(500, 3, &plan);
     course doubtful = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
-    call_again_and_again(&problem, &doubtful);
+    call_again_and_again(&product, &doubtful);
     CHECK(doubtful.last_on_host && doubtful.compared == TRIES, "short, three times as fast: %d compared",
           doubtful.compared);
-    problem = product_about(500, 5, &plan);
+    product = product_about(500, 5, &plan);
     course certain = {.host = plan.host_seconds, .streamed = plan.device_seconds};
-    call_again_and_again(&problem, &certain);
+    call_again_and_again(&product, &certain);
     CHECK(certain.compared == 0, "short, five times as fast: %d compared", certain.compared);
 
     /* What is tried a second time counts where the first has been slow by chance. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course unlucky = {.host = plan.host_seconds, .streamed = 1.2 * plan.host_seconds};
     for (int calls = 0; calls < 2; calls++) {
-        call_so_often(&problem, &unlucky, 16);
+        call_so_often(&product, &unlucky, 16);
         CHECK(unlucky.last_on_host == (calls == 0), "after %d calls of the device", unlucky.on_device);
         unlucky.streamed = 0.7 * plan.host_seconds;
     }
@@ -182,30 +182,30 @@ int main(void)
     /* A short product's host that has been slow by chance is tried again though it took almost twice as long, a long one's
      * is not. */
     for (int is_short = 0; is_short < 2; is_short++) {
-        problem = product_about(is_short ? 500 : 2000, 2, &plan);
+        product = product_about(is_short ? 500 : 2000, 2, &plan);
         course slow_once = {.host = 1.9 * plan.device_seconds, .streamed = plan.device_seconds};
         host_ratio *= 0.7; /* the forecast that has the host tried */
-        call_so_often(&problem, &slow_once, 8);
+        call_so_often(&product, &slow_once, 8);
         CHECK(slow_once.on_host == TRIES, "%d calls of a host that is slow", slow_once.on_host);
         slow_once.host = 0.5 * plan.device_seconds;
-        call_so_often(&problem, &slow_once, 7);
+        call_so_often(&product, &slow_once, 7);
         CHECK(slow_once.last_on_host == is_short, "a host that was slow: %d calls of it", slow_once.on_host);
     }
 
     /* Once in a while the other way is tried again. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course changing = {.host = plan.host_seconds, .streamed = 1.4 * plan.host_seconds};
-    call_again_and_again(&problem, &changing);
+    call_again_and_again(&product, &changing);
     changing.streamed = 0.3 * plan.host_seconds;
     for (int i = 0; i < 10; i++)
-        call_again_and_again(&problem, &changing);
+        call_again_and_again(&product, &changing);
     CHECK(!changing.last_on_host, "the device has become faster: %d of its calls", changing.on_device);
 
     /* Between any two calls another product takes the device: the host is never called in a row, and tried all the same. */
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     course interrupted = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
     for (int call = 0; call < CALLS; call++) {
-        call_so_often(&problem, &interrupted, 1);
+        call_so_often(&product, &interrupted, 1);
         take_the_device();
     }
     CHECK(interrupted.last_on_host && interrupted.compared == TRIES_INTERRUPTED, "interrupted: %d compared",
@@ -213,106 +213,106 @@ int main(void)
 
     /* Calls come in pairs, and the host is slow where the call before took the device: a trial that falls into two pairs
      * goes on until it has seen the host awake. */
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     course in_pairs = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds, .sleepy = true};
     for (int call = 0; call < CALLS / 2; call++) {
-        call_so_often(&problem, &in_pairs, call == 0 ? 1 : 2);
+        call_so_often(&product, &in_pairs, call == 0 ? 1 : 2);
         take_the_device();
         in_pairs.last_on_host = false;
     }
-    call_so_often(&problem, &in_pairs, 1);
+    call_so_often(&product, &in_pairs, 1);
     CHECK(in_pairs.last_on_host, "in pairs: %d calls of the host", in_pairs.on_host);
 
     /* Two fast calls of the device are not what it usually takes: such a product soon stays at home. */
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     course lucky = {.host = 0.8 * plan.device_seconds, .streamed = 0.5 * plan.device_seconds};
-    call_so_often(&problem, &lucky, 5);
+    call_so_often(&product, &lucky, 5);
     CHECK(!lucky.last_on_host, "lucky: %d calls of the host", lucky.on_host);
     lucky.streamed = 1.1 * plan.device_seconds;
-    call_so_often(&problem, &lucky, 3);
+    call_so_often(&product, &lucky, 3);
     CHECK(lucky.last_on_host, "no longer lucky: %d calls of the device", lucky.on_device);
 
     /* Of a first trial's two calls the faster counts: the first call takes three times what it says here. */
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     course surprised = {.host = plan.device_seconds / 6, .streamed = plan.device_seconds};
-    call_so_often(&problem, &surprised, 3);
+    call_so_often(&product, &surprised, 3);
     surprised.host = 2 * plan.device_seconds;
-    call_so_often(&problem, &surprised, 1);
+    call_so_often(&product, &surprised, 1);
     CHECK(surprised.on_host == TRIES, "surprised: %d calls of the host", surprised.on_host);
     surprised.host = 0.5 * plan.device_seconds;
-    call_so_often(&problem, &surprised, 1);
+    call_so_often(&product, &surprised, 1);
     CHECK(surprised.last_on_host, "surprised: %d calls of the device", surprised.on_device);
 
     /* Nor does waking the device for a trial count, however often: once it has become faster it is taken. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course asleep = {.host = plan.host_seconds, .streamed = 0.95 * plan.host_seconds, .sleepy = true};
-    call_so_often(&problem, &asleep, 400);
+    call_so_often(&product, &asleep, 400);
     CHECK(asleep.last_on_host, "asleep: %d calls of the device", asleep.on_device);
     asleep.streamed = 0.7 * plan.host_seconds;
-    call_so_often(&problem, &asleep, 100);
+    call_so_often(&product, &asleep, 100);
     CHECK(!asleep.last_on_host, "awake at last: %d calls of the device", asleep.on_device);
 
     /* One slow call of the device does not send a product home that gains by it, and a bad time of it is over some day. */
-    problem = product_of(1.4, &plan);
+    product = product_of(1.4, &plan);
     course moody = {.host = plan.host_seconds, .streamed = 0.7 * plan.host_seconds};
-    call_again_and_again(&problem, &moody);
+    call_again_and_again(&product, &moody);
     moody.streamed *= 5;
-    call_so_often(&problem, &moody, 1);
+    call_so_often(&product, &moody, 1);
     moody.streamed /= 5;
-    call_so_often(&problem, &moody, 1);
+    call_so_often(&product, &moody, 1);
     CHECK(!moody.last_on_host, "a slow call of the device: %d calls of the host", moody.on_host);
     moody.streamed *= 10;
-    call_so_often(&problem, &moody, 2000);
+    call_so_often(&product, &moody, 2000);
     CHECK(moody.last_on_host, "a bad time: %d calls of the device", moody.on_device);
     moody.streamed /= 10;
-    call_so_often(&problem, &moody, 1000);
+    call_so_often(&product, &moody, 1000);
     CHECK(!moody.last_on_host, "the bad time is over: %d calls of the device", moody.on_device);
 
     /* A way that is known to take several times as long costs little by being tried again, and is, should it have been slow
      * by chance; but not where its calls are long. */
     for (int times = 2; times <= 32; times *= 2)
         for (int is_long = 0; is_long < 2; is_long++) {
-            problem = product_about(is_long ? 4001 : 301, times, &plan);
+            product = product_about(is_long ? 4001 : 301, times, &plan);
             const double device = plan.device_seconds;
             course slow = {.host = times * device, .streamed = device};
-            start_at_home(&problem, slow.host, 4);
-            call_so_often(&problem, &slow, 20000);
+            start_at_home(&product, slow.host, 4);
+            call_so_often(&product, &slow, 20000);
             const double spent = slow.on_host * slow.host + slow.on_device * slow.streamed;
             CHECK(spent < 20000 * 1.035 * device, "the host takes %d times as long: %d calls of it", times,
                   slow.on_host);
             CHECK((slow.on_host > 0) == (times == 2 || !is_long), "%d times %g s: %d calls of the host",
                   times, device, slow.on_host);
-            problem = product_about(303, times, &plan);
+            product = product_about(303, times, &plan);
             course by_chance = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
-            start_at_home(&problem, times * plan.device_seconds, 4);
-            call_so_often(&problem, &by_chance, 80 * (times + 1));
+            start_at_home(&product, times * plan.device_seconds, 4);
+            call_so_often(&product, &by_chance, 80 * (times + 1));
             CHECK(by_chance.last_on_host, "the host took %d times as long by chance", times);
         }
 
     /* A device that declines is not asked by every call. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     course declining = {.host = plan.host_seconds, .streamed = 1.2 * plan.host_seconds, .declines = true};
-    call_so_often(&problem, &declining, 1000);
+    call_so_often(&product, &declining, 1000);
     CHECK(declining.compared > 0 && declining.compared < 20, "declining: %d compared", declining.compared);
 
     /* More products than are remembered: none takes over what another has taught. */
     for (int i = 0; i < 3000; i++) {
-        problem = product_of(1.4, &plan);
+        product = product_of(1.4, &plan);
         course another = {.host = plan.host_seconds, .streamed = plan.device_seconds};
-        call_so_often(&problem, &another, 1);
-        const tb_facts first = facts_of(&problem);
+        call_so_often(&product, &another, 1);
+        const tb_facts first = facts_of(&product);
         CHECK(!first.repeated.host_known && !first.repeated.streamed_known, "product %d is known", i);
-        call_so_often(&problem, &another, 4);
+        call_so_often(&product, &another, 4);
     }
 
     /* Forced calls teach nothing. */
-    problem = product_of(1.1, &plan);
+    product = product_of(1.1, &plan);
     for (int call = 0; call < CALLS; call++) {
-        tb_facts facts = facts_of(&problem);
+        tb_facts facts = facts_of(&product);
         facts.route_forced = true;
-        tb_learn_product(&problem, &facts, &plan, 1);
+        tb_learn_product(&product, &facts, &plan, 1);
     }
-    tb_facts facts = facts_of(&problem);
+    tb_facts facts = facts_of(&product);
     CHECK(!facts.repeated.host_known && !facts.repeated.host_due, "forced calls have taught");
     return check_result();
 }

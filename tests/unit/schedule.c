@@ -112,34 +112,41 @@ static void long_chains_are_cut(const tb_kernel *kernel)
     cut_chains += launched.totals;
 }
 
+/* Nothing is read, so that ld, of A and B, tells no more than whether they are aligned. */
+static tb_product product_with(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                               int64_t ld, double beta)
+{
+    return tb_gemm(TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, NULL, ld, NULL, ld, beta, NULL, 0);
+}
+
 /* Multiprocessors of other chips have less shared memory. */
 static void chains_are_not_cut_everywhere(void)
 {
     static const int architectures[] = {75, 80, 86, 100, 120};
-    const tb_problem problem = {.m = 500, .n = 500, .k = 5000, .lda = 4, .ldb = 4, .alpha = 1};
+    const tb_product product = product_with(false, false, 500, 500, 5000, 4, 0);
     tb_launcher other = launcher;
     for (int i = 0; i < 5; i++) {
         other.target.architecture = architectures[i];
         launches = 0;
-        CHECK(tb_launch_simt(&other, tb_find_kernel("sgemm_simt_32x32_4"), &problem, NULL) == TB_OK,
+        CHECK(tb_launch_simt(&other, tb_find_kernel("sgemm_simt_32x32_4"), &product, NULL) == TB_OK,
               "not launched");
         CHECK(!launched.totals, "totals on %d", architectures[i]);
     }
 }
 
-static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *problem, int64_t batches)
+static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product, int64_t batches)
 {
     const bool aligned_along_k =
-        problem->transpose_a && !problem->transpose_b && problem->lda % 4 == 0 && problem->ldb % 4 == 0;
+        product->a.transposed && !product->b.transposed && product->a.ld % 4 == 0 && product->b.ld % 4 == 0;
     const int64_t wave = (int64_t)launcher.target.multiprocessors *
                          (aligned_along_k ? kernel->blocks_along_k : kernel->blocks);
     launches = 0;
-    CHECK(tb_launch_simt_batched(&launcher, kernel, problem, batches, 0, 0, 0, NULL) == TB_OK,
+    CHECK(tb_launch_simt_batched(&launcher, kernel, product, batches, 0, 0, 0, NULL) == TB_OK,
           "%s: not launched", kernel->name);
     const int64_t tiles = launched.tiles_m * launched.tiles_n * batches;
-    CHECK(launched.tiles_m * kernel->tile_m >= problem->m && launched.tiles_n * kernel->tile_n >= problem->n,
+    CHECK(launched.tiles_m * kernel->tile_m >= product->m && launched.tiles_n * kernel->tile_n >= product->n,
           "%s: tiles do not cover C", kernel->name);
-    CHECK(launched.steps >= 1 && launched.steps * kernel->tile_k >= problem->k, "%s: steps do not cover k",
+    CHECK(launched.steps >= 1 && launched.steps * kernel->tile_k >= product->k, "%s: steps do not cover k",
           kernel->name);
     CHECK(launched.pieces > 0 || launched.whole == tiles, "%s: tiles are left over", kernel->name);
     CHECK(launched.dealt == (tiles - launched.whole) * launched.steps, "%s: dealt steps", kernel->name);
@@ -162,7 +169,7 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_problem *proble
     shared_waves += shares;
     uneven_shared_waves += shares && launched.whole < wave && launched.pieces % (tiles - launched.whole) != 0;
     long_chains_are_cut(kernel);
-    every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, problem, batches));
+    every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, product, batches));
 }
 
 static int64_t draw(int64_t most)
@@ -177,17 +184,12 @@ int main(void)
         if (tb_catalog[row].launch != tb_launch_simt)
             continue;
         for (int i = 0; i < SHAPES; i++) {
-            tb_problem problem = {.m = draw(8192),
-                                  .n = draw(8192),
-                                  .k = i % 7 ? draw(100000) : draw(100) - 1,
-                                  .alpha = 1,
-                                  .beta = (float)(i % 2),
-                                  .transpose_a = i / 2 % 2,
-                                  .transpose_b = i / 4 % 2};
-            problem.lda = problem.ldb = 4 + i / 8 % 2; /* aligned or not */
+            const int64_t m = draw(8192), n = draw(8192), k = i % 7 ? draw(100000) : draw(100) - 1;
+            const int64_t ld = 4 + i / 8 % 2; /* aligned or not */
+            const tb_product product = product_with(i / 2 % 2, i / 4 % 2, m, n, k, ld, i % 2);
             launcher.target.multiprocessors = multiprocessors[i % 5];
             launcher.target.clusters = i % 5 == 0 ? &clusters_h200 : NULL;
-            a_product_is_dealt(&tb_catalog[row], &problem, i % 3 ? 1 : draw(40));
+            a_product_is_dealt(&tb_catalog[row], &product, i % 3 ? 1 : draw(40));
         }
     }
     chains_are_not_cut_everywhere();

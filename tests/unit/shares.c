@@ -4,6 +4,7 @@
 #include "kernels/catalog.h"
 #include "kernels/tensor/launch_tensor.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 #include <string.h>
 
@@ -80,7 +81,7 @@ static void launches_come_in_order(const tb_kernel *kernel)
     CHECK(end == launches, "%s comes behind", symbols[end]);
 }
 
-static void shares_cover_k(const tb_problem *p)
+static void shares_cover_k(const tb_product *p)
 {
     CHECK(launched.stages * TB_SPLIT_STAGE_K >= p->k && launched.shares_of_k >= 1 &&
               launched.share_stages * launched.shares_of_k >= launched.stages &&
@@ -160,13 +161,12 @@ static void a_pass_covers_all(const tb_split_arguments *l, int64_t blocks_launch
 }
 
 /* Another B, after which what was made of A is to be where it was. */
-static void a_stays(const tb_kernel *kernel, const tb_problem *p, int64_t n, char *memory)
+static void a_stays(const tb_kernel *kernel, const tb_product *p, int64_t n, char *memory)
 {
     const tb_split_arguments before = launched;
     tb_launcher again = launcher;
-    tb_problem other = *p;
+    const tb_product other = product_sized(p->m, n, p->k);
     again.same_a = true;
-    other.n = n;
     launches = 0;
     const size_t bytes = kernel->workspace(&again, kernel, &other);
     CHECK(kernel->launch(&again, kernel, &other, memory) == TB_OK, "%s refuses another B", kernel->name);
@@ -180,14 +180,14 @@ static void a_stays(const tb_kernel *kernel, const tb_problem *p, int64_t n, cha
 static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
     char *memory = (char *)((uintptr_t)1 << 40); /* only addresses are formed */
-    const tb_problem problem = {.m = m, .n = n, .k = k, .alpha = 1, .lda = m, .ldb = k, .ldc = m};
+    const tb_product product = product_sized(m, n, k);
     launches = 0;
-    size_t bytes = kernel->workspace(&launcher, kernel, &problem);
-    CHECK(kernel->launch(&launcher, kernel, &problem, memory) == TB_OK, "%s refuses", kernel->name);
+    size_t bytes = kernel->workspace(&launcher, kernel, &product);
+    CHECK(kernel->launch(&launcher, kernel, &product, memory) == TB_OK, "%s refuses", kernel->name);
     launches_come_in_order(kernel);
     for (int i = 0; i < launches; i++) {
         launched = arguments[i];
-        shares_cover_k(&problem);
+        shares_cover_k(&product);
         workspace_holds_it(kernel, memory, bytes);
         if (ends_with(symbols[i], "_split"))
             a_pass_covers_all(&launched, blocks[i]);
@@ -195,7 +195,7 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
             pace_has_its_counts((int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k,
                                 blocks[i]);
     }
-    a_stays(kernel, &problem, n > 1 ? n / 2 : 3, memory);
+    a_stays(kernel, &product, n > 1 ? n / 2 : 3, memory);
 }
 
 int main(void)

@@ -61,11 +61,11 @@ static int64_t smallest_extent(int64_t shorts)
     return extent;
 }
 
-static void the_kernel_fits_the_operands(const tb_problem *p)
+static void the_kernel_fits_the_operands(const tb_product *p)
 {
-    bool tall = p->m >= p->n, k_contiguous = tall ? p->transpose_a : !p->transpose_b;
-    const float *x = tall ? p->a : p->b;
-    int64_t ld = tall ? p->lda : p->ldb;
+    bool tall = p->m >= p->n, k_contiguous = tall ? p->a.transposed : !p->b.transposed;
+    const float *x = tall ? p->a.data : p->b.data;
+    int64_t ld = tall ? p->a.ld : p->b.ld;
     /* A row has no second line. */
     const bool alone = (tall ? p->m : p->n) == 1 && (k_contiguous || ld == 1);
     k_contiguous |= alone;
@@ -95,7 +95,7 @@ static int shared_floats(int extent, int architecture)
     return steps * step + 2 * (chunk + slots_before(extent)) * slot;
 }
 
-static void everything_is_covered_once(const tb_problem *p, int architecture)
+static void everything_is_covered_once(const tb_product *p, int architecture)
 {
     const tb_skinny_arguments *a = &launched;
     const bool k_contiguous = strncmp(symbol, "sgemm_skinny_k", 14) == 0,
@@ -137,7 +137,7 @@ static void everything_is_covered_once(const tb_problem *p, int architecture)
     CHECK(launches == 1 || reduced >= p->m * p->n, "the second pass leaves elements out");
 }
 
-static void a_product_is_dealt(const tb_problem *problem, int architecture, int multiprocessors)
+static void a_product_is_dealt(const tb_product *product, int architecture, int multiprocessors)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
     const tb_launcher launcher = {
@@ -146,15 +146,15 @@ static void a_product_is_dealt(const tb_problem *problem, int architecture, int 
         .launch = note_launch,
         .launch_clusters = note_clusters};
     launches = 0;
-    CHECK(kernel->launch(&launcher, kernel, problem, NULL) == TB_OK, "not launched");
-    the_kernel_fits_the_operands(problem);
-    everything_is_covered_once(problem, architecture);
-    size_t bytes = kernel->workspace(&launcher, kernel, problem);
-    size_t needed = (size_t)(launched.pieces * problem->m * problem->n) * sizeof(float);
+    CHECK(kernel->launch(&launcher, kernel, product, NULL) == TB_OK, "not launched");
+    the_kernel_fits_the_operands(product);
+    everything_is_covered_once(product, architecture);
+    size_t bytes = kernel->workspace(&launcher, kernel, product);
+    size_t needed = (size_t)(launched.pieces * product->m * product->n) * sizeof(float);
     CHECK(bytes == (launched.pieces > launched.cluster ? needed : 0), "%zu bytes of workspace", bytes);
     double clocks = kernel->clocks(
-        kernel, problem, (tb_target){.architecture = architecture, .multiprocessors = multiprocessors});
-    double least = 4 * (double)launched.length * (double)problem->k / TB_READ_BYTES_A_CLOCK / multiprocessors;
+        kernel, product, (tb_target){.architecture = architecture, .multiprocessors = multiprocessors});
+    double least = 4 * (double)launched.length * (double)product->k / TB_READ_BYTES_A_CLOCK / multiprocessors;
     CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
 }
 
@@ -173,18 +173,15 @@ int main(void)
     for (int i = 0; i < SHAPES; i++) {
         int64_t sides[] = {draw(&random, 20), draw(&random, 100000)};
         bool tall = check_between(&random, 0, 1) == 1;
-        tb_problem problem = {.m = sides[tall],
-                              .n = sides[!tall],
-                              .k = check_between(&random, 0, 9) == 0 ? 0 : draw(&random, 3000000),
-                              .a =
-                                  memory + (check_between(&random, 0, 1) ? check_between(&random, 0, 31) : 0),
-                              .b = memory + 4 * check_between(&random, 0, 8),
-                              .alpha = 1,
-                              .transpose_a = (int32_t)check_between(&random, 0, 1),
-                              .transpose_b = (int32_t)check_between(&random, 0, 1)};
-        problem.lda = problem.ldb = problem.ldc =
-            3000000 + (check_between(&random, 0, 1) ? check_between(&random, 0, 33) : 0);
-        a_product_is_dealt(&problem, CHECK_PICK(&random, architectures),
+        const int64_t k = check_between(&random, 0, 9) == 0 ? 0 : draw(&random, 3000000);
+        const float *a = memory + (check_between(&random, 0, 1) ? check_between(&random, 0, 31) : 0),
+                    *b = memory + 4 * check_between(&random, 0, 8);
+        const bool transpose_a = check_between(&random, 0, 1) == 1,
+                   transpose_b = check_between(&random, 0, 1) == 1;
+        const int64_t ld = 3000000 + (check_between(&random, 0, 1) ? check_between(&random, 0, 33) : 0);
+        const tb_product product = tb_gemm(TB_SGEMM, transpose_a, transpose_b, sides[tall], sides[!tall], k,
+                                           1, a, ld, b, ld, 0, NULL, ld);
+        a_product_is_dealt(&product, CHECK_PICK(&random, architectures),
                            CHECK_PICK(&random, multiprocessors));
     }
     return check_result();

@@ -78,25 +78,16 @@ static tb_facts facts_of(int count, double copy_rate)
                       .kernel_count = tb_catalog_size};
 }
 
-static tb_problem square(int64_t n)
+static tb_product square(int64_t n)
 {
     static float memory[16] __attribute__((aligned(64)));
-    return (tb_problem){.m = n,
-                        .n = n,
-                        .k = n,
-                        .lda = n,
-                        .ldb = n,
-                        .ldc = n,
-                        .a = memory,
-                        .b = memory,
-                        .c = memory,
-                        .alpha = 1};
+    return tb_gemm(TB_SGEMM, false, false, n, n, n, 1, memory, n, memory, n, 0, memory, n);
 }
 
 static void large_products_are_shared(void)
 {
     tb_facts facts = facts_of(4, 50e9);
-    tb_problem small = square(2048), large = square(16384);
+    tb_product small = square(2048), large = square(16384);
     tb_plan plan = tb_decide(&small, &facts);
     CHECK(plan.part_count == 1, "2048 is shared by %d", plan.part_count);
     plan = tb_decide(&large, &facts);
@@ -107,7 +98,7 @@ static void large_products_are_shared(void)
     /* Two links carry more than one, and so do the threads that copy beside them. */
     facts = facts_of(2, 0);
     facts.accuracy = TB_ACCURACY_FP32;
-    const tb_problem medium = square(8192);
+    const tb_product medium = square(8192);
     plan = tb_decide(&medium, &facts);
     CHECK(plan.part_count == 2, "8192 is computed by %d", plan.part_count);
 
@@ -128,7 +119,7 @@ static void large_products_are_shared(void)
 static void closed_devices_are_asked_for(void)
 {
     tb_facts facts = facts_of(2, 50e9);
-    tb_problem large = square(16384);
+    tb_product large = square(16384);
     chips[1].open = false;
     tb_plan plan = tb_decide(&large, &facts);
     CHECK(plan.part_count == 1 && plan.start == TB_START_MORE, "%d parts, start %d", plan.part_count,
@@ -139,8 +130,8 @@ static void closed_devices_are_asked_for(void)
           plan.start);
 
     /* Operands that lie on it have to wait for it, or for ever. */
-    facts.a.memory = facts.b.memory = facts.c.memory = TB_MEMORY_DEVICE;
-    facts.a.device = facts.b.device = facts.c.device = 1;
+    facts.places[TB_A].memory = facts.places[TB_B].memory = facts.places[TB_C].memory = TB_MEMORY_DEVICE;
+    facts.places[TB_A].device = facts.places[TB_B].device = facts.places[TB_C].device = 1;
     CHECK(tb_decide(&large, &facts).reason == TB_REASON_NO_DEVICE, "a device that failed is used");
     chips[1].failed = false;
     plan = tb_decide(&large, &facts);
@@ -153,7 +144,7 @@ static void slower_devices_get_less(void)
     tb_facts facts = facts_of(2, 50e9);
     chips[1].clock /= 2;
     facts.machine.devices_wanted = 2;
-    tb_problem large = square(16384);
+    tb_product large = square(16384);
     tb_plan plan = tb_decide(&large, &facts);
     CHECK(plan.part_count == 2, "%d parts", plan.part_count);
     int64_t first = plan.parts[0].rows * plan.parts[0].columns,
@@ -165,10 +156,10 @@ static void slower_devices_get_less(void)
 static void a_busy_device_leaves_calls_to_the_host(void)
 {
     tb_facts facts = facts_of(1, 50e9);
-    tb_problem problem = square(2048);
-    CHECK(tb_decide(&problem, &facts).route == TB_ROUTE_STREAMED, "2048 stays on the host");
+    tb_product product = square(2048);
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "2048 stays on the host");
     facts.machine.backlog = 10;
-    CHECK(tb_decide(&problem, &facts).reason == TB_REASON_DEVICE_BUSY, "2048 waits for ten seconds");
+    CHECK(tb_decide(&product, &facts).reason == TB_REASON_DEVICE_BUSY, "2048 waits for ten seconds");
 }
 
 int main(void)

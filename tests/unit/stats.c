@@ -2,10 +2,11 @@
  * reset and a fork start from zero; bytes over the link are those of the matrices.
  */
 #include "include/tileblas.h"
+#include "lib/call/multiply.h"
 #include "lib/reports/counters.h"
-#include "lib/call/sgemm.h"
 #include "lib/reports/stats.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -19,21 +20,16 @@
 #define CALLS_OF_A_THREAD 400
 #define CALLS_OF_A_PAIR   600000
 
-static tb_problem product(int64_t m, int64_t n, int64_t k)
-{
-    return (tb_problem){.m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldc = m, .alpha = 1};
-}
-
-static void record(tb_route route, tb_reason reason, const tb_problem *problem, double seconds)
+static void record(tb_route route, tb_reason reason, const tb_product *product, double seconds)
 {
     tb_facts facts = {.route_forced = false};
     tb_plan plan = {.route = route, .reason = reason, .host_seconds = 3 * seconds};
-    tb_record_call(problem, &facts, &plan, seconds);
+    tb_record_call(product, &facts, &plan, seconds);
 }
 
 static void *make_calls(void *unused)
 {
-    tb_problem small = product(10, 10, 10), large = product(2000, 2000, 2000);
+    tb_product small = product_square(10), large = product_square(2000);
     for (int i = 0; i < CALLS_OF_A_THREAD; i++) {
         record(TB_ROUTE_HOST, i % 4 ? TB_REASON_TOO_SMALL : TB_REASON_DEVICE_STARTING, &small, 0);
         record(TB_ROUTE_STREAMED, TB_REASON_FASTER_ON_DEVICE, &large, 0.25);
@@ -87,7 +83,7 @@ static atomic_bool first_has_called, may_go_on;
 
 static void *call_for_long(void *unused)
 {
-    tb_problem large = product(2000, 2000, 2000);
+    tb_product large = product_square(2000);
     for (int i = 0; i < CALLS_OF_A_PAIR; i++) {
         record(TB_ROUTE_STREAMED, TB_REASON_FASTER_ON_DEVICE, &large, 0.25);
         atomic_store(&first_has_called, true);
@@ -99,7 +95,7 @@ static void *call_for_long(void *unused)
 
 static void *call_once(void *unused)
 {
-    tb_problem small = product(10, 10, 10);
+    tb_product small = product_square(10);
     record(TB_ROUTE_HOST, TB_REASON_TOO_SMALL, &small, 0);
     return unused;
 }
@@ -135,7 +131,7 @@ static void a_forked_child_counts_its_own(void)
         tileblas_get_statistics(&sums);
         bool fresh = sums.host.calls == 0 && sums.streamed.calls == 0 && sums.streamed.seconds == 0 &&
                      reason_calls(&sums, "too small to gain") == 0;
-        tb_problem small = product(10, 10, 10);
+        tb_product small = product_square(10);
         record(TB_ROUTE_HOST, TB_REASON_TOO_SMALL, &small, 0);
         tileblas_get_statistics(&sums);
         _exit(!fresh ? 1 : sums.host.calls != 1 ? 2 : 0);
@@ -180,8 +176,8 @@ static void shapes_are_told_apart_by_volume(void)
         {INT64_MAX, INT64_MAX, INT64_MAX, TB_SHAPE_HUGE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tb_problem problem = product(rows[i].m, rows[i].n, rows[i].k);
-        tb_shape shape = tb_shape_of(&problem);
+        tb_product product = product_sized(rows[i].m, rows[i].n, rows[i].k);
+        tb_shape shape = tb_shape_of(&product);
         CHECK(shape == rows[i].shape, "%lld x %lld x %lld is %s", (long long)rows[i].m, (long long)rows[i].n,
               (long long)rows[i].k, tb_shape_text(shape));
     }
@@ -192,18 +188,18 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
 {
     enum { M = 192, N = 160, K = 256 };
     static float a[M * K], b[K * N], c[M * N];
-    tb_problem problem = product(M, N, K);
-    problem.a = a;
-    problem.b = b;
-    problem.c = c;
+    tb_product product = product_sized(M, N, K);
+    product.a.data = a;
+    product.b.data = b;
+    product.c.data = c;
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
     const tb_host none = {NULL};
     tileblas_statistics sums;
     for (int beta = 0; beta < 2; beta++) {
         tileblas_reset_statistics();
-        problem.beta = (float)beta;
-        tb_sgemm(&problem, &none);
+        product.beta = (tb_scalar){beta, 0};
+        tb_multiply(&product, &none);
         tileblas_get_statistics(&sums);
         const double bytes = sizeof(float) * (double)(M * K + K * N + M * N + beta * M * N);
         CHECK(sums.streamed.calls == 1, "the simulated device took %llu calls", sums.streamed.calls);

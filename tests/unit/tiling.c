@@ -5,6 +5,7 @@
 #include "dispatch/tiling.h"
 #include "words/integers.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 enum { SHAPES = 20, SLOT_BYTES = 1 << 20, POINTS = 8 };
 
@@ -18,14 +19,14 @@ static const tb_chip chip = {.architecture = 90,
 
 #define TARGET ((tb_target){.architecture = 90, .multiprocessors = 132})
 
-static bool is_foreseen(const tb_problem *problem, const tb_tiling *t, const tb_problem *part)
+static bool is_foreseen(const tb_product *product, const tb_tiling *t, const tb_product *part)
 {
     tb_part_size sizes[TB_PART_SIZES];
-    const int count = tb_tiling_sizes(problem, t, sizes);
+    const int count = tb_tiling_sizes(product, t, sizes);
     CHECK(count <= TB_PART_SIZES, "%d sizes", count);
     for (int i = 0; i < count; i++)
         if (sizes[i].rows == part->m && sizes[i].columns == part->n && sizes[i].k == part->k &&
-            (sizes[i].beta == 1) == (part->beta == 1))
+            tb_is_one(sizes[i].beta) == tb_is_one(part->beta))
             return true;
     return false;
 }
@@ -33,7 +34,7 @@ static bool is_foreseen(const tb_problem *problem, const tb_tiling *t, const tb_
 /* A walk over all products that a tiling makes: how much of C's volume they cover, and what the kernel needs for them. */
 typedef struct walk {
     const tb_kernel *kernel;
-    const tb_problem *problem;
+    const tb_product *product;
     const tb_tiling *tiling;
     double volume, workspace;
 } walk;
@@ -41,15 +42,11 @@ typedef struct walk {
 static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
 {
     const tb_launcher launcher = {.target = TARGET};
-    tb_problem part = *walk->problem;
-    part.m = m;
-    part.n = n;
-    part.k = k;
+    tb_product part = tb_sized_like(walk->product, m, n, k, tb_pitched(m + n + k, TB_FP32));
     if (!first)
-        part.beta = 1;
-    CHECK(is_foreseen(walk->problem, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
-          (long long)n, (long long)k, (double)part.beta);
-    part.lda = part.ldb = part.ldc = tb_pitched(m + n + k);
+        part.beta = (tb_scalar){1, 0};
+    CHECK(is_foreseen(walk->product, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
+          (long long)n, (long long)k, part.beta.re);
     double bytes =
         walk->kernel->workspace ? (double)walk->kernel->workspace(&launcher, walk->kernel, &part) : 0;
     walk->workspace = bytes > walk->workspace ? bytes : walk->workspace;
@@ -67,7 +64,7 @@ static void walk_slabs(walk *walk, int64_t m, int64_t n)
     const tb_tiling *t = walk->tiling;
     for (int64_t i = 0; i + 1 < t->slabs; i++)
         multiply(walk, m, n, t->slab_k, i == 0);
-    walk_panels(walk, m, n, t->panel_n, walk->problem->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
+    walk_panels(walk, m, n, t->panel_n, walk->product->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
 }
 
 static bool is_in(const tb_range *range, int64_t index)
@@ -99,8 +96,8 @@ static void take_step(point *point, const tb_step *step)
 static void walk_whole(walk *walk, check_random *random)
 {
     const tb_tiling *t = walk->tiling;
-    const int64_t m = walk->problem->m, n = walk->problem->n, k = walk->problem->k;
-    const int64_t count = tb_step_count(walk->problem, t);
+    const int64_t m = walk->product->m, n = walk->product->n, k = walk->product->k;
+    const int64_t count = tb_step_count(walk->product, t);
     point points[POINTS];
     for (int i = 0; i < POINTS; i++)
         points[i] = (point){.row = check_between(random, 0, m - 1),
@@ -108,7 +105,7 @@ static void walk_whole(walk *walk, check_random *random)
                             .k = check_between(random, 0, k - 1)};
     int64_t completed = 0;
     for (int64_t index = 0; index < count; index++) {
-        const tb_step step = tb_step_at(walk->problem, t, index);
+        const tb_step step = tb_step_at(walk->product, t, index);
         for (int64_t column = 0; column < step.columns.count; column += step.panel_n)
             multiply(walk, step.rows.count, tb_smaller(step.panel_n, step.columns.count - column),
                      step.k.count, step.k.first == 0);
@@ -134,27 +131,28 @@ static void walk_whole(walk *walk, check_random *random)
 static void walk_blocks(walk *walk)
 {
     const tb_tiling *t = walk->tiling;
-    const tb_problem *p = walk->problem;
+    const tb_product *p = walk->product;
     for (int64_t row = 0; row < p->m; row += t->block_m)
         for (int64_t column = 0; column < p->n; column += t->block_n)
             walk_slabs(walk, tb_smaller(t->block_m, p->m - row), tb_smaller(t->block_n, p->n - column));
 }
 
-static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem, double bytes,
+static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product, double bytes,
                              check_random *random)
 {
     tb_tiling t;
+    tb_passage passages[TB_ROLES];
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        passages[role] = (tb_passage)check_between(random, TB_NO_PASSAGE, TB_STRAIGHT);
     const tb_budget budget = {.kernel = kernel,
                               .chip = &chip,
                               .bytes = bytes,
                               .slot_bytes = SLOT_BYTES,
                               .copy_rate = 100e9,
-                              .a = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT),
-                              .b = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT),
-                              .c = check_between(random, TB_NO_PASSAGE, TB_STRAIGHT)};
-    if (!tb_choose_tiling(problem, &budget, &t))
+                              .passages = {passages[TB_A], passages[TB_B], passages[TB_C]}};
+    if (!tb_choose_tiling(product, &budget, &t))
         return;
-    const long long m = problem->m, n = problem->n, k = problem->k;
+    const long long m = product->m, n = product->n, k = product->k;
     CHECK(t.block_m >= 1 && t.block_m <= m && t.block_n >= 1 && t.block_n <= n && t.slab_k >= 1 &&
               t.slabs * t.slab_k >= k && (t.slabs - 1) * t.slab_k < k && t.panel_n >= 1,
           "%s, %lld x %lld x %lld: blocks of %lld x %lld, %lld slabs of %lld", kernel->name, m, n, k,
@@ -162,7 +160,7 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
     if (t.whole) {
         CHECK(t.block_m == m && t.next_n >= 1 && t.next_panel_n >= 1 && t.piece_m >= 1 && t.lead >= 0 &&
                   t.lead < t.slabs && t.band_m >= 1 && t.band_m <= m &&
-                  (t.piece_m == t.band_m || problem->transpose_a),
+                  (t.piece_m == t.band_m || product->a.transposed),
               "%s, %lld x %lld x %lld: rows %lld, columns %lld, panels %lld", kernel->name, m, n, k,
               (long long)t.piece_m, (long long)t.next_n, (long long)t.next_panel_n);
     } else {
@@ -171,16 +169,16 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_problem *problem,
               "%s, %lld x %lld x %lld: rings %lld, %lld, %lld", kernel->name, m, n, k, (long long)t.ring_a,
               (long long)t.ring_b, (long long)t.ring_c);
     }
-    walk walk = {.kernel = kernel, .problem = problem, .tiling = &t};
+    walk walk = {.kernel = kernel, .product = product, .tiling = &t};
     if (t.whole)
         walk_whole(&walk, random);
     else
         walk_blocks(&walk);
     CHECK(walk.volume == (double)m * (double)n * (double)k, "%s, %lld x %lld x %lld: covers %g", kernel->name,
           m, n, k, walk.volume);
-    CHECK(tb_tiling_bytes(problem, &t) + walk.workspace <= bytes,
+    CHECK(tb_tiling_bytes(product, &t) + walk.workspace <= bytes,
           "%s, %lld x %lld x %lld: %g and %g of %g bytes", kernel->name, m, n, k,
-          tb_tiling_bytes(problem, &t), walk.workspace, bytes);
+          tb_tiling_bytes(product, &t), walk.workspace, bytes);
 }
 
 static tb_budget budget_for(tb_passage passage, double bytes)
@@ -190,35 +188,33 @@ static tb_budget budget_for(tb_passage passage, double bytes)
                        .bytes = bytes,
                        .slot_bytes = 8 << 20,
                        .copy_rate = 117e9,
-                       .a = passage,
-                       .b = passage,
-                       .c = passage};
+                       .passages = {passage, passage, passage}};
 }
 
 /* What a cut of large squares is forecast to take, over the longer of what the link and the device need: no more than it did
  * when this was written. */
 static void a_square_is_cut_well(int64_t n, double most)
 {
-    const tb_problem problem = {.m = n, .n = n, .k = n, .alpha = 1};
+    const tb_product product = product_square(n);
     const tb_budget budget = budget_for(TB_BY_SLOTS, 100e9);
     tb_tiling t;
-    CHECK(tb_choose_tiling(&problem, &budget, &t) && t.whole, "%lld: not on the device as a whole",
+    CHECK(tb_choose_tiling(&product, &budget, &t) && t.whole, "%lld: not on the device as a whole",
           (long long)n);
     const double link = 2.0 * sizeof(float) * (double)n * (double)n / chip.link_in;
-    const double work = tb_kernel_seconds(budget.kernel, &problem, &chip);
+    const double work = tb_kernel_seconds(budget.kernel, &product, &chip);
     tb_known_size known[TB_SIZES_KNOWN] = {0};
-    const double ratio = tb_steps_seconds(&problem, &t, &budget, known) / (link > work ? link : work);
+    const double ratio = tb_steps_seconds(&product, &t, &budget, known) / (link > work ? link : work);
     CHECK(ratio >= 1 && ratio < most, "%lld: %.3f of the floor", (long long)n, ratio);
 }
 
 /* Where the fastest cut takes more memory than there is, because of its bands, another one is taken that fits. */
 static void a_tight_product_is_whole(void)
 {
-    const tb_problem problem = {.m = 10240, .n = 8192, .k = 5120, .alpha = 1};
+    const tb_product product = product_sized(10240, 8192, 5120);
     tb_tiling free, tight;
     const tb_budget ample = budget_for(TB_STRAIGHT, 100e9), little = budget_for(TB_STRAIGHT, 1.2e9);
-    CHECK(tb_choose_tiling(&problem, &ample, &free) && free.band_m < problem.m, "no bands");
-    CHECK(tb_choose_tiling(&problem, &little, &tight) && tight.whole, "not on the device as a whole");
+    CHECK(tb_choose_tiling(&product, &ample, &free) && free.band_m < product.m, "no bands");
+    CHECK(tb_choose_tiling(&product, &little, &tight) && tight.whole, "not on the device as a whole");
 }
 
 int main(void)
@@ -231,15 +227,15 @@ int main(void)
     check_random random = {.state = check_seed()};
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; i < SHAPES; i++) {
-            tb_problem problem = {.transpose_a = i & 1,
-                                  .transpose_b = i >> 1 & 1,
-                                  .m = check_between(&random, 1, i % 4 ? 9000 : 40),
-                                  .n = check_between(&random, 1, i % 3 ? 9000 : 40),
-                                  .k = check_between(&random, 1, 9000),
-                                  .alpha = 1};
-            a_product_is_cut(&tb_catalog[row], &problem, (double)check_between(&random, 1 << 20, 400 << 20),
+            const int64_t m = check_between(&random, 1, i % 4 ? 9000 : 40),
+                          n = check_between(&random, 1, i % 3 ? 9000 : 40),
+                          k = check_between(&random, 1, 9000);
+            const bool transpose_a = i & 1, transpose_b = i >> 1 & 1;
+            const tb_product product = tb_gemm(TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, NULL,
+                                               transpose_a ? k : m, NULL, transpose_b ? n : k, 0, NULL, m);
+            a_product_is_cut(&tb_catalog[row], &product, (double)check_between(&random, 1 << 20, 400 << 20),
                              &random);
-            a_product_is_cut(&tb_catalog[row], &problem, 4e9, &random);
+            a_product_is_cut(&tb_catalog[row], &product, 4e9, &random);
         }
     return check_result();
 }

@@ -1,0 +1,21 @@
+/* What kernels of single precision are given: the arguments of SGEMM, column-major.
+ *
+ * C (m x n) = alpha * op(A) (m x k) * op(B) (k x n) + beta * C, sizes in elements, scalars by value. op(X) is X or its
+ * transpose. Plain C, as device code and host code share it.
+ */
+#ifndef TB_KERNELS_SGEMM_H
+#define TB_KERNELS_SGEMM_H
+
+#include <stdint.h>
+
+typedef struct tb_sgemm {
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc; /* distance between columns as stored, in floats */
+    const float *a;        /* as stored m x k, or k x m when transposed */
+    const float *b;        /* as stored k x n, or n x k when transposed */
+    float *c;              /* m x n; never read when beta is 0 */
+    float alpha, beta;
+    int32_t transpose_a, transpose_b; /* 0 or 1 */
+} tb_sgemm;
+
+#endif

@@ -1,0 +1,21 @@
+/* Copies of operands to and from devices. */
+#ifndef TB_COPIES_H
+#define TB_COPIES_H
+
+#include "lib/device/device.h"
+#include "lib/device/memory.h"
+#include "words/operand.h"
+
+/* Every copy of operands goes through here, so that bytes moved over the link are counted. */
+tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
+
+/* Enqueues a copy of the operand, all of which is stored, to target, whose columns lie target_ld elements apart. */
+tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_operand *operand, void *target,
+                          int64_t target_ld);
+
+/* Takes a pitched buffer on the device for the operand, enqueues the copy into it, and lets *operand describe
+ * the copy. */
+tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
+                           tb_buffer *buffer);
+
+#endif

@@ -1,0 +1,29 @@
+/* What matrices are made of. Sizes are in elements wherever an index is meant, and in bytes where memory is. */
+#ifndef TB_ELEMENT_H
+#define TB_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tb_element {
+    TB_FP32,
+    TB_FP64,
+    TB_ELEMENTS,
+} tb_element;
+
+typedef struct tb_element_row {
+    char letter; /* by which BLAS names it: S, D, C, Z */
+    uint8_t bytes;
+    bool is_complex;
+    double roundoff; /* of its real numbers: 2^-24, 2^-53 */
+} tb_element_row;
+
+extern const tb_element_row tb_element_rows[TB_ELEMENTS];
+
+static inline size_t tb_bytes_of(tb_element element)
+{
+    return tb_element_rows[element].bytes;
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* The product: what the arguments of every routine become before anything is decided about them.
+ *
+ *     C[mask] := alpha * op(A) * op(B) + beta * C          op(A) is m x k, op(B) k x n, C m x n
+ *
+ * All column-major; op(X) is X, or its transpose, or that conjugated. Sizes are in elements and 64-bit, scalars by value. The
+ * operands' own rows and columns are those in memory, so that m, n and k can be told from them: what changes one of these
+ * makes a product by one of the functions below.
+ */
+#ifndef TB_PRODUCT_H
+#define TB_PRODUCT_H
+
+#include "words/operand.h"
+#include "words/role.h"
+#include "words/routine.h"
+
+/* Real and imaginary part; those of FP32 are exact in double. */
+typedef struct tb_scalar {
+    double re, im;
+} tb_scalar;
+
+static inline bool tb_is_zero(tb_scalar scalar)
+{
+    return scalar.re == 0 && scalar.im == 0;
+}
+
+static inline bool tb_is_one(tb_scalar scalar)
+{
+    return scalar.re == 1 && scalar.im == 0;
+}
+
+typedef struct tb_product {
+    tb_routine routine; /* that was called */
+    int64_t m, n, k;
+    union {
+        struct {
+            tb_operand a, b, c;
+        };
+        tb_operand operands[TB_ROLES];
+    };
+    tb_scalar alpha, beta; /* where beta is 0, C is not read */
+    tb_triangle mask;      /* of C: what is written */
+    int terms; /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
+} tb_product;
+
+typedef struct tb_range {
+    int64_t first, count;
+} tb_range;
+
+static inline tb_element tb_element_of(const tb_product *product)
+{
+    return product->c.element;
+}
+
+/* The arguments of GEMM in the order of BLAS, column-major. */
+static inline tb_product tb_gemm(tb_routine routine, bool transpose_a, bool transpose_b, int64_t m, int64_t n,
+                                 int64_t k, double alpha, const void *a, int64_t lda, const void *b,
+                                 int64_t ldb, double beta, void *c, int64_t ldc)
+{
+    const tb_element element = tb_routine_rows[routine].element;
+    return (tb_product){
+        .routine = routine,
+        .m = m,
+        .n = n,
+        .k = k,
+        .a = {.data = (void *)a,
+              .rows = transpose_a ? k : m,
+              .columns = transpose_a ? m : k,
+              .ld = lda,
+              .element = element,
+              .transposed = transpose_a},
+        .b = {.data = (void *)b,
+              .rows = transpose_b ? n : k,
+              .columns = transpose_b ? k : n,
+              .ld = ldb,
+              .element = element,
+              .transposed = transpose_b},
+        .c = {.data = c, .rows = m, .columns = n, .ld = ldc, .element = element},
+        .alpha = {alpha, 0},
+        .beta = {beta, 0},
+    };
+}
+
+/* What of an operand the product of some rows and columns of C reads in some steps of k: a rectangle, as it lies in memory. */
+static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_range rows, tb_range columns,
+                                    tb_range k, tb_range *stored_rows, tb_range *stored_columns)
+{
+    const tb_range outer = role == TB_B ? columns : rows, inner = role == TB_C ? columns : k;
+    const bool inner_first = (role == TB_B) != product->operands[role].transposed;
+    *stored_rows = inner_first ? inner : outer;
+    *stored_columns = inner_first ? outer : inner;
+}
+
+/* The product of some rows and columns of C, with some steps of k. After the first steps it adds to what is there. */
+static inline tb_product tb_part_of(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
+{
+    tb_product part = *product;
+    part.m = rows.count;
+    part.n = columns.count;
+    part.k = k.count;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_range r, c;
+        tb_stored_ranges(product, role, rows, columns, k, &r, &c);
+        part.operands[role] = tb_rectangle(&product->operands[role], r.first, c.first, r.count, c.count);
+    }
+    if (k.first > 0)
+        part.beta = (tb_scalar){1, 0};
+    return part;
+}
+
+static inline tb_product tb_rows_of(const tb_product *product, tb_range rows)
+{
+    return tb_part_of(product, rows, (tb_range){0, product->n}, (tb_range){0, product->k});
+}
+
+static inline tb_product tb_columns_of(const tb_product *product, tb_range columns)
+{
+    return tb_part_of(product, (tb_range){0, product->m}, columns, (tb_range){0, product->k});
+}
+
+static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
+{
+    return tb_part_of(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
+}
+
+/* Like the product, but of another size and nowhere: what forecasts and workspaces are asked of. Columns of the operands
+ * lie ld apart. */
+static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int64_t n, int64_t k, int64_t ld)
+{
+    tb_product sized = tb_part_of(product, (tb_range){0, m}, (tb_range){0, n}, (tb_range){0, k});
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        sized.operands[role].data = NULL;
+        sized.operands[role].ld = ld;
+    }
+    return sized;
+}
+
+/* Multiply-adds. */
+static inline double tb_volume(const tb_product *product)
+{
+    return (double)product->m * (double)product->n * (double)product->k;
+}
+
+/* Of all operands, without what lies between columns. */
+static inline size_t tb_product_bytes(const tb_product *product)
+{
+    return tb_operand_bytes(&product->a) + tb_operand_bytes(&product->b) + tb_operand_bytes(&product->c);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* The routines that are taken over: one row each. What a routine is called by, and how its arguments become a product, is in
+ * compat/; all else that is particular to one is here.
+ */
+#ifndef TB_ROUTINE_H
+#define TB_ROUTINE_H
+
+#include "words/element.h"
+
+/* Routines of a class have the same arguments but for the element, so that one function, stamped for each, serves them. */
+typedef enum tb_routine_class {
+    TB_CLASS_GEMM,
+} tb_routine_class;
+
+typedef enum tb_routine {
+#define TB_ROUTINE(NAME, name, class, element) TB_##NAME,
+#include "words/routines.def"
+#undef TB_ROUTINE
+    TB_ROUTINES,
+} tb_routine;
+
+typedef struct tb_routine_row {
+    const char *name;       /* "sgemm" */
+    const char *cblas_name; /* "cblas_sgemm" */
+    const char *reported;   /* as the reference BLAS's handler of errors gets it: "SGEMM " */
+    tb_routine_class class;
+    tb_element element;
+} tb_routine_row;
+
+extern const tb_routine_row tb_routine_rows[TB_ROUTINES];
+
+#endif

@@ -1,0 +1,14 @@
+#include "words/element.h"
+#include "words/routine.h"
+
+const tb_element_row tb_element_rows[TB_ELEMENTS] = {
+    [TB_FP32] = {'S', 4, false, 0x1p-24},
+    [TB_FP64] = {'D', 8, false, 0x1p-53},
+};
+
+const tb_routine_row tb_routine_rows[TB_ROUTINES] = {
+#define TB_ROUTINE(NAME, name, class, element)                                                               \
+    [TB_##NAME] = {#name, "cblas_" #name, #NAME " ", class, element},
+#include "words/routines.def"
+#undef TB_ROUTINE
+};
