@@ -54,7 +54,7 @@ for part in "${parts[@]}"; do
         tail -n 45 "$out/ctest.log"
         ;;
     suites)
-        ctest --test-dir "$build" -L gpu -R "$others" --output-on-failure >"$out/suites.log" 2>&1 || status=1
+        SUITE_WHOLE=1 ctest --test-dir "$build" -L gpu -R "$others" --output-on-failure >"$out/suites.log" 2>&1 || status=1
         tail -n 45 "$out/suites.log"
         ;;
     sanitize)

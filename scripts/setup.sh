@@ -2,8 +2,8 @@
 # Installs what building and testing need, by name and only what is missing, on Debian or Ubuntu as root or
 # with sudo. Where everything is present it changes nothing and asks no network.
 #
-# demo.sh and test.sh source this file. They get: the project's root as working directory, $python (a Python
-# with NumPy and scikit-learn), and the functions say, fail and build.
+# demo.sh, suites.sh and test.sh source this file. They get: the project's root as working directory, $python (a Python
+# with NumPy and scikit-learn), and the functions say, fail, build and want_suites.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -94,6 +94,35 @@ build() {
         fail "building the preset $1 failed; the whole log is $log"
     fi
     sed -n '/^-- TileBLAS/,/^-- Configuring done/{/^-- Configuring/d;s/^--/ /;p}' "$log"
+}
+
+# ---- Other people's programs and tests --------------------------------------------------------------------
+
+want() { # want PACKAGE COMMAND...: installs the package unless the command says that it is there
+    "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
+}
+
+# For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with integers
+# of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; pytest, for NumPy's and
+# SciPy's own tests. The tests go on without them, and say what was skipped.
+want_suites() {
+    want python3-numpy /usr/bin/python3 -c 'import numpy'
+    want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
+    want liblapack3 compgen -G '/usr/lib/*/lapack/liblapack.so.3'
+    want libopenblas64-0-pthread compgen -G '/usr/lib/*/openblas64-*/libblas64.so.3'
+    want libblas64-3 compgen -G '/usr/lib/*/blas64/libblas64.so.3'
+    want liblapack64-3 compgen -G '/usr/lib/*/lapack64/liblapack64.so.3'
+    want libblas-test compgen -G '/usr/lib/*/blas/xblat3s'
+    want liblapack-test compgen -G '/usr/lib/*/lapack/xlintsts'
+    want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core
+    want libarmadillo-dev test -e /usr/include/armadillo
+    want g++ have g++
+    want locales test -e /usr/share/i18n/locales/de_DE
+    if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
+        say "installing: pytest hypothesis, with pip into build/pytest"
+        "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||
+            say "pytest could not be installed: NumPy's and SciPy's own tests are skipped"
+    fi
 }
 
 # ---- Doing it ---------------------------------------------------------------------------------------------

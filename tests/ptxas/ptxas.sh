@@ -6,6 +6,10 @@
 # ptxas.sh --reports folder rows: the same, of what the build has kept there; and fails where fewer blocks of a kernel fit
 # a multiprocessor of 9.0 by their registers than the catalog says. rows is the program that prints what it says.
 #
+# ptxas.sh --record nvcc architecture: the same, and notes in judged.txt what has been found without fault. What stands there,
+# the kernel's text with all that it includes, the compiler and what is asked of its reports being the same, is not compiled
+# again.
+#
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
 # later; all others for any. The ladder, which is plain, is compiled for the oldest alone.
 # Needs no GPU. Exit code 77 where there is no nvcc.
@@ -65,6 +69,11 @@ if [ "$1" = --reports ]; then
     exit
 fi
 
+record=
+if [ "$1" = --record ]; then
+    record=1
+    shift
+fi
 nvcc=$1
 architecture=$2
 if ! command -v "$nvcc" > /dev/null; then
@@ -105,22 +114,41 @@ key_of() {
     { echo "$compiler $flags"; cat "$@"; } | sha256sum | cut -d ' ' -f 1
 }
 
+# What is found without fault stands in judged.txt under that key and the rules.
+judged=$root/tests/ptxas/judged.txt
+rules=$(sed -n '/^judge()/,/^}/p' "$0")
+judged_key_of() {
+    [ -z "$1" ] || echo "$1 $rules" | sha256sum | cut -d ' ' -f 1
+}
+
 compile() {
     report=$reports/$(basename "$1" .cu)
-    key=$([ -z "$cache" ] || key_of "$1")
-    if [ -n "$key" ] && cp "$cache/$key" "$report" 2> /dev/null; then
+    if [ -n "$cache" ] && [ -n "$2" ] && cp "$cache/$2" "$report" 2> /dev/null; then
         return
     fi
     # shellcheck disable=SC2086 # flags
     if ! "$nvcc" $flags -I"$root" -o /dev/null "$1" > "$report" 2>&1; then
         echo "ptxas.sh: nvcc failed" >> "$report"
-    elif [ -n "$key" ]; then
-        cp "$report" "$cache/$key.$$" && mv "$cache/$key.$$" "$cache/$key"
+    elif [ -n "$cache" ] && [ -n "$2" ]; then
+        cp "$report" "$cache/$2.$$" && mv "$cache/$2.$$" "$cache/$2"
     fi
 }
 
+known=0
+new=
 for file in $files; do
-    compile "$file" &
+    key=$(key_of "$file")
+    judged_key=$(judged_key_of "$key")
+    name=${file#"$root"/}
+    if [ -n "$judged_key" ]; then
+        new=$new"$name $architecture $judged_key
+"
+        if [ -z "$record" ] && grep -qsxF "$name $architecture $judged_key" "$judged"; then
+            known=$((known + 1))
+            continue
+        fi
+    fi
+    compile "$file" "$key" &
     running=$((${running:-0} + 1))
     if [ "$running" -ge "${TILEBLAS_PTXAS_JOBS:-2}" ]; then
         wait
@@ -129,4 +157,11 @@ for file in $files; do
 done
 wait
 
-judge "$reports"/*
+[ "$known" = 0 ] || echo "$known files are as they were when judged.txt was written"
+if [ "$known" = 0 ] || [ -n "$(ls "$reports")" ]; then
+    judge "$reports"/* || exit
+fi
+if [ -n "$record" ]; then
+    { [ ! -f "$judged" ] || grep -v " $architecture [0-9a-f]*\$" "$judged"; printf %s "$new"; } | sort > "$judged.$$"
+    mv "$judged.$$" "$judged"
+fi

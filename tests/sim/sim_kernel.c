@@ -12,9 +12,9 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
             (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)));
 }
 
-/* On memory of its own: the thread sanitizer, which looks at every access, would take minutes for it. */
-__attribute__((no_sanitize("thread"))) static void add_multiple(double *sums, const double *column,
-                                                                double factor, int64_t count)
+/* On memory of its own: sanitizers, which look at every access, would take minutes for it. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void
+add_multiple(double *restrict sums, const double *restrict column, double factor, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         sums[i] += column[i] * factor;

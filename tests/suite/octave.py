@@ -18,6 +18,8 @@ RESULT = re.compile(r"tests of (\S+): (\d+) of (\d+)$", re.MULTILINE)
 class Functions:
     """Files of tests; see octave_tests.m."""
 
+    part = None
+
     def __init__(self, names, calls):
         self.names, self.calls = names, calls
 

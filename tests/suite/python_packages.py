@@ -10,10 +10,11 @@ USAGE_ERROR = 4  # pytest's, for names that it does not find
 
 
 class Package:
-    """Test modules of an installed package, without the tests that have one of these words in their names."""
+    """Test modules of an installed package: the tests that have one of the words of `select` in their names, or all, without
+    those that have one of `deselect`."""
 
-    def __init__(self, modules, calls, deselect=()):
-        self.modules, self.calls, self.deselect = modules, calls, deselect
+    def __init__(self, modules, calls, deselect=(), select=(), part=None):
+        self.modules, self.calls, self.deselect, self.select, self.part = modules, calls, deselect, select, part
 
     def run(self, route, work, environment):
         python = [os.environ["SUITE_PYTHON"], "-B", "-s"]
@@ -25,8 +26,10 @@ class Package:
         report = os.path.join(work, "report.xml")
         command = python + ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb=short",
                             f"--junitxml={report}", "--pyargs", *self.modules]
-        if self.deselect:
-            command += ["-k", "not (" + " or ".join(self.deselect) + ")"]
+        words = ["(" + " or ".join(self.select) + ")"] if self.select else []
+        words += ["not (" + " or ".join(self.deselect) + ")"] if self.deselect else []
+        if words:
+            command += ["-k", " and ".join(words)]
         done = subprocess.run(command, cwd=work, env=environment, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode == USAGE_ERROR:
@@ -50,11 +53,15 @@ def parse(report):
     return outcomes
 
 
-# Left out are tests that need gigabytes, and classes that take seconds and call LAPACK alone, inside OpenBLAS.
+# Left out are tests that need gigabytes, and classes that take seconds and call LAPACK alone, inside OpenBLAS. A part has the
+# classes some of whose tests call SGEMM.
+SCIPY = [f"scipy.linalg.tests.test_{name}" for name in ("basic", "batch", "blas", "decomp_polar")]
+SCIPY_PART = Package(SCIPY, 8000, select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite",
+                                          "polar"])
 SUITES = {
     "numpy": Package(["numpy.linalg.tests.test_linalg"] +
                      [f"numpy._core.tests.test_multiarray::Test{name}"
                       for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")],
                      25000, deselect=["huge", "TestCond", "TestDet", "TestEigvals"]),
-    "scipy": Package([f"scipy.linalg.tests.test_{name}" for name in ("basic", "batch", "blas", "decomp_polar")], 8000),
+    "scipy": Package(SCIPY, 8000, part=SCIPY_PART),
 }

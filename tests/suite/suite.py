@@ -2,6 +2,8 @@
 
 usage: suite.py SUITE plain|host|streamed|gpu|system FOLDER
 
+With SUITE_WHOLE=1 in the environment all of a suite is run, otherwise the part that its row names (scripts/suites.sh).
+
 plain       without TileBLAS: the yardstick, kept in FOLDER
 host        preloaded, every product handed to the program's own BLAS
 streamed    preloaded, every product of whatever size on the simulated device
@@ -99,7 +101,9 @@ def main():
 
     name, route, folder = sys.argv[1:]
     suite = (netlib.SUITES | octave.SUITES | python_packages.SUITES)[name]
-    yardstick_path = os.path.join(folder, name + ".json")
+    whole = os.environ.get("SUITE_WHOLE") == "1"
+    suite = suite if whole or not suite.part else suite.part
+    yardstick_path = os.path.join(folder, name + (".whole.json" if whole else ".json"))
     with tempfile.TemporaryDirectory() as work:
         statistics = os.path.join(work, "statistics")
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TILEBLAS_", "LD_PRELOAD"))}
