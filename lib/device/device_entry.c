@@ -1,13 +1,31 @@
 #include "lib/device/device_entry.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 _Thread_local int tb_device_depth __attribute__((tls_model("initial-exec")));
 atomic_bool tb_device_shut;
 
+static atomic_int bringing_up;
+
+#define WAIT_MILLISECONDS 500
+
 static void shut(void)
 {
+    const struct timespec millisecond = {.tv_nsec = 1000000};
     atomic_store(&tb_device_shut, true);
+    for (int i = 0; i < WAIT_MILLISECONDS && atomic_load(&bringing_up) > 0; i++)
+        nanosleep(&millisecond, NULL);
+}
+
+void tb_begin_bringing_up(void)
+{
+    atomic_fetch_add(&bringing_up, 1);
+}
+
+void tb_end_bringing_up(void)
+{
+    atomic_fetch_sub(&bringing_up, 1);
 }
 
 void tb_shut_device_at_exit(void)

@@ -135,6 +135,7 @@ static tb_status bring_up(void)
 {
     int count = 0;
     TB_TRY(tb_device.open(&count));
+    tb_shut_device_at_exit(); /* before what the driver has registered so far */
     if (count <= 0)
         return TB_NO_DEVICE;
     device_count = count;
@@ -157,17 +158,21 @@ static void start_device(void)
 
 static void *start_beside_program(void *unused)
 {
+    tb_begin_bringing_up();
     start_device();
     const tb_machine machine = tb_machine_facts();
     if (machine.chip_count > 0)
         tb_prepare_device(&machine, &machine.chips[0]);
+    tb_end_bringing_up();
     return unused;
 }
 
 static void *open_others(void *unused)
 {
+    tb_begin_bringing_up();
     for (int index = 1; index < device_count; index++)
         open_chip(index);
+    tb_end_bringing_up();
     atomic_store(&opening_more, 0);
     tb_wake_all(&opening_more);
     return unused;
