@@ -211,7 +211,7 @@ void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (kernel->pads && !tb_kernel_takes(kernel, &first->operands[role]))
             contender->pitched[role] = allocate_pitched(&first->operands[role]);
-    size_t workspace = tb_device.workspace(gpu->stream, kernel, first);
+    const size_t workspace = tb_device.prepare(gpu->stream, kernel, first).workspace;
     if (workspace > 0)
         BENCH_CUDA(cudaMalloc(&contender->workspace, workspace));
 }
@@ -255,7 +255,8 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
             enqueue_copy(gpu, &contender->pitched[role], &product->operands[role]);
             aligned.operands[role] = contender->pitched[role];
         }
-    BENCH_TB(tb_device.launch(gpu->stream, contender->kernel, &aligned, contender->workspace));
+    const tb_schedule schedule = tb_device.prepare(gpu->stream, contender->kernel, &aligned);
+    BENCH_TB(tb_device.launch(gpu->stream, contender->kernel, &aligned, &schedule, contender->workspace));
 }
 
 /* The contender's C for the first set, computed over a C of NaN. */

@@ -33,11 +33,6 @@ static int64_t choose_slab(const tb_product *product)
     return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
 
-static tb_target target_of(const tb_budget *budget)
-{
-    return tb_target_of(budget->chip);
-}
-
 int64_t tb_choose_panel(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)
 {
     const tb_kernel *kernel = budget->kernel;
@@ -57,9 +52,8 @@ static void choose_panels(const tb_budget *budget, tb_tiling *tiling)
  * more, where they are shared out. */
 static double workspace_bytes(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
-    if (!budget->kernel->workspace)
+    if (!budget->kernel->prepare)
         return 0;
-    const tb_launcher launcher = {.target = target_of(budget)};
     tb_tiling complete = *tiling;
     if (!tiling->whole)
         choose_panels(budget, &complete);
@@ -69,7 +63,7 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     for (int i = 0; i < count; i++) {
         tb_product part = tb_nominal_part(product, sizes[i].rows, sizes[i].columns, sizes[i].k);
         part.beta = sizes[i].beta;
-        double bytes = (double)budget->kernel->workspace(&launcher, budget->kernel, &part);
+        const double bytes = (double)tb_prepare(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
         most = bytes > most ? bytes : most;
     }
     return most;

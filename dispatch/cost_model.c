@@ -195,13 +195,27 @@ tb_target tb_target_of(const tb_chip *chip)
                        .memory_bytes_a_clock = chip->memory_bytes_a_clock};
 }
 
+/* The schedule is what was prepared for the product. */
+static double seconds_of(const tb_kernel *kernel, const tb_product *product, const tb_schedule *schedule,
+                         const tb_chip *chip)
+{
+    const double arithmetic =
+        kernel->prepare ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
+    const double traffic = (double)tb_product_bytes(product);
+    const double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
+    return kernel->pads ? seconds + pad_seconds(kernel, product, chip) : seconds;
+}
+
+tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+{
+    const tb_schedule schedule = tb_prepare(kernel, product, tb_target_of(chip));
+    return (tb_kernel_times){seconds_of(kernel, product, &schedule, chip),
+                             schedule.clocks_of_a / chip->clock};
+}
+
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    double arithmetic = kernel->clocks ? kernel->clocks(kernel, product, tb_target_of(chip)) / chip->clock
-                                       : tile_seconds(kernel, product, chip);
-    double traffic = bytes(&product->a) + bytes(&product->b) + bytes(&product->c);
-    double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
-    return kernel->pads ? seconds + pad_seconds(kernel, product, chip) : seconds;
+    return tb_time_kernel(kernel, product, chip).all;
 }
 
 /* About so many, and of so many columns at least; where there are fewer columns panels are few. */
@@ -215,8 +229,7 @@ double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *pr
     if (product->n >= COLUMNS_MANY)
         panel = tb_columns_of(product, (tb_range){0, tb_larger(product->n / PANELS, PANEL_LEAST)});
     const double panels = (double)product->n / (double)panel.n;
-    const double of_a =
-        kernel->clocks_of_a ? kernel->clocks_of_a(&panel, tb_target_of(chip)) / chip->clock : 0;
+    const tb_kernel_times times = tb_time_kernel(kernel, &panel, chip);
     const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
-    return panels * (tb_kernel_seconds(kernel, &panel, chip) - of_a) + times_a * of_a;
+    return panels * (times.all - times.of_a) + times_a * times.of_a;
 }

@@ -167,5 +167,28 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
     for (tb_role role = TB_A; role <= TB_B; role++)
         plan->pads[role] = product->k > 0 && in_place(plan, &plan->places[role]) &&
                            !tb_kernel_takes(kernel, &product->operands[role]);
+    if (plan->route == TB_ROUTE_RESIDENT)
+        plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));
     return true;
+}
+
+const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy)
+{
+    const tb_kernel *best = NULL;
+    double best_seconds = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        const bool takes =
+            product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
+        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||
+            !tb_kernel_serves(kernel, product, chip, false) ||
+            tb_prepare(kernel, product, tb_target_of(chip)).workspace > 0)
+            continue;
+        const double seconds = tb_kernel_seconds(kernel, product, chip);
+        if (!best || seconds < best_seconds) {
+            best = kernel;
+            best_seconds = seconds;
+        }
+    }
+    return best;
 }

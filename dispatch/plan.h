@@ -133,6 +133,7 @@ typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
     const tb_kernel *kernel;         /* NULL on the host route */
+    tb_schedule schedule;            /* resident: the kernel's, for this product */
     tb_place places[TB_ROLES];       /* where the operands lie, as in the facts */
     tb_place place;                  /* device and context that do the work */
     bool pads[TB_ROLES];             /* an operand on the device is first copied into pitched memory */
@@ -168,7 +169,12 @@ double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, con
  * device: quick to tell. */
 double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts);
 
-/* The time of the kernel itself, operands in place or still to be padded. */
+/* The time of the kernel itself, operands in place or still to be padded: in all, and, where A is that of the product
+ * before, what it is spared of that. */
+typedef struct tb_kernel_times {
+    double all, of_a;
+} tb_kernel_times;
+tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
 /* The same where columns of C are computed a panel after the other, as in a streamed product: each has its launches; what
@@ -183,6 +189,9 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
  * be. */
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
+
+/* The fastest kernel that needs no memory beside the operands; NULL when none can serve. */
+const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy);
 
 /* The chip as kernels' forecasts see it. */
 tb_target tb_target_of(const tb_chip *chip);

@@ -165,9 +165,8 @@ static const tb_known_size *size_of(const course *course, int64_t m, int64_t n, 
     const tb_budget *budget = course->budget;
     const tb_chip *chip = budget->chip;
     const tb_product part = tb_nominal_part(course->product, m, n, k);
-    *size = (tb_known_size){m, n, k, tb_kernel_seconds(budget->kernel, &part, chip), 0};
-    if (budget->kernel->clocks_of_a)
-        size->seconds_of_a = budget->kernel->clocks_of_a(&part, tb_target_of(chip)) / chip->clock;
+    const tb_kernel_times times = tb_time_kernel(budget->kernel, &part, chip);
+    *size = (tb_known_size){m, n, k, times.all, times.of_a};
     return size;
 }
 

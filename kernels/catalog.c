@@ -126,8 +126,7 @@ TB_KERNEL_FILE(tiled, 0)
         .blocks_along_k = blocks_along_k_,                                                                   \
         .alignment = 1,                                                                                      \
         .entries = entries_sgemm_simt_##shape,                                                               \
-        .workspace = tb_simt_workspace,                                                                      \
-        .clocks = tb_simt_clocks,                                                                            \
+        .prepare = tb_simt_prepare,                                                                            \
         .launch = tb_launch_simt,                                                                            \
     },
 
@@ -201,8 +200,7 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
         .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
         .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE),          \
         .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 128,  \
-        .forced_only = forced_only_, .entries = entries_, .workspace = tb_##family##_workspace,              \
-        .clocks = tb_##family##_clocks, .clocks_of_a = tb_##family##_clocks_of_a,                            \
+        .forced_only = forced_only_, .entries = entries_, .prepare = tb_##family##_prepare,                  \
         .launch = tb_launch_##family,                                                                        \
     }
 
@@ -271,8 +269,7 @@ const tb_kernel tb_catalog[] = {
         .short_side = 16,
         .least_elements = TB_LONG_ELEMENTS,
         .entries = entries_sgemm_skinny,
-        .workspace = tb_skinny_workspace,
-        .clocks = tb_skinny_clocks,
+        .prepare = tb_skinny_prepare,
         .launch = tb_launch_skinny,
     },
     {
@@ -293,9 +290,7 @@ const tb_kernel tb_catalog[] = {
         .accuracy = TB_ACCURACY_FP32,
         .least_extent = 256,
         .entries = entries_sgemm_bf16x6_sm80,
-        .workspace = tb_split_sm80_workspace,
-        .clocks = tb_split_sm80_clocks,
-        .clocks_of_a = tb_split_sm80_clocks_of_a,
+        .prepare = tb_split_sm80_prepare,
         .launch = tb_launch_split_sm80,
     },
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",

@@ -19,6 +19,14 @@ bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture)
     return !kernel->forced_only && (kernel->chosen_end == 0 || architecture < kernel->chosen_end);
 }
 
+tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    tb_schedule schedule = {.clocks = 0};
+    if (kernel->prepare)
+        kernel->prepare(kernel, product, target, &schedule);
+    return schedule;
+}
+
 int tb_transposition(const tb_product *product)
 {
     return 2 * product->a.transposed + product->b.transposed;

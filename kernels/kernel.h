@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Device code of one source file, every architecture in one fat binary. */
 typedef struct tb_module {
@@ -71,6 +72,25 @@ typedef enum tb_accuracy {
     TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
 } tb_accuracy;
 
+/* How a kernel would compute a product: what that is forecast to take, what it needs, and how it is dealt to blocks. */
+#define TB_DEAL_BYTES 256
+typedef struct tb_schedule {
+    double
+        clocks; /* of all launches together, once they run; 0 where the kernel has no forecast of its own */
+    double
+        clocks_of_a; /* of these, what a launch is spared that finds what the one before it made of the same A */
+    size_t workspace; /* bytes of device memory that the launch needs beside the operands */
+    _Alignas(8) unsigned char deal[TB_DEAL_BYTES]; /* the family's own */
+} tb_schedule;
+
+/* Lets a schedule hold a family's deal, and finds it there. */
+#define TB_SET_DEAL(schedule, type, value)                                                                   \
+    do {                                                                                                     \
+        _Static_assert(sizeof(type) <= TB_DEAL_BYTES, "a schedule has room for it");                         \
+        memcpy((schedule)->deal, &(value), sizeof(type));                                                    \
+    } while (0)
+#define TB_DEAL(schedule, type) ((const type *)(const void *)(schedule)->deal)
+
 typedef struct tb_kernel tb_kernel;
 struct tb_kernel {
     const char *name;
@@ -101,14 +121,12 @@ struct tb_kernel {
     const char *summary;    /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */
-    /* Bytes of device memory that launch needs beside the operands; NULL means none. */
-    size_t (*workspace)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
-    /* Forecast of its launches in clocks, once they run; NULL means whole tiles at the row's efficiency. */
-    double (*clocks)(const tb_kernel *kernel, const tb_product *product, tb_target target);
-    /* Of these, what a launch is spared that finds what the one before it made of the same A; NULL means nothing. */
-    double (*clocks_of_a)(const tb_product *product, tb_target target);
+    /* Decides how the product is dealt to blocks; NULL: whole tiles, at the row's efficiency. */
+    void (*prepare)(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                    tb_schedule *schedule);
+    /* As has been prepared for this very product on this target. */
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                        void *workspace);
+                        const tb_schedule *schedule, void *workspace);
 };
 
 /* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
@@ -117,6 +135,9 @@ bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand);
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);
 bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
+
+/* How the kernel would compute the product on such a device. */
+tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target);
 
 /* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */
 int tb_transposition(const tb_product *product);

@@ -22,9 +22,9 @@ tb_sgemm tb_sgemm_of(const tb_product *product)
 }
 
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                          void *workspace)
+                          const tb_schedule *schedule, void *workspace)
 {
-    (void)workspace;
+    (void)schedule, (void)workspace;
     int64_t tiles_m = tb_pieces(product->m, kernel->tile_m), tiles_n = tb_pieces(product->n, kernel->tile_n);
     const tb_sgemm arguments = tb_sgemm_of(product);
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)

@@ -13,7 +13,7 @@ tb_sgemm tb_sgemm_of(const tb_product *product);
 
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                          void *workspace);
+                          const tb_schedule *schedule, void *workspace);
 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */

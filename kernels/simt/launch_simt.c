@@ -280,8 +280,8 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int6
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
-tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
-                              tb_target target)
+static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
+                             tb_target target)
 {
     tb_simt_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                              .tiles_n = tb_pieces(product->n, kernel->tile_n),
@@ -311,21 +311,21 @@ tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_product *product
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
-double tb_simt_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
+void tb_simt_prepare_batch(const tb_kernel *kernel, const tb_product *product, const tb_simt_batch *batch,
+                           tb_target target, tb_schedule *schedule)
 {
-    return START_CLOCKS + tb_simt_plan(kernel, product, 1, target).clocks;
+    const tb_simt_schedule own = plan(kernel, product, batch->count, target);
+    schedule->clocks = START_CLOCKS + own.clocks;
+    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    TB_SET_DEAL(schedule, tb_simt_schedule, own);
 }
 
-size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_product *product, int64_t batches)
-{
-    tb_simt_schedule schedule = tb_simt_plan(kernel, product, batches, launcher->target);
-    return schedule.cluster > 1 ? 0 : 2 * (size_t)schedule.pieces * (size_t)tile_bytes(kernel);
-}
+static const tb_simt_batch single = {.count = 1};
 
-size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
+void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                     tb_schedule *schedule)
 {
-    return tb_simt_workspace_batched(launcher, kernel, product, 1);
+    tb_simt_prepare_batch(kernel, product, &single, target, schedule);
 }
 
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
@@ -372,48 +372,47 @@ static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product
     return &kernel->entries[tb_transposition(product) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 
-tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_product *product, int64_t batches, int64_t stride_a,
-                                 int64_t stride_b, int64_t stride_c, void *workspace)
+tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_product *product, const tb_simt_batch *batch,
+                               const tb_schedule *schedule, void *workspace)
 {
-    const tb_simt_schedule schedule = tb_simt_plan(kernel, product, batches, launcher->target);
-    const int64_t tiles = schedule.tiles_m * schedule.tiles_n * batches;
+    const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
+    const int64_t tiles = own->tiles_m * own->tiles_n * batch->count;
     if (tiles > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
-    const int64_t dealt = (tiles - schedule.whole) * schedule.steps;
-    const int totals = totals_bytes(launcher, kernel, &schedule, dealt);
+    const int64_t dealt = (tiles - own->whole) * own->steps;
+    const int totals = totals_bytes(launcher, kernel, own, dealt);
     const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
-        .stride_a = stride_a,
-        .stride_b = stride_b,
-        .stride_c = stride_c,
-        .tiles_m = schedule.tiles_m,
-        .tiles_n = schedule.tiles_n,
-        .whole = schedule.whole,
-        .steps = schedule.steps,
+        .stride_a = batch->stride_a,
+        .stride_b = batch->stride_b,
+        .stride_c = batch->stride_c,
+        .tiles_m = own->tiles_m,
+        .tiles_n = own->tiles_n,
+        .whole = own->whole,
+        .steps = own->steps,
         .dealt = dealt,
-        .pieces = schedule.pieces,
+        .pieces = own->pieces,
         .partial = workspace,
-        .cluster = schedule.cluster,
+        .cluster = own->cluster,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
         .totals = totals > 0,
     };
-    tb_entry *entry = choose_entry(kernel, product, stride_a, stride_b);
-    if (schedule.cluster > 1)
-        return launcher->launch_clusters(launcher, entry, schedule.whole + schedule.pieces, schedule.cluster,
+    tb_entry *entry = choose_entry(kernel, product, batch->stride_a, batch->stride_b);
+    if (own->cluster > 1)
+        return launcher->launch_clusters(launcher, entry, own->whole + own->pieces, own->cluster,
                                          kernel->threads, shared, &arguments);
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
-    if (schedule.pieces > 0)
+    if (own->pieces > 0)
         TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));
-    TB_TRY(launcher->launch(launcher, entry, schedule.whole + schedule.pieces, kernel->threads, shared,
-                            &arguments));
-    return schedule.pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
+    TB_TRY(launcher->launch(launcher, entry, own->whole + own->pieces, kernel->threads, shared, &arguments));
+    return own->pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
 }
 
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                         void *workspace)
+                         const tb_schedule *schedule, void *workspace)
 {
-    return tb_launch_simt_batched(launcher, kernel, product, 1, 0, 0, 0, workspace);
+    return tb_launch_simt_batch(launcher, kernel, product, &single, schedule, workspace);
 }

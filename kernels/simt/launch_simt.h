@@ -20,21 +20,22 @@ typedef struct tb_simt_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_simt_schedule;
 
-tb_simt_schedule tb_simt_plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
-                              tb_target target);
+/* batches products of the same shape whose operands lie the strides apart, in elements; one launch, and a second where the
+ * schedule splits tiles and there are no clusters. */
+typedef struct tb_simt_batch {
+    int64_t count, stride_a, stride_b, stride_c;
+} tb_simt_batch;
+
+void tb_simt_prepare_batch(const tb_kernel *kernel, const tb_product *product, const tb_simt_batch *batch,
+                           tb_target target, tb_schedule *schedule);
+tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_product *product, const tb_simt_batch *batch,
+                               const tb_schedule *schedule, void *workspace);
 
 /* The catalog's callbacks. */
-double tb_simt_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
-size_t tb_simt_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
+void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                     tb_schedule *schedule);
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                         void *workspace);
-
-/* batches products of the same shape whose operands lie the strides apart, in floats; one launch, and a
- * second where the schedule splits tiles and there are no clusters. */
-size_t tb_simt_workspace_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_product *product, int64_t batches);
-tb_status tb_launch_simt_batched(const tb_launcher *launcher, const tb_kernel *kernel,
-                                 const tb_product *product, int64_t batches, int64_t stride_a,
-                                 int64_t stride_b, int64_t stride_c, void *workspace);
+                         const tb_schedule *schedule, void *workspace);
 
 #endif

@@ -208,34 +208,26 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, tb_target target
     return best;
 }
 
-tb_skinny_schedule tb_skinny_plan(const tb_product *product, tb_target target)
-{
-    const view v = view_of(product);
-    return schedule_of(&v, product->k, target);
-}
-
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
-{
-    (void)kernel;
-    return tb_skinny_plan(product, target).clocks;
-}
-
 /* Where the build's code has clusters, two blocks that have a tile's pieces add them up themselves. Four take longer than a
  * second launch. */
-static int cluster_of(const tb_launcher *launcher, const tb_kernel *kernel, const tb_skinny_schedule *s)
+static int cluster_of(const tb_kernel *kernel, const tb_skinny_schedule *s, tb_target target)
 {
-    if (launcher->target.architecture < 90 || !kernel->entries[s->entry].early || s->pieces != 2)
+    if (target.architecture < 90 || !kernel->entries[s->entry].early || s->pieces != 2)
         return 1;
     const int64_t pairs = s->tiles_short * s->tiles_long;
-    return pairs <= tb_clusters_at_a_time(2, TB_SKINNY_BLOCKS, launcher->target) ? 2 : 1;
+    return pairs <= tb_clusters_at_a_time(2, TB_SKINNY_BLOCKS, target) ? 2 : 1;
 }
 
-size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
+void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                       tb_schedule *schedule)
 {
     const view v = view_of(product);
-    const tb_skinny_schedule s = schedule_of(&v, product->k, launcher->target);
-    bool added_later = s.pieces > 1 && cluster_of(launcher, kernel, &s) == 1;
-    return added_later ? (size_t)(s.pieces * product->m * product->n) * sizeof(float) : 0;
+    tb_skinny_schedule own = schedule_of(&v, product->k, target);
+    own.cluster = cluster_of(kernel, &own, target);
+    const bool added_later = own.pieces > 1 && own.cluster == 1;
+    schedule->clocks = own.clocks;
+    schedule->workspace = added_later ? (size_t)(own.pieces * product->m * product->n) * sizeof(float) : 0;
+    TB_SET_DEAL(schedule, tb_skinny_schedule, own);
 }
 
 /* Each group of lanes adds up a share of the pieces: the more pieces, the more groups and blocks. */
@@ -248,10 +240,10 @@ static tb_status launch_reduce(const tb_launcher *launcher, tb_skinny_arguments 
 }
 
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                           void *workspace)
+                           const tb_schedule *schedule, void *workspace)
 {
     const view v = view_of(product);
-    const tb_skinny_schedule s = schedule_of(&v, product->k, launcher->target);
+    const tb_skinny_schedule s = *TB_DEAL(schedule, tb_skinny_schedule);
     if (s.tiles_long > TB_BLOCKS_MAXIMUM / s.tiles_short ||
         s.pieces > TB_BLOCKS_MAXIMUM / (s.tiles_long * s.tiles_short) || s.rounds / s.pieces >= INT32_MAX)
         return TB_UNSUPPORTED;
@@ -274,7 +266,7 @@ tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel,
         .piece_rounds = (int32_t)(s.rounds / s.pieces),
         .longer = (int32_t)(s.rounds % s.pieces),
         .partial = workspace,
-        .cluster = cluster_of(launcher, kernel, &s),
+        .cluster = s.cluster,
         .tiles_short = (int32_t)s.tiles_short,
         .tiles_long = (int32_t)s.tiles_long,
         .round_k = s.round_k,

@@ -21,15 +21,14 @@ typedef struct tb_skinny_schedule {
     int warps, warps_k; /* of a block */
     int64_t tiles_short, tiles_long, rounds, pieces;
     int shifts, round_k;
+    int cluster;   /* blocks that add up their pieces themselves; 1: none do */
     double clocks; /* forecast of all launches together, once they run */
 } tb_skinny_schedule;
 
-tb_skinny_schedule tb_skinny_plan(const tb_product *product, tb_target target);
-
 /* The catalog's callbacks. */
-double tb_skinny_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
-size_t tb_skinny_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product);
+void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                       tb_schedule *schedule);
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                           void *workspace);
+                           const tb_schedule *schedule, void *workspace);
 
 #endif

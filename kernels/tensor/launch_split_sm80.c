@@ -22,7 +22,7 @@ typedef struct layout {
     size_t offset_a, offset_b, offset_segments, workspace; /* offsets within that */
 } layout;
 
-static layout lay_out(const tb_launcher *launcher, const tb_product *product)
+static layout lay_out(const tb_product *product, tb_target target)
 {
     layout l;
     l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
@@ -31,7 +31,7 @@ static layout lay_out(const tb_launcher *launcher, const tb_product *product)
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
-    l.blocks = launcher->target.multiprocessors;
+    l.blocks = target.multiprocessors;
     if (l.panels_a * l.panels_b < l.blocks)
         l.blocks = l.panels_a * l.panels_b;
     l.workspace = l.offset_segments;
@@ -40,40 +40,37 @@ static layout lay_out(const tb_launcher *launcher, const tb_product *product)
     return l;
 }
 
-size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product)
-{
-    (void)kernel;
-    return lay_out(launcher, product).workspace;
-}
-
 static double split_clocks(double elements, tb_target target)
 {
     const double rate = target.memory_bytes_a_clock > 0 ? target.memory_bytes_a_clock : MEMORY_BYTES_A_CLOCK;
     return elements * SPLIT_BYTES / (MEMORY_SHARE * rate) / target.multiprocessors;
 }
 
-double tb_split_sm80_clocks_of_a(const tb_product *product, tb_target target)
+static double clocks(const layout *l, const tb_product *product, tb_target target)
 {
-    return split_clocks((double)product->m * (double)product->k, target);
+    const int64_t tiles = l->panels_a * l->panels_b;
+    const double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
+    const double elements = (double)(product->m + product->n) * (double)product->k;
+    return LAUNCHES_CLOCKS + split_clocks(elements, target) +
+           (double)tb_pieces(tiles, target.multiprocessors) *
+               (TILE_CLOCKS + (double)l->stages * stage_clocks);
 }
 
-double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
+void tb_split_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                           tb_schedule *schedule)
 {
     (void)kernel;
-    const int multiprocessors = target.multiprocessors;
-    int64_t tiles = tb_pieces(product->m, TILE) * tb_pieces(product->n, TILE);
-    double stages = (double)tb_pieces(product->k, TB_SPLIT_STAGE_K);
-    double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
-    double elements = (double)(product->m + product->n) * (double)product->k;
-    return LAUNCHES_CLOCKS + split_clocks(elements, target) +
-           (double)tb_pieces(tiles, multiprocessors) * (TILE_CLOCKS + stages * stage_clocks);
+    const layout l = lay_out(product, target);
+    schedule->clocks = clocks(&l, product, target);
+    schedule->clocks_of_a = split_clocks((double)product->m * (double)product->k, target);
+    schedule->workspace = l.workspace;
+    TB_SET_DEAL(schedule, layout, l);
 }
 
 tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, void *workspace)
+                               const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
-    const layout l = lay_out(launcher, product);
+    const layout l = *TB_DEAL(schedule, layout);
     const int64_t rows_a = l.panels_a * TILE, rows_b = l.panels_b * TILE;
     char *memory = workspace;
     if (l.stages > INT32_MAX || rows_a > TB_BLOCKS_MAXIMUM || rows_b > TB_BLOCKS_MAXIMUM ||

@@ -9,11 +9,9 @@
 enum { TB_SPLIT_SM80_MULTIPLY = TB_SPLIT_SPLIT + 1 };
 
 /* The catalog's callbacks. */
-size_t tb_split_sm80_workspace(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product);
-double tb_split_sm80_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
-double tb_split_sm80_clocks_of_a(const tb_product *product, tb_target target);
+void tb_split_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                           tb_schedule *schedule);
 tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, void *workspace);
+                               const tb_product *product, const tb_schedule *schedule, void *workspace);
 
 #endif

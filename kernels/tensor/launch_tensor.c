@@ -149,9 +149,10 @@ static double reading_clocks(const family *family, const tb_product *product, tb
 }
 
 /* Reading and multiplying overlap; where both take long, less than wholly. */
-static double clocks(const family *family, const tb_product *product, tb_target target)
+static double clocks(const family *family, const tb_product *product, const schedule *schedule,
+                     tb_target target)
 {
-    const double multiplying = schedule_of(family, product, target.multiprocessors).clocks;
+    const double multiplying = schedule->clocks;
     const double reading = reading_clocks(family, product, target);
     return family->launches_clocks + split_clocks(family, product, product->m + product->n, target) +
            pow(pow(multiplying, OVERLAP) + pow(reading, OVERLAP), 1 / OVERLAP);
@@ -185,16 +186,16 @@ static int64_t pace_words(const layout *l, int64_t works)
     return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
-static layout lay_out(const family *family, const tb_launcher *launcher, const tb_product *product)
+static layout lay_out(const family *family, const tb_product *product, tb_target target)
 {
-    layout l = {.schedule = schedule_of(family, product, launcher->target.multiprocessors)};
+    layout l = {.schedule = schedule_of(family, product, target.multiprocessors)};
     l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(product->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(product->n, l.schedule.tile_n);
     const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
     const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
     const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
-    l.blocks = whole_clusters(launcher->target.multiprocessors);
+    l.blocks = whole_clusters(target.multiprocessors);
     if (works < l.blocks)
         l.blocks = works;
     l.bytes[FOUND_A] = found_bytes(family, rows_a);
@@ -336,38 +337,38 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
     return arguments;
 }
 
-static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
-                        const tb_product *product, void *workspace)
+static void prepare(const family *family, const tb_product *product, tb_target target, tb_schedule *schedule)
 {
-    const layout l = lay_out(family, launcher, product);
-    if (!is_small_enough(&l))
+    const layout l = lay_out(family, product, target);
+    schedule->clocks = clocks(family, product, &l.schedule, target);
+    schedule->clocks_of_a = split_clocks(family, product, product->m, target);
+    schedule->workspace = l.workspace;
+    TB_SET_DEAL(schedule, layout, l);
+}
+
+static tb_status launch(const family *family, const tb_launcher *launcher, const tb_kernel *kernel,
+                        const tb_product *product, const tb_schedule *schedule, void *workspace)
+{
+    const layout *l = TB_DEAL(schedule, layout);
+    if (!is_small_enough(l))
         return TB_UNSUPPORTED;
-    const tb_split_arguments arguments = arguments_of(family, &l, launcher, product, workspace);
+    const tb_split_arguments arguments = arguments_of(family, l, launcher, product, workspace);
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
-    return launch_multiply(launcher, kernel->entries, family->row_bytes, l.blocks, &arguments);
+    return launch_multiply(launcher, kernel->entries, family->row_bytes, l->blocks, &arguments);
 }
 
 /* The catalog's callbacks of a row. */
 #define TB_SPLIT_CALLBACKS(family)                                                                           \
-    size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
-                                   const tb_product *product)                                                \
+    void tb_##family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,         \
+                               tb_schedule *schedule)                                                        \
     {                                                                                                        \
         (void)kernel;                                                                                        \
-        return lay_out(&family, launcher, product).workspace;                                                \
-    }                                                                                                        \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)        \
-    {                                                                                                        \
-        (void)kernel;                                                                                        \
-        return clocks(&family, product, target);                                                             \
-    }                                                                                                        \
-    double tb_##family##_clocks_of_a(const tb_product *product, tb_target target)                            \
-    {                                                                                                        \
-        return split_clocks(&family, product, product->m, target);                                           \
+        prepare(&family, product, target, schedule);                                                         \
     }                                                                                                        \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_product *product, void *workspace)                                 \
+                                 const tb_product *product, const tb_schedule *schedule, void *workspace)    \
     {                                                                                                        \
-        return launch(&family, launcher, kernel, product, workspace);                                        \
+        return launch(&family, launcher, kernel, product, schedule, workspace);                              \
     }
 
 TB_SPLIT_CALLBACKS(bf16x6)

@@ -20,12 +20,10 @@ enum {
 
 /* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
 #define TB_SPLIT_DECLARE(family)                                                                             \
-    size_t tb_##family##_workspace(const tb_launcher *launcher, const tb_kernel *kernel,                     \
-                                   const tb_product *product);                                               \
-    double tb_##family##_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);       \
-    double tb_##family##_clocks_of_a(const tb_product *product, tb_target target);                           \
+    void tb_##family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,         \
+                               tb_schedule *schedule);                                                       \
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_product *product, void *workspace)
+                                 const tb_product *product, const tb_schedule *schedule, void *workspace)
 
 TB_SPLIT_DECLARE(bf16x6);
 TB_SPLIT_DECLARE(bf16x9);

@@ -31,34 +31,15 @@ typedef struct held {
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
-/* The fastest kernel that needs no memory of ours. */
-static const tb_kernel *frugal_kernel(tb_stream *stream, const tb_product *product, const tb_plan *plan)
-{
-    tb_machine machine = tb_machine_facts();
-    const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
-    const tb_kernel *best = NULL;
-    double best_seconds = 0;
-    for (size_t row = 0; chip && row < tb_catalog_size; row++) {
-        const tb_kernel *kernel = &tb_catalog[row];
-        const bool takes =
-            product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
-        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > tb_wanted_accuracy() ||
-            !takes || !tb_kernel_serves(kernel, product, chip, false) ||
-            tb_device.workspace(stream, kernel, product) > 0)
-            continue;
-        double seconds = tb_kernel_seconds(kernel, product, chip);
-        if (!best || seconds < best_seconds) {
-            best = kernel;
-            best_seconds = seconds;
-        }
-    }
-    return best;
-}
-
 static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
-    const tb_kernel *kernel = frugal_kernel(stream, product, plan);
-    return kernel ? tb_device.launch(stream, kernel, product, NULL) : TB_UNSUPPORTED;
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
+    const tb_kernel *kernel = chip ? tb_frugal_kernel(product, chip, tb_wanted_accuracy()) : NULL;
+    if (!kernel)
+        return TB_UNSUPPORTED;
+    const tb_schedule schedule = tb_device.prepare(stream, kernel, product);
+    return tb_device.launch(stream, kernel, product, &schedule, NULL);
 }
 
 /* Steps of k in chunks: the first has the caller's beta, the last may be shorter, and kernels plan by both. */
@@ -71,7 +52,7 @@ static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, co
     for (int i = 0; i < 3; i++) {
         const int64_t left = product->k - firsts[i];
         const tb_product part = tb_steps_of(product, (tb_range){firsts[i], left < chunk ? left : chunk});
-        const size_t bytes = tb_device.workspace(stream, kernel, &part);
+        const size_t bytes = tb_device.prepare(stream, kernel, &part).workspace;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -84,7 +65,9 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     size_t before = SIZE_MAX;
     for (*chunk = product->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
-        const size_t bytes = workspace_of_chunks(stream, plan->kernel, product, *chunk);
+        const size_t bytes = *chunk == product->k
+                                 ? plan->schedule.workspace
+                                 : workspace_of_chunks(stream, plan->kernel, product, *chunk);
         if (bytes == 0)
             return TB_OK;
         if (bytes >= before) /* it does not depend on k */
@@ -110,7 +93,10 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
     do {
         const int64_t left = product->k - held->done;
         const tb_product part = tb_steps_of(product, (tb_range){held->done, left < chunk ? left : chunk});
-        const tb_status status = tb_device.launch(stream, plan->kernel, &part, held->workspace.memory);
+        const tb_schedule schedule =
+            part.k == product->k ? plan->schedule : tb_device.prepare(stream, plan->kernel, &part);
+        const tb_status status =
+            tb_device.launch(stream, plan->kernel, &part, &schedule, held->workspace.memory);
         if (status != TB_OK && !is_repeatable(product, held)) {
             const tb_product rest = tb_steps_of(product, (tb_range){held->done, left});
             return enqueue_frugally(stream, &rest, plan);

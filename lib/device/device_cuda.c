@@ -417,26 +417,25 @@ static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
 }
 
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                             void *workspace)
+                             const tb_schedule *schedule, void *workspace)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, workspace));
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
 }
 
 static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                                   void *workspace)
+                                   const tb_schedule *schedule, void *workspace)
 {
     tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     launcher.interface.same_a = true;
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, workspace));
+    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
 }
 
-static size_t cuda_workspace(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
+static tb_schedule cuda_prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
-    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    return kernel->workspace ? kernel->workspace(&launcher.interface, kernel, product) : 0;
+    return tb_prepare(kernel, product, devices[stream->device].target);
 }
 
 const tb_device_operations tb_device = {
@@ -466,5 +465,5 @@ const tb_device_operations tb_device = {
     .copy = cuda_copy,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,
-    .workspace = cuda_workspace,
+    .prepare = cuda_prepare,
 };

@@ -91,10 +91,11 @@ static tb_product one_round(const tb_chip *chip, const tb_kernel *kernel)
 static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                                void *workspace, double *seconds)
 {
+    const tb_schedule schedule = tb_device.prepare(stream, kernel, product);
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         double start = tb_seconds();
         for (int i = 0; i < IN_A_ROW; i++)
-            TB_TRY(tb_device.launch(stream, kernel, product, workspace));
+            TB_TRY(tb_device.launch(stream, kernel, product, &schedule, workspace));
         TB_TRY(tb_device.synchronize(stream));
         double taken = (tb_seconds() - start) / IN_A_ROW;
         if (repetition == 1 || (repetition > 1 && taken < *seconds))
@@ -146,7 +147,7 @@ static void measure(tb_stream *stream, tb_chip *chip)
     if (kernel) {
         tb_product product = one_round(chip, kernel);
         operands = tb_product_bytes(&product);
-        workspace = tb_device.workspace(stream, kernel, &product);
+        workspace = tb_device.prepare(stream, kernel, &product).workspace;
     }
     void *memory;
     operands = larger(operands, tb_slot_bytes());

@@ -43,10 +43,10 @@ static const tb_kernel *find_kernel(const tb_machine *machine, const tb_chip *ch
 static tb_status multiply(tb_stream *stream, int device, const tb_kernel *kernel, char *memory)
 {
     const tb_product small = square(SMALL, memory);
-    const size_t workspace = tb_device.workspace(stream, kernel, &small);
+    const tb_schedule schedule = tb_device.prepare(stream, kernel, &small);
     tb_buffer buffer = {0};
-    TB_TRY(workspace > 0 ? tb_take_buffer(device, workspace, &buffer) : TB_OK);
-    const tb_status launched = tb_device.launch(stream, kernel, &small, buffer.memory);
+    TB_TRY(schedule.workspace > 0 ? tb_take_buffer(device, schedule.workspace, &buffer) : TB_OK);
+    const tb_status launched = tb_device.launch(stream, kernel, &small, &schedule, buffer.memory);
     const tb_status finished = tb_device.synchronize(stream);
     tb_give_buffer(&buffer);
     return launched != TB_OK ? launched : finished;

@@ -13,10 +13,9 @@
 /* ---- Computing ---------------------------------------------------------------------------------------- */
 
 /* Work that is under way may be using the workspace that was too small. */
-static tb_status need_workspace(tb_stream_run *run, const tb_product *part)
+static tb_status need_workspace(tb_stream_run *run, size_t bytes)
 {
     tb_pipeline *pipeline = run->pipeline;
-    size_t bytes = tb_device.workspace(pipeline->compute, run->kernel, part);
     if (bytes <= run->workspace.bytes)
         return TB_OK;
     if (run->workspace.memory)
@@ -55,7 +54,7 @@ static tb_status take_workspace(tb_stream_run *run)
     const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
     for (int i = 0; i < count; i++) {
         const tb_product part = part_like(run, &sizes[i]);
-        TB_TRY(need_workspace(run, &part));
+        TB_TRY(need_workspace(run, tb_device.prepare(run->pipeline->compute, run->kernel, &part).workspace));
     }
     return TB_OK;
 }
@@ -63,13 +62,14 @@ static tb_status take_workspace(tb_stream_run *run)
 static tb_status multiply(tb_stream_run *run, const tb_product *part)
 {
     tb_pipeline *pipeline = run->pipeline;
-    TB_TRY(need_workspace(run, part));
+    const tb_schedule schedule = tb_device.prepare(pipeline->compute, run->kernel, part);
+    TB_TRY(need_workspace(run, schedule.workspace));
     const tb_product *last = &run->multiplied;
     const bool same_a =
         last->a.data == part->a.data && last->a.ld == part->a.ld && last->m == part->m && last->k == part->k;
     run->multiplied = *part;
     return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
-                                                                run->workspace.memory);
+                                                                &schedule, run->workspace.memory);
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------------- */

@@ -65,6 +65,7 @@ static void perhaps_change(matrix *matrix, check_random *random)
 typedef struct series {
     product products[LAUNCHES];
     tb_product launched[LAUNCHES]; /* the same, as kernels are given them */
+    tb_schedule schedules[LAUNCHES];
     float *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
 } series;
 
@@ -94,7 +95,8 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         s.b[i] = on_device(&p->b);
         s.c[i] = on_device(&p->c);
         s.launched[i] = product_on_device(p, s.a, s.b[i], s.c[i]);
-        const size_t needed = tb_device.workspace(stream, kernel, &s.launched[i]);
+        s.schedules[i] = tb_device.prepare(stream, kernel, &s.launched[i]);
+        const size_t needed = s.schedules[i].workspace;
         bytes = needed > bytes ? needed : bytes;
     }
     s.workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
@@ -119,8 +121,8 @@ static void check_series(tb_stream *stream, const tb_kernel *kernel, check_rando
 {
     series s = make_series(stream, kernel, random);
     for (int i = 0; i < LAUNCHES; i++) {
-        const tb_status status =
-            (i > 0 ? tb_device.launch_again : tb_device.launch)(stream, kernel, &s.launched[i], s.workspace);
+        const tb_status status = (i > 0 ? tb_device.launch_again : tb_device.launch)(
+            stream, kernel, &s.launched[i], &s.schedules[i], s.workspace);
         CHECK(status == TB_OK, "%s: launch %d: status %d", kernel->name, i, status);
     }
     CHECK(tb_device.synchronize(stream) == TB_OK, "%s: not finished", kernel->name);

@@ -175,10 +175,10 @@ void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_
 {
     const tb_product product = sampled_product(d, a, b);
     void *workspace = NULL;
-    size_t bytes = tb_device.workspace(d->stream, kernel, &product);
-    if (bytes > 0)
-        MUST_TB(tb_device.allocate(0, bytes, &workspace));
-    MUST_TB(tb_device.launch(d->stream, kernel, &product, workspace));
+    const tb_schedule schedule = tb_device.prepare(d->stream, kernel, &product);
+    if (schedule.workspace > 0)
+        MUST_TB(tb_device.allocate(0, schedule.workspace, &workspace));
+    MUST_TB(tb_device.launch(d->stream, kernel, &product, &schedule, workspace));
     MUST_TB(tb_device.synchronize(d->stream));
     if (workspace)
         tb_device.release(0, workspace);

@@ -29,21 +29,20 @@ static way way_of(const tb_simt_schedule *schedule)
                                    : ADDED_LATER;
 }
 
-/* Products in one launch, whose operands lie so many floats apart. */
-static int batches;
-static int64_t stride_a, stride_b, stride_c;
+/* Products in one launch, and how far apart their operands lie, in floats. */
+static tb_simt_batch batch;
 
-static size_t batched_workspace(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given)
+static void prepare_batch(const tb_kernel *kernel, const tb_product *given, tb_target target,
+                          tb_schedule *schedule)
 {
-    return tb_simt_workspace_batched(launcher, kernel, given, batches);
+    tb_simt_prepare_batch(kernel, given, &batch, target, schedule);
 }
 
-static tb_status launch_batched(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
-                                void *workspace)
+static tb_status launch_batch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
+                              const tb_schedule *schedule, void *workspace)
 {
-    const tb_simt_schedule schedule = tb_simt_plan(kernel, given, batches, launcher->target);
-    reached[way_of(&schedule)]++;
-    return tb_launch_simt_batched(launcher, kernel, given, batches, stride_a, stride_b, stride_c, workspace);
+    reached[way_of(TB_DEAL(schedule, tb_simt_schedule))]++;
+    return tb_launch_simt_batch(launcher, kernel, given, &batch, schedule, workspace);
 }
 
 static int64_t draw(check_random *random, int64_t most)
@@ -96,8 +95,8 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
 /* The batches' blocks, one behind the other, on the device. A block of all matrices of a kind has the same size. */
 static float *on_device(const matrix *first, int64_t stride, size_t apart)
 {
-    float *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)(batches * stride) * sizeof *blocks);
-    for (int i = 0; i < batches; i++) {
+    float *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)(batch.count * stride) * sizeof *blocks);
+    for (int i = 0; i < batch.count; i++) {
         const matrix *each = (const matrix *)((const char *)first + (size_t)i * apart);
         arena_copy(blocks + i * stride, each->block, each->floats * sizeof *blocks);
     }
@@ -112,16 +111,18 @@ static int64_t stride_of(const matrix *matrix)
 static void run(tb_stream *stream, const tb_kernel *row, const product *products, matrix *results)
 {
     const product *p = &products[0];
-    stride_a = stride_of(&p->a), stride_b = stride_of(&p->b), stride_c = stride_of(&p->c);
-    float *a = on_device(&p->a, stride_a, sizeof *p), *b = on_device(&p->b, stride_b, sizeof *p);
-    float *c = on_device(&p->c, stride_c, sizeof *p);
+    batch.stride_a = stride_of(&p->a);
+    batch.stride_b = stride_of(&p->b);
+    batch.stride_c = stride_of(&p->c);
+    float *a = on_device(&p->a, batch.stride_a, sizeof *p), *b = on_device(&p->b, batch.stride_b, sizeof *p);
+    float *c = on_device(&p->c, batch.stride_c, sizeof *p);
     const tb_product launched = product_on_device(p, a, b, c);
-    size_t bytes = tb_device.workspace(stream, row, &launched);
-    float *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
-    tb_status status = tb_device.launch(stream, row, &launched, workspace);
+    const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
+    float *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
+    tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
-    for (int i = 0; i < batches; i++)
-        arena_copy(results[i].block, c + i * stride_c, results[i].floats * sizeof *c);
+    for (int i = 0; i < batch.count; i++)
+        arena_copy(results[i].block, c + i * batch.stride_c, results[i].floats * sizeof *c);
     float *all[] = {a, b, c, workspace};
     for (int i = 0; i < 4; i++)
         if (all[i])
@@ -131,7 +132,7 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
 /* Batches differ in their elements, not in anything else. */
 static void make_batches(product *products, check_random *random)
 {
-    for (int i = 1; i < batches; i++) {
+    for (int i = 1; i < batch.count; i++) {
         products[i] = products[0];
         matrix *copies[] = {&products[i].a, &products[i].b, &products[i].c};
         for (int j = 0; j < 3; j++) {
@@ -144,16 +145,16 @@ static void make_batches(product *products, check_random *random)
 static void check_product(tb_stream *stream, const tb_kernel *row, const product *products)
 {
     matrix results[BATCHES_MAXIMUM];
-    for (int i = 0; i < batches; i++)
+    for (int i = 0; i < batch.count; i++)
         results[i] = matrix_clone(&products[i].c);
     run(stream, row, products, results);
-    for (int i = 0; i < batches; i++) {
+    for (int i = 0; i < batch.count; i++) {
         const product *p = &products[i];
         char message[256];
         CHECK(product_holds(p, &results[i], message, sizeof message),
               "%s, %lld x %lld x %lld %c%c, beta %g, batch %d of %d: %s", row->name, (long long)p->m,
               (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-              p->beta, i, batches, message);
+              p->beta, i, (int)batch.count, message);
         matrix_free(&results[i]);
     }
 }
@@ -163,15 +164,15 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
     const bool skinny = kernel->launch == tb_launch_skinny;
     for (int i = 0; i < PRODUCTS; i++) {
         product products[BATCHES_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
-        batches = skinny || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
+        batch.count = skinny || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
         make_batches(products, random);
         tb_kernel row = *kernel;
         if (!skinny) {
-            row.launch = launch_batched;
-            row.workspace = batched_workspace;
+            row.launch = launch_batch;
+            row.prepare = prepare_batch;
         }
         check_product(stream, &row, products);
-        for (int b = 0; b < batches; b++) {
+        for (int b = 0; b < batch.count; b++) {
             matrix_free(&products[b].a);
             matrix_free(&products[b].b);
             matrix_free(&products[b].c);

@@ -152,12 +152,13 @@ static void kernels_multiply_or_refuse(void)
                                        memory + SIZE * SIZE, SIZE, 0, c, SIZE);
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        size_t bytes = tb_device.workspace(stream, kernel, &product);
+        const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
+        const size_t bytes = schedule.workspace;
         void *workspace = NULL;
         if (bytes > 0)
             MUST(tb_device.allocate(0, bytes, &workspace));
         memset(c, 0xff, SIZE * SIZE * sizeof(float)); /* NaN: with beta 0 nobody may read it */
-        tb_status status = tb_device.launch(stream, kernel, &product, workspace);
+        tb_status status = tb_device.launch(stream, kernel, &product, &schedule, workspace);
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
         CHECK(status != TB_OK || c[SIZE * SIZE - 1] == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE,

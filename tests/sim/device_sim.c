@@ -134,13 +134,13 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
+static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     (void)stream;
-    tb_launcher launcher = {.target = {.architecture = ARCHITECTURE,
-                                       .multiprocessors = sim_get_settings()->multiprocessors,
-                                       .clusters = clusters(0)}};
-    return kernel->workspace == NULL ? 0 : kernel->workspace(&launcher, kernel, product);
+    return tb_prepare(kernel, product,
+                      (tb_target){.architecture = ARCHITECTURE,
+                                  .multiprocessors = sim_get_settings()->multiprocessors,
+                                  .clusters = clusters(0)});
 }
 
 static void reach_operand(tb_operand *operand, int device, const char *what)
@@ -156,7 +156,8 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
-static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product, void *scratch)
+static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
+                        const tb_schedule *schedule, void *scratch)
 {
     *sim_stream_launch(stream) = (sim_launch){kernel, *product, scratch};
     const tb_product *p = product;
@@ -176,7 +177,9 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
         reach_operand(&inside.a, device, "A");
         reach_operand(&inside.b, device, "B");
     }
-    size_t bytes = workspace(stream, kernel, p);
+    const size_t bytes = schedule->workspace;
+    if (bytes < prepare(stream, kernel, p).workspace)
+        sim_abort("launched with the schedule of another product");
     if (bytes > 0)
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
     if (status != TB_OK)
@@ -187,12 +190,12 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
 }
 
 static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                              void *scratch)
+                              const tb_schedule *schedule, void *scratch)
 {
     const sim_launch now = {kernel, *product, scratch};
     if (!is_same_a(sim_stream_launch(stream), &now))
         sim_abort("launched again with another A, kernel or workspace");
-    return launch(stream, kernel, product, scratch);
+    return launch(stream, kernel, product, schedule, scratch);
 }
 
 const tb_device_operations sim_operations_inside = {
@@ -222,7 +225,7 @@ const tb_device_operations sim_operations_inside = {
     .copy = copy,
     .launch = launch,
     .launch_again = launch_again,
-    .workspace = workspace,
+    .prepare = prepare,
 };
 
 void *sim_allocate(tb_memory memory, int device, size_t bytes)

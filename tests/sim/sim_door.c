@@ -29,11 +29,13 @@ THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event)
 THROUGH_DOOR(event_wait, (tb_event * event), (event))
 THROUGH_DOOR(copy, (tb_stream * stream, const tb_copy *copy), (stream, copy))
 THROUGH_DOOR(launch,
-             (tb_stream * stream, const tb_kernel *kernel, const tb_product *product, void *workspace),
-             (stream, kernel, product, workspace))
+             (tb_stream * stream, const tb_kernel *kernel, const tb_product *product,
+              const tb_schedule *schedule, void *workspace),
+             (stream, kernel, product, schedule, workspace))
 THROUGH_DOOR(launch_again,
-             (tb_stream * stream, const tb_kernel *kernel, const tb_product *product, void *workspace),
-             (stream, kernel, product, workspace))
+             (tb_stream * stream, const tb_kernel *kernel, const tb_product *product,
+              const tb_schedule *schedule, void *workspace),
+             (stream, kernel, product, schedule, workspace))
 
 /* One that answers nothing. */
 #define QUIETLY_THROUGH_DOOR(operation, parameters, arguments)                                               \
@@ -78,9 +80,9 @@ static const tb_clusters *clusters(int device)
     return sim_operations_inside.clusters(device);
 }
 
-static size_t workspace(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
+static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
-    return sim_operations_inside.workspace(stream, kernel, product);
+    return sim_operations_inside.prepare(stream, kernel, product);
 }
 
 const tb_device_operations tb_device = {
@@ -110,5 +112,5 @@ const tb_device_operations tb_device = {
     .copy = copy,
     .launch = launch,
     .launch_again = launch_again,
-    .workspace = workspace,
+    .prepare = prepare,
 };

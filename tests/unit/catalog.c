@@ -86,9 +86,9 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
                 const tb_product product = tb_gemm(TB_SGEMM, transposition / 2, transposition % 2, m, n, k, 1,
                                                    NULL, 1024, NULL, 1024, 0, NULL, 1024);
                 blocks_launched = 0;
-                size_t bytes = kernel->workspace ? kernel->workspace(&launcher, kernel, &product) : 0;
-                void *workspace = malloc(bytes + 1);
-                tb_status status = kernel->launch(&launcher, kernel, &product, workspace);
+                const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+                void *workspace = malloc(schedule.workspace + 1);
+                tb_status status = kernel->launch(&launcher, kernel, &product, &schedule, workspace);
                 free(workspace);
                 CHECK(status == TB_OK || (kernel->k_limit != 0 && k > kernel->k_limit), "%s: status %d",
                       kernel->name, status);

@@ -128,8 +128,9 @@ static void chains_are_not_cut_everywhere(void)
     for (int i = 0; i < 5; i++) {
         other.target.architecture = architectures[i];
         launches = 0;
-        CHECK(tb_launch_simt(&other, tb_find_kernel("sgemm_simt_32x32_4"), &product, NULL) == TB_OK,
-              "not launched");
+        const tb_kernel *kernel = tb_find_kernel("sgemm_simt_32x32_4");
+        const tb_schedule schedule = tb_prepare(kernel, &product, other.target);
+        CHECK(tb_launch_simt(&other, kernel, &product, &schedule, NULL) == TB_OK, "not launched");
         CHECK(!launched.totals, "totals on %d", architectures[i]);
     }
 }
@@ -140,8 +141,11 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
         product->a.transposed && !product->b.transposed && product->a.ld % 4 == 0 && product->b.ld % 4 == 0;
     const int64_t wave = (int64_t)launcher.target.multiprocessors *
                          (aligned_along_k ? kernel->blocks_along_k : kernel->blocks);
+    const tb_simt_batch batch = {.count = batches};
+    tb_schedule schedule;
+    tb_simt_prepare_batch(kernel, product, &batch, launcher.target, &schedule);
     launches = 0;
-    CHECK(tb_launch_simt_batched(&launcher, kernel, product, batches, 0, 0, 0, NULL) == TB_OK,
+    CHECK(tb_launch_simt_batch(&launcher, kernel, product, &batch, &schedule, NULL) == TB_OK,
           "%s: not launched", kernel->name);
     const int64_t tiles = launched.tiles_m * launched.tiles_n * batches;
     CHECK(launched.tiles_m * kernel->tile_m >= product->m && launched.tiles_n * kernel->tile_n >= product->n,
@@ -169,7 +173,7 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     shared_waves += shares;
     uneven_shared_waves += shares && launched.whole < wave && launched.pieces % (tiles - launched.whole) != 0;
     long_chains_are_cut(kernel);
-    every_step_is_dealt_once(kernel, tb_simt_workspace_batched(&launcher, kernel, product, batches));
+    every_step_is_dealt_once(kernel, schedule.workspace);
 }
 
 static int64_t draw(int64_t most)

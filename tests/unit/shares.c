@@ -168,12 +168,13 @@ static void a_stays(const tb_kernel *kernel, const tb_product *p, int64_t n, cha
     const tb_product other = product_sized(p->m, n, p->k);
     again.same_a = true;
     launches = 0;
-    const size_t bytes = kernel->workspace(&again, kernel, &other);
-    CHECK(kernel->launch(&again, kernel, &other, memory) == TB_OK, "%s refuses another B", kernel->name);
+    const tb_schedule schedule = tb_prepare(kernel, &other, again.target);
+    CHECK(kernel->launch(&again, kernel, &other, &schedule, memory) == TB_OK, "%s refuses another B",
+          kernel->name);
     CHECK(launched.parts_a == before.parts_a && launched.used_a == before.used_a &&
               launched.largest_a == before.largest_a && launched.sums_a == before.sums_a,
           "%s: A is elsewhere for %lld columns", kernel->name, (long long)n);
-    workspace_holds_it(kernel, memory, bytes);
+    workspace_holds_it(kernel, memory, schedule.workspace);
     launched = before;
 }
 
@@ -182,13 +183,14 @@ static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int6
     char *memory = (char *)((uintptr_t)1 << 40); /* only addresses are formed */
     const tb_product product = product_sized(m, n, k);
     launches = 0;
-    size_t bytes = kernel->workspace(&launcher, kernel, &product);
-    CHECK(kernel->launch(&launcher, kernel, &product, memory) == TB_OK, "%s refuses", kernel->name);
+    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, &product, &schedule, memory) == TB_OK, "%s refuses",
+          kernel->name);
     launches_come_in_order(kernel);
     for (int i = 0; i < launches; i++) {
         launched = arguments[i];
         shares_cover_k(&product);
-        workspace_holds_it(kernel, memory, bytes);
+        workspace_holds_it(kernel, memory, schedule.workspace);
         if (ends_with(symbols[i], "_split"))
             a_pass_covers_all(&launched, blocks[i]);
         if (strstr(symbols[i], "_128x") && !strstr(symbols[i], "_add"))

@@ -146,14 +146,14 @@ static void a_product_is_dealt(const tb_product *product, int architecture, int 
         .launch = note_launch,
         .launch_clusters = note_clusters};
     launches = 0;
-    CHECK(kernel->launch(&launcher, kernel, product, NULL) == TB_OK, "not launched");
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "not launched");
     the_kernel_fits_the_operands(product);
     everything_is_covered_once(product, architecture);
-    size_t bytes = kernel->workspace(&launcher, kernel, product);
+    const size_t bytes = schedule.workspace;
     size_t needed = (size_t)(launched.pieces * product->m * product->n) * sizeof(float);
     CHECK(bytes == (launched.pieces > launched.cluster ? needed : 0), "%zu bytes of workspace", bytes);
-    double clocks = kernel->clocks(
-        kernel, product, (tb_target){.architecture = architecture, .multiprocessors = multiprocessors});
+    const double clocks = schedule.clocks;
     double least = 4 * (double)launched.length * (double)product->k / TB_READ_BYTES_A_CLOCK / multiprocessors;
     CHECK(clocks >= least, "forecast %g clocks, reading alone takes %g", clocks, least);
 }

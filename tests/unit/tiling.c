@@ -41,14 +41,12 @@ typedef struct walk {
 
 static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
 {
-    const tb_launcher launcher = {.target = TARGET};
     tb_product part = tb_sized_like(walk->product, m, n, k, tb_pitched(m + n + k, TB_FP32));
     if (!first)
         part.beta = (tb_scalar){1, 0};
     CHECK(is_foreseen(walk->product, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
           (long long)n, (long long)k, part.beta.re);
-    double bytes =
-        walk->kernel->workspace ? (double)walk->kernel->workspace(&launcher, walk->kernel, &part) : 0;
+    const double bytes = (double)tb_prepare(walk->kernel, &part, TARGET).workspace;
     walk->workspace = bytes > walk->workspace ? bytes : walk->workspace;
     walk->volume += (double)m * (double)n * (double)k;
 }
