@@ -76,6 +76,9 @@ sim_usage sim_get_usage(void);
 /* Has the watcher called before each copy that a device carries out, by the thread that does; NULL: nobody. */
 void sim_watch_copies(void (*watcher)(const void *source, size_t bytes));
 
+/* Threads that are bringing the driver or a device up at this moment. */
+int sim_devices_opening(void);
+
 /* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);

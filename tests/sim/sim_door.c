@@ -2,6 +2,8 @@
 #include "lib/device/device_entry.h"
 #include "tests/sim/sim.h"
 
+#include <stdatomic.h>
+
 /* An operation that answers a status; TB_DEVICE_LOST when the door is shut. */
 #define THROUGH_DOOR(operation, parameters, arguments)                                                       \
     static tb_status operation parameters                                                                    \
@@ -14,7 +16,24 @@
 
 THROUGH_DOOR(open, (int *device_count), (device_count))
 THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
-THROUGH_DOOR(open_device, (int device), (device))
+/* Bringing a device up, which takes a while. */
+static atomic_int opening;
+
+int sim_devices_opening(void)
+{
+    return atomic_load(&opening);
+}
+
+static tb_status open_device(int device)
+{
+    TB_TRY(tb_enter_device());
+    atomic_fetch_add(&opening, 1);
+    const tb_status status = sim_operations_inside.open_device(device);
+    atomic_fetch_sub(&opening, 1);
+    tb_leave_device();
+    return status;
+}
+
 THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
 THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
 THROUGH_DOOR(allocate_pitched, (int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch),
