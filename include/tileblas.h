@@ -55,17 +55,27 @@ typedef struct tileblas_reason_count {
     unsigned long long calls;
 } tileblas_reason_count;
 
+/* Routines that are taken over, each with its share of all of the above. There will be more in later versions. */
+#define TILEBLAS_ROUTINE_COUNT 1
+
+typedef struct tileblas_routine_statistics {
+    const char *routine; /* "sgemm" */
+    tileblas_route_statistics host, resident, streamed;
+} tileblas_routine_statistics;
+
 typedef struct tileblas_statistics {
     tileblas_route_statistics host;     /* handed to the program's own BLAS */
     tileblas_route_statistics resident; /* operands already on the device */
     tileblas_route_statistics streamed; /* operands copied to the device and back */
     tileblas_shape_statistics shapes[TILEBLAS_SHAPE_COUNT];
     tileblas_reason_count host_reasons[TILEBLAS_REASON_MAXIMUM]; /* why calls went to the host */
+    tileblas_routine_statistics routines[TILEBLAS_ROUTINE_COUNT];
 } tileblas_statistics;
 
-/* The texts are the library's. Calls too small to gain are counted only while the option STATS is not 0: they
+/* Fills at most size bytes, as many as the caller's structure has, of which later versions have more: what an older
+ * library does not know becomes zero. Returns the size of the library's own. The texts are the library's. Calls too small to gain are counted only while the option STATS is not 0: they
  * take a shorter way. Calls whose arguments are irregular, or that leave C as it is, are not counted. */
-TILEBLAS_API void tileblas_get_statistics(tileblas_statistics *statistics);
+TILEBLAS_API size_t tileblas_get_statistics(tileblas_statistics *statistics, size_t size);
 TILEBLAS_API void tileblas_reset_statistics(void);
 
 /* Why the calling thread's last call ran where it did: "streamed with tiled: faster on the device". Writes

@@ -25,6 +25,14 @@ static void add_counts(tb_counts *sum, const json_value *event)
             tb_add_tally(&sum->tallies[route][shape], &amount);
         }
     }
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        const json_value *of_routine =
+            json_member(json_member(event, "routines"), tb_routine_rows[routine].name);
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+            tb_tally amount = read_tally(json_member(of_routine, tb_route_text(route)));
+            tb_add_tally(&sum->routines[routine][route], &amount);
+        }
+    }
     const json_value *reasons = json_member(event, "host_reasons");
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         sum->host_reasons[reason] += (unsigned long long)json_number_of(reasons, tb_reason_text(reason));

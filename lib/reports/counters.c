@@ -15,7 +15,7 @@ typedef struct cell {
 } cell;
 
 typedef struct shard {
-    _Alignas(SHARD_ALIGNMENT) cell cells[TB_ROUTE_COUNT][TB_SHAPE_COUNT];
+    _Alignas(SHARD_ALIGNMENT) cell cells[TB_ROUTINES][TB_ROUTE_COUNT][TB_SHAPE_COUNT];
     atomic_ullong host_reasons[TB_REASON_COUNT];
 } shard;
 
@@ -82,10 +82,10 @@ static double sum_of(const _Atomic(double) *sum)
     return atomic_load_explicit(sum, memory_order_relaxed);
 }
 
-void tb_count_call(tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
+void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
 {
     shard *shard = find_shard();
-    cell *cell = &shard->cells[route][shape];
+    cell *cell = &shard->cells[routine][route][shape];
     atomic_fetch_add_explicit(&cell->calls, call->calls, memory_order_relaxed);
     add(&cell->flop, call->flop);
     add(&cell->seconds, call->seconds);
@@ -104,18 +104,28 @@ void tb_add_tally(tb_tally *sum, const tb_tally *amount)
     sum->won_seconds += amount->won_seconds;
 }
 
+static tb_tally read_cell(const cell *cell)
+{
+    return (tb_tally){atomic_load_explicit(&cell->calls, memory_order_relaxed), sum_of(&cell->flop),
+                      sum_of(&cell->seconds), sum_of(&cell->link_bytes), sum_of(&cell->won_seconds)};
+}
+
+static void read_routine(const shard *shard, tb_routine routine, tb_counts *counts)
+{
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+        for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++) {
+            const tb_tally tally = read_cell(&shard->cells[routine][route][shape]);
+            tb_add_tally(&counts->tallies[route][shape], &tally);
+            tb_add_tally(&counts->routines[routine][route], &tally);
+        }
+}
+
 void tb_read_counts(tb_counts *counts)
 {
     *counts = (tb_counts){0};
     for (int i = 0; i < SHARD_COUNT; i++) {
-        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
-            for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++) {
-                cell *cell = &shards[i].cells[route][shape];
-                tb_tally tally = {atomic_load_explicit(&cell->calls, memory_order_relaxed),
-                                  sum_of(&cell->flop), sum_of(&cell->seconds), sum_of(&cell->link_bytes),
-                                  sum_of(&cell->won_seconds)};
-                tb_add_tally(&counts->tallies[route][shape], &tally);
-            }
+        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+            read_routine(&shards[i], routine, counts);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
             counts->host_reasons[reason] +=
                 atomic_load_explicit(&shards[i].host_reasons[reason], memory_order_relaxed);
@@ -134,9 +144,10 @@ static void reset_cell(cell *cell)
 void tb_reset_counts(void)
 {
     for (int i = 0; i < SHARD_COUNT; i++) {
-        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
-            for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
-                reset_cell(&shards[i].cells[route][shape]);
+        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+            for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+                for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+                    reset_cell(&shards[i].cells[routine][route][shape]);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
             atomic_store_explicit(&shards[i].host_reasons[reason], 0, memory_order_relaxed);
     }

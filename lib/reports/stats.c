@@ -73,7 +73,7 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
         .won_seconds =
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
-    tb_count_call(plan->route, tb_shape_of(product), plan->reason, &call);
+    tb_count_call(product->routine, plan->route, tb_shape_of(product), plan->reason, &call);
 
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(product, facts, plan, seconds);
@@ -97,7 +97,9 @@ static tileblas_route_statistics read_route(const tb_counts *counts, tb_route ro
 _Static_assert(TILEBLAS_SHAPE_COUNT == TB_SHAPE_COUNT, "tileblas.h has a place for every shape");
 _Static_assert(TILEBLAS_REASON_MAXIMUM >= TB_REASON_COUNT, "tileblas.h has a place for every reason");
 
-void tileblas_get_statistics(tileblas_statistics *statistics)
+_Static_assert(TILEBLAS_ROUTINE_COUNT == TB_ROUTINES, "tileblas.h has a place for every routine");
+
+static void fill(tileblas_statistics *statistics)
 {
     tb_counts counts;
     tb_read_counts(&counts);
@@ -116,6 +118,23 @@ void tileblas_get_statistics(tileblas_statistics *statistics)
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         statistics->host_reasons[reason] =
             (tileblas_reason_count){tb_reason_text(reason), counts.host_reasons[reason]};
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        statistics->routines[routine] = (tileblas_routine_statistics){
+            .routine = tb_routine_rows[routine].name,
+            .host = published(&counts.routines[routine][TB_ROUTE_HOST]),
+            .resident = published(&counts.routines[routine][TB_ROUTE_RESIDENT]),
+            .streamed = published(&counts.routines[routine][TB_ROUTE_STREAMED]),
+        };
+}
+
+size_t tileblas_get_statistics(tileblas_statistics *statistics, size_t size)
+{
+    tileblas_statistics own;
+    const size_t known = size < sizeof own ? size : sizeof own;
+    fill(&own);
+    memcpy(statistics, &own, known);
+    memset((char *)statistics + known, 0, size - known);
+    return sizeof own;
 }
 
 void tileblas_reset_statistics(void)

@@ -95,6 +95,21 @@ static void write_members(tb_json *json, const tb_tally *tally)
     tb_json_number(json, "won_seconds", tally->won_seconds);
 }
 
+/* Routes that had no calls are left out. */
+static void write_routine(tb_json *json, const tb_counts *counts, tb_routine routine)
+{
+    tb_json_open(json, tb_routine_rows[routine].name, '{');
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        const tb_tally *tally = &counts->routines[routine][route];
+        if (tally->calls == 0)
+            continue;
+        tb_json_open(json, tb_route_text(route), '{');
+        write_members(json, tally);
+        tb_json_close(json, '}');
+    }
+    tb_json_close(json, '}');
+}
+
 /* Shapes that had no calls are left out. */
 void tb_write_counts(tb_json *json, const tb_counts *counts)
 {
@@ -115,6 +130,10 @@ void tb_write_counts(tb_json *json, const tb_counts *counts)
         tb_json_close(json, '}');
         tb_json_close(json, '}');
     }
+    tb_json_close(json, '}');
+    tb_json_open(json, "routines", '{');
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        write_routine(json, counts, routine);
     tb_json_close(json, '}');
     tb_json_open(json, "host_reasons", '{');
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
