@@ -71,8 +71,8 @@ function(tileblas_all_run_code_from least end result)
 endfunction()
 
 # tileblas_embed_kernels(target [ARCHITECTURES list] file.cu ...)
-# Compiles each file and adds it to the target as the array tb_image_<stem>. Without nvcc it only says so to
-# the sources of the target: TB_WITH_KERNELS is 0 and every image is NULL.
+# Compiles each file, of the source or the build folder, and adds it to the target as the array tb_image_<stem>. Without
+# nvcc it only says so to the sources of the target: TB_WITH_KERNELS is 0 and every image is NULL.
 function(tileblas_embed_kernels target)
     cmake_parse_arguments(PARSE_ARGV 1 embed "" "" "ARCHITECTURES")
     if(NOT TILEBLAS_WITH_CUDA)
@@ -88,6 +88,10 @@ function(tileblas_embed_kernels target)
     target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
     foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)
         get_filename_component(stem ${source} NAME_WE)
+        set(path ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+        if(NOT EXISTS ${path})
+            set(path ${CMAKE_CURRENT_BINARY_DIR}/${source})
+        endif()
         set(image ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin)
         get_filename_component(folder ${image} DIRECTORY)
         file(MAKE_DIRECTORY ${folder})
@@ -95,8 +99,8 @@ function(tileblas_embed_kernels target)
             OUTPUT ${image}
             COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${image}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
                     -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${image}.d -o ${image}
-                    ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-            DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh
+                    ${path}
+            DEPENDS ${path} ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh
             BYPRODUCTS ${image}.ptxas
             DEPFILE ${image}.d
             COMMENT "Compiling kernel ${source}"

@@ -3,8 +3,8 @@
 
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
-#include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
+#include "kernels/simt/shapes.h"
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
 
@@ -44,96 +44,9 @@ TB_LADDER_FILES
 TB_KERNEL_FILE(naive, 0)
 TB_KERNEL_FILE(tiled, 0)
 
-/* The SIMT family: tile and steps of k a stage, slices into which a block divides k, threads, stages, blocks a
- * multiprocessor, and where A and B are aligned and both along k, share of the FMA peak, what A and B along k cost of it.
- * 64x64_2's shape asks for two blocks only, as its threads then keep operands along k by rows; from 8.0 on three fit but in
- * that case.
- */
-/* clang-format off */
-#define TB_SIMT_FAMILY(X)                                                                                    \
-    X(16x128_2,  16, 128, 32, 2, 128, 4, 2, 2,  0.602,  0.032,  0.009)                                       \
-    X(128x16_2, 128,  16, 32, 2, 128, 4, 2, 2,  0.601,  0.066, -0.030)                                       \
-    X(32x32_4,   32,  32, 64, 4, 128, 3, 3, 3,  0.630,  0.023,  0.042)                                       \
-    X(64x32_8,   64,  32, 64, 8, 256, 3, 1, 1,  0.722,  0.150,  0.150)                                       \
-    X(64x64_2,   64,  64, 16, 2, 128, 3, 3, 2,  0.863,  0.104,  0.069)                                       \
-    X(128x64_2, 128,  64, 32, 2, 256, 3, 1, 1,  0.868,  0.120,  0.101)                                       \
-    X(128x64,   128,  64, 16, 1, 128, 4, 3, 3,  0.884,  0.025,  0.023)                                       \
-    X(128x128,  128, 128, 16, 1, 256, 3, 2, 2,  0.985,  0.056,  0.061)
-/* 16 x 8 of C a thread leave few registers for anything else: not enough for panels on their way, as before 8.0, nor for
- * what 12.0's assembler takes. */
-#define TB_SIMT_BROAD(X)                                                                                     \
-    X(128x256,  128, 256, 16, 1, 256, 3, 1, 1,  0.954, -0.019, -0.030)
-/* Stages of more shared memory, or blocks of more threads, than suit other chips than 9.0. */
-#define TB_SIMT_LARGE(X)                                                                                     \
-    X(64x64_4,   64,  64, 64, 4, 256, 3, 1, 1,  0.825,  0.053,  0.049)                                       \
-    X(128x64_4, 128,  64, 64, 4, 512, 3, 1, 1,  0.913,  0.077,  0.052)                                       \
-    X(128x128_2,128, 128, 32, 2, 512, 3, 1, 1,  0.987,  0.001,  0.016)
-/* The same, and so much to fill before they begin that they are for long operands alone. */
-#define TB_SIMT_LONG(X)                                                                                      \
-    X(16x128_k,  16, 128, 64, 2, 256, 4, 1, 1,  0.562, -0.030,  0.028)                                       \
-    X(128x16_k, 128,  16, 64, 2, 256, 4, 1, 1,  0.552,  0.006, -0.030)
-/* clang-format on */
-
-#define TB_SIMT_FILE(shape, tile_m, tile_n, tile_k, slices, threads, stages, blocks, blocks_along_k,         \
-                     efficiency, a_along_k, b_along_k)                                                       \
-    TB_SIMT_ENTRIES(sgemm_simt_##shape,                                                                      \
-                    stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices) +                            \
-                        TB_SIMT_TOTALS_BYTES(tile_m, tile_n, slices,                                         \
-                                             stages * TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices),   \
-                                             blocks))
-
-#define TB_SIMT_ENTRIES_OF(stem, suffix, shared)                                                             \
-    {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, TB_EARLY},                                         \
-        {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, TB_EARLY},                                     \
-        {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, TB_EARLY},                                     \
-        {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, TB_EARLY},
-
-#define TB_SIMT_ENTRIES(stem, shared)                                                                        \
-    extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
-    static tb_entry entries_##stem[] = {TB_SIMT_ENTRIES_OF(stem, "", shared)                                 \
-                                            TB_SIMT_ENTRIES_OF(stem, "_vector", shared)};
-
-/* Elements that an operand has at least where a row is chosen that is for long ones: with fewer, the start takes longer
- * than their bytes. */
-#define TB_LONG_ELEMENTS (INT64_C(4) << 20)
-
-#define TB_SIMT_ROW(...)       TB_SIMT_ROW_OF(75, 0, false, 0, __VA_ARGS__)
-#define TB_SIMT_ROW_BROAD(...) TB_SIMT_ROW_OF(TB_CODE_FROM_80 ? 80 : 120, 120, false, 0, __VA_ARGS__)
-#define TB_SIMT_ROW_LARGE(...) TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, 0, __VA_ARGS__)
-#define TB_SIMT_ROW_LONG(...)                                                                                \
-    TB_SIMT_ROW_OF(TB_CODE_FOR_90 ? 90 : 100, 100, true, TB_LONG_ELEMENTS, __VA_ARGS__)
-
-#define TB_SIMT_ROW_OF(first, end, major_only_, least, shape, m, n, k, slices, threads_, stages, blocks_,    \
-                       blocks_along_k_, efficiency_, a_along_k, b_along_k)                                   \
-    {                                                                                                        \
-        .name = "sgemm_simt_" #shape,                                                                        \
-        .summary = "FP32 FMA, " #shape " tiles, k in stages of " #k ", " #stages " stages",                  \
-        .architecture = first,                                                                               \
-        .architecture_end = end,                                                                             \
-        .major_only = major_only_,                                                                           \
-        .tile_m = m,                                                                                         \
-        .tile_n = n,                                                                                         \
-        .tile_k = k,                                                                                         \
-        .threads = threads_,                                                                                 \
-        .shared_bytes = stages * TB_SIMT_STAGE_BYTES(m, n, k, slices),                                       \
-        .efficiency = efficiency_,                                                                           \
-        .a_along_k_share = a_along_k,                                                                        \
-        .b_along_k_share = b_along_k,                                                                        \
-        .segment_k = k / slices,                                                                             \
-        .least_elements = least,                                                                             \
-        .blocks = blocks_,                                                                                   \
-        .blocks_along_k = blocks_along_k_,                                                                   \
-        .alignment = 1,                                                                                      \
-        .entries = entries_sgemm_simt_##shape,                                                               \
-        .prepare = tb_simt_prepare,                                                                            \
-        .launch = tb_launch_simt,                                                                            \
-    },
-
-TB_SIMT_FAMILY(TB_SIMT_FILE)
-TB_SIMT_BROAD(TB_SIMT_FILE)
-TB_SIMT_LARGE(TB_SIMT_FILE)
-TB_SIMT_LONG(TB_SIMT_FILE)
+#define TB_SIMT_SHAPE(...) TB_SIMT_STAMP(TB_SIMT_FILE, __VA_ARGS__)
+#include "kernels/simt/shapes.def"
+#undef TB_SIMT_SHAPE
 
 extern const unsigned char tb_image_sgemm_simt_reduce[];
 static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
@@ -249,12 +162,9 @@ const tb_kernel tb_catalog[] = {
         .entries = entries_tiled,
         .launch = tb_launch_tiles,
     },
-    /* clang-format off */
-    TB_SIMT_FAMILY(TB_SIMT_ROW)
-    TB_SIMT_BROAD(TB_SIMT_ROW_BROAD)
-    TB_SIMT_LARGE(TB_SIMT_ROW_LARGE)
-    TB_SIMT_LONG(TB_SIMT_ROW_LONG)
-    /* clang-format on */
+#define TB_SIMT_SHAPE(...) TB_SIMT_STAMP(TB_SIMT_ROW, __VA_ARGS__)
+#include "kernels/simt/shapes.def"
+#undef TB_SIMT_SHAPE
     {
         .name = "sgemm_skinny",
         .summary = "C with a side of at most 16, the long operand read once",

@@ -1,5 +1,5 @@
 /* The SIMT family: FP32 fused multiply-adds from registers, operands through a ring of shared-memory stages.
- * One template; a file per shape of tile.
+ * One template; shapes.def has a row for each shape of tile.
  *
  *              n  tile_n                     block  `slices` groups of warps, each a grid over the tile; a
  *         +-------------------+                     group multiplies its share of every stage

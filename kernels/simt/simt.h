@@ -27,6 +27,19 @@ typedef struct tb_simt_arguments {
     int32_t reduce_lanes; /* of sgemm_simt_reduce: see there */
 } tb_simt_arguments;
 
+/* The chips that run a shape, by the field runs_on of its row: compute capabilities times ten, from FIRST on and before END;
+ * 0: there is no end. */
+#define TB_SIMT_FIRST_all          75
+#define TB_SIMT_END_all            0
+#define TB_SIMT_FIRST_sm_80_to_11x 80
+#define TB_SIMT_END_sm_80_to_11x   120
+#define TB_SIMT_FIRST_sm_90        90
+#define TB_SIMT_END_sm_90          100
+
+/* Threads of a block. */
+#define TB_SIMT_THREADS(tile_m, tile_n, thread_m, thread_n, slices)                                          \
+    ((tile_m) * (tile_n) / ((thread_m) * (thread_n)) * (slices))
+
 /* What a panel of tile_outer x tile_k takes in a stage: the padding is 4 floats for each step of k, or for each 4 of the
  * outer dimension in each slice, as panel.cuh lays it out. */
 #define TB_SIMT_PANEL_FLOATS(tile_outer, tile_k, slices)                                                     \

@@ -10,7 +10,15 @@ namespace split
 {
 
 /* Of any alignment, by the first threads of a block, which has room for totals. */
-using plain_shape = simt::shape<128, 128, 16, 8, 8, 8, 1, 3, 1, simt::words::always, 3, true>;
+struct plain_row {
+    static constexpr int first_chip = TB_SIMT_FIRST_all, end_chip = TB_SIMT_END_all;
+    static constexpr int tile_m = 128, tile_n = 128, tile_k = 16, slices = 1;
+    static constexpr int thread_m = 8, thread_n = 8, lanes_m = 8;
+    static constexpr int stages = 3, launch_bound = 1;
+    static constexpr simt::words words = simt::words::always;
+    static constexpr int words_at_a_time = 3;
+};
+using plain_shape = simt::shape<plain_row, true>;
 constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
                             plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
 

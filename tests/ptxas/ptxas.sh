@@ -10,6 +10,8 @@
 # the kernel's text with all that it includes, the compiler and what is asked of its reports being the same, is not compiled
 # again.
 #
+# The shapes of the SIMT family are written from their table, by cmake.
+#
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
 # later; all others for any. The ladder, which is plain, is compiled for the oldest alone.
 # Needs no GPU. Exit code 77 where there is no nvcc.
@@ -80,10 +82,15 @@ if ! command -v "$nvcc" > /dev/null; then
     echo "skipped: no nvcc"
     exit 77
 fi
+reports=$(mktemp -d)
+shapes=$(mktemp -d)
+trap 'rm -rf "$reports" "$shapes"' EXIT
+
+cmake -D FOLDER="$shapes" -P "$root/cmake/TileblasShapes.cmake" || exit
 case $architecture in
 *a) files=$(find "$root/kernels" -name "*_sm${architecture%a}.cu" | sort) ;;
 *) files=$(
-    find "$root/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
+    find "$root/kernels" "$shapes/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
     [ "$architecture" -gt 75 ] || find "$root/kernels/ladder" -name '*.cu'
     [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
 ) ;;
@@ -92,9 +99,6 @@ if [ -z "$files" ]; then
     echo "skipped: no kernel needs sm_$architecture"
     exit 77
 fi
-
-reports=$(mktemp -d)
-trap 'rm -rf "$reports"' EXIT
 
 # A report is kept under what it depends on: the compiler, this script's flags, and the contents of the file and of all
 # of the project that it includes.
@@ -140,6 +144,7 @@ for file in $files; do
     key=$(key_of "$file")
     judged_key=$(judged_key_of "$key")
     name=${file#"$root"/}
+    name=${name#"$shapes"/}
     if [ -n "$judged_key" ]; then
         new=$new"$name $architecture $judged_key
 "

@@ -1,5 +1,6 @@
 /* Every row of the catalog is complete and means what the layers above take it to mean. */
 #include "kernels/catalog.h"
+#include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
 #include "tests/check.h"
 
@@ -70,6 +71,26 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
     }
 }
 
+/* Its file, its row and its kernels have one name, which begins with the tile. */
+static void a_shape_has_one_name(const tb_kernel *kernel)
+{
+    static const char *const endings[] = {"_nn",        "_nt",        "_tn",        "_tt",
+                                          "_nn_vector", "_nt_vector", "_tn_vector", "_tt_vector"};
+    char tile[64], symbol[128];
+    if (kernel->launch != tb_launch_simt)
+        return;
+    int length = snprintf(tile, sizeof tile, "sgemm_simt_%dx%d", kernel->tile_m, kernel->tile_n);
+    CHECK(strncmp(kernel->name, tile, (size_t)length) == 0 &&
+              (kernel->name[length] == '_' || kernel->name[length] == '\0'),
+          "%s has tiles of %d x %d", kernel->name, kernel->tile_m, kernel->tile_n);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const tb_entry *entry = &kernel->entries[i];
+        snprintf(symbol, sizeof symbol, "%s%s", kernel->name, endings[i]);
+        CHECK(strcmp(entry->symbol, symbol) == 0 && strcmp(entry->module->name, kernel->name) == 0,
+              "%s: entry %zu is %s of %s", kernel->name, i, entry->symbol, entry->module->name);
+    }
+}
+
 /* For sizes at, below and above a tile's, with every transposition, and with k = 0. */
 static void a_launch_covers_all_of_c(const tb_kernel *kernel)
 {
@@ -118,6 +139,7 @@ int main(void)
     for (size_t row = 0; row < tb_catalog_size; row++) {
         a_row_is_complete(&tb_catalog[row]);
         a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);
+        a_shape_has_one_name(&tb_catalog[row]);
         a_launch_covers_all_of_c(&tb_catalog[row]);
         an_operand_is_taken_when_it_is_aligned(&tb_catalog[row]);
     }
