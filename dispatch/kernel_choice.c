@@ -3,7 +3,6 @@
 #include "dispatch/plan.h"
 #include "words/integers.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 const tb_chip *tb_find_chip(const tb_machine *machine, int device)
@@ -82,7 +81,6 @@ static uint64_t alignment_of(const tb_operand *operand)
     return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
 }
 
-/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
@@ -107,25 +105,13 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     return hash;
 }
 
-/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first call of each. Two
- * questions with the same 56 bits get the same answer, if it can serve. */
+/* All rows are asked for their forecasts where nothing is suggested. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
-    if (!facts->choices)
-        return find_cheapest(product, facts, chip, pitched);
-    const uint64_t row_bits = 0xff, hash = hash_question(product, facts, chip, pitched);
-    _Atomic(uint64_t) *place = &facts->choices->places[hash / (row_bits + 1) % TB_CHOICES_KEPT];
-    const uint64_t kept = atomic_load_explicit(place, memory_order_relaxed);
-    const size_t row = (size_t)(kept & row_bits);
-    if ((kept ^ hash) <= row_bits && row > 0 && row <= facts->kernel_count &&
-        is_candidate(&facts->kernels[row - 1], product, facts, chip, pitched))
-        return &facts->kernels[row - 1];
-    const tb_kernel *best = find_cheapest(product, facts, chip, pitched);
-    if (best && (size_t)(best - facts->kernels) < row_bits)
-        atomic_store_explicit(place, (hash & ~row_bits) | (uint64_t)(best - facts->kernels + 1),
-                              memory_order_relaxed);
-    return best;
+    if (facts->suggested && is_candidate(facts->suggested, product, facts, chip, pitched))
+        return facts->suggested;
+    return find_cheapest(product, facts, chip, pitched);
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is
@@ -147,6 +133,14 @@ static tb_product as_brought(const tb_product *product, const tb_plan *plan)
             brought.operands[role].ld = tb_round_up(product->operands[role].ld, line);
         }
     return brought;
+}
+
+uint64_t tb_question_of(const tb_product *product, const tb_facts *facts)
+{
+    const tb_plan plan = tb_plan_for_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan.place.device);
+    const tb_product brought = as_brought(product, &plan);
+    return chip ? hash_question(&brought, facts, chip, plan.route == TB_ROUTE_STREAMED) : 0;
 }
 
 bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_forced, tb_plan *plan)

@@ -59,13 +59,6 @@ typedef struct tb_machine {
     double host_ratio, streamed_ratio;
 } tb_machine;
 
-/* Choices of kernels made before, by whichever thread: of each place the upper 56 bits are the question's hash, the lower 8
- * the answer's row in the catalog, counted from 1. All 0: nothing is remembered. */
-#define TB_CHOICES_KEPT 1024
-typedef struct tb_choice_memory {
-    _Atomic(uint64_t) places[TB_CHOICES_KEPT];
-} tb_choice_memory;
-
 /* What is known of calls of this very product, its way not forced. */
 typedef struct tb_repeated {
     bool host_known, streamed_known; /* how long it takes that way; with both, the machine's ratios say it */
@@ -85,7 +78,7 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
-    tb_choice_memory *choices;      /* NULL: every choice is made anew */
+    const tb_kernel *suggested;     /* chosen before for the same question; NULL: nothing is known */
 } tb_facts;
 
 typedef enum tb_reason {
@@ -132,11 +125,12 @@ static inline tb_product tb_block_of(const tb_product *product, const tb_part *p
 typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
-    const tb_kernel *kernel;         /* NULL on the host route */
-    tb_schedule schedule;            /* resident: the kernel's, for this product */
-    tb_place places[TB_ROLES];       /* where the operands lie, as in the facts */
-    tb_place place;                  /* device and context that do the work */
-    bool pads[TB_ROLES];             /* an operand on the device is first copied into pitched memory */
+    const tb_kernel *kernel;     /* NULL on the host route */
+    const tb_kernel *considered; /* that the device would have used; also where the host has been chosen */
+    tb_schedule schedule;        /* resident: the kernel's, for this product */
+    tb_place places[TB_ROLES];   /* where the operands lie, as in the facts */
+    tb_place place;              /* device and context that do the work */
+    bool pads[TB_ROLES];         /* an operand on the device is first copied into pitched memory */
     tb_part parts[TB_PARTS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int part_count;
     tb_start start;
@@ -148,6 +142,9 @@ typedef struct tb_plan {
 #define TB_SMALL_VOLUME (80.0 * 80.0 * 80.0)
 
 tb_plan tb_decide(const tb_product *product, const tb_facts *facts);
+
+/* The plan that uses the device, its kernel still to be chosen. */
+tb_plan tb_plan_for_device(const tb_product *product, const tb_facts *facts, tb_reason reason);
 
 /* The plan that leaves the call to the host. */
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
@@ -189,6 +186,9 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
  * be. */
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
+
+/* The hash of all that the choice of a kernel for the whole product depends on, where none is forced. */
+uint64_t tb_question_of(const tb_product *product, const tb_facts *facts);
 
 /* The fastest kernel that needs no memory beside the operands; NULL when none can serve. */
 const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy);

@@ -79,12 +79,16 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
     return count;
 }
 
-/* The plan with so many of the devices. False when one of them has no kernel for its part. */
-static bool share(const tb_product *product, const tb_facts *facts, bool as_forced, const tb_chip **chips,
+/* The plan with so many of the devices. False when one of them has no kernel for its part: what is suggested is for the whole
+ * product. */
+static bool share(const tb_product *product, const tb_facts *given, bool as_forced, const tb_chip **chips,
                   int count, tb_plan *plan)
 {
     double weights[TB_PARTS_MAXIMUM];
     tb_part parts[TB_PARTS_MAXIMUM];
+    tb_facts of_parts = *given;
+    const tb_facts *facts = &of_parts;
+    of_parts.suggested = NULL;
     for (int i = 0; i < count; i++)
         weights[i] = speed(chips[i]);
     tb_split(product->m, product->n, weights, count, parts);

@@ -1,5 +1,6 @@
 #include "lib/call/facts.h"
 
+#include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/machine.h"
 #include "lib/reports/options.h"
@@ -44,14 +45,13 @@ static double least_backlog(const tb_machine *machine)
 
 void tb_gather_facts(const tb_product *product, tb_facts *facts)
 {
-    static tb_choice_memory choices;
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
-    facts->choices = &choices;
     read_forced_choices(facts);
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     facts->machine.backlog = least_backlog(&facts->machine);
     tb_recall(product, facts);
     tb_recall_product(product, facts);
+    tb_recall_choice(product, facts);
 }

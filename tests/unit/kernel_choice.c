@@ -1,6 +1,7 @@
 /* Which kernel is chosen among those that could compute a product, and that a choice that is remembered is the one that would be
  * made.
  */
+#include "lib/learning/choices.h"
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
@@ -200,12 +201,13 @@ static void short_k_goes_in_one_round(void)
     CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
 }
 
-static uint64_t sum_of(tb_choice_memory *memory)
+/* As a call decides; whether the answer was remembered. */
+static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < TB_CHOICES_KEPT; i++)
-        sum += atomic_load(&memory->places[i]);
-    return sum;
+    tb_recall_choice(product, facts);
+    *plan = tb_decide(product, facts);
+    tb_keep_choice(product, facts, plan);
+    return facts->suggested && facts->suggested == plan->considered;
 }
 
 /* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
@@ -215,7 +217,6 @@ static void what_is_remembered_is_what_would_be_chosen(void)
     static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
     static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
     enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
-    static tb_choice_memory memory;
     tb_chip chip = h200s[0];
     check_random random = {.state = 1};
     row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -243,10 +244,8 @@ static void what_is_remembered_is_what_would_be_chosen(void)
         facts.accuracy = accuracy;
         facts.machine.chips = &chip;
         const tb_plan anew = tb_decide(&product, &facts);
-        facts.choices = &memory;
-        const uint64_t before = sum_of(&memory);
-        const tb_plan plan = tb_decide(&product, &facts);
-        repeated += before == sum_of(&memory);
+        tb_plan plan;
+        repeated += decide_with_memory(&product, &facts, &plan);
         CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)product.m,
               (long long)product.n, (long long)product.k, plan.kernel->name, anew.kernel->name);
     }
@@ -258,10 +257,9 @@ static void what_is_remembered_is_what_would_be_chosen(void)
             row.m = 100 + i;
             const tb_product product = product_of(&row);
             tb_facts facts = facts_of(&row);
-            facts.choices = &memory;
-            const uint64_t before = sum_of(&memory);
-            tb_decide(&product, &facts);
-            forgotten += round == 1 && before != sum_of(&memory);
+            tb_plan plan;
+            const bool known = decide_with_memory(&product, &facts, &plan);
+            forgotten += round == 1 && !known;
         }
     CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
 }
@@ -278,7 +276,6 @@ static void lay_across(tb_operand *operand)
 /* A forecast may depend on whether lines begin at 128 bytes. */
 static void what_is_remembered_is_of_operands_aligned_alike(void)
 {
-    static tb_choice_memory memory;
     static float operand[64] __attribute__((aligned(128)));
     check_random random = {.state = 1};
     int differ = 0;
@@ -304,8 +301,9 @@ static void what_is_remembered_is_of_operands_aligned_alike(void)
             facts.accuracy = TB_ACCURACY_IEEE;
             facts.machine.chips = h200s;
             const tb_kernel *anew = tb_decide(&product, &facts).kernel;
-            facts.choices = &memory;
-            kernels[shifted] = tb_decide(&product, &facts).kernel;
+            tb_plan plan;
+            decide_with_memory(&product, &facts, &plan);
+            kernels[shifted] = plan.kernel;
             CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
                   (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
         }
