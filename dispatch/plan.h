@@ -67,10 +67,14 @@ typedef struct tb_repeated {
     double host_times_most, streamed_times_most;
 } tb_repeated;
 
+/* Devices whose work is looked at: those at the beginning of the machine's list. */
+#define TB_BACKLOGS 16
+
 /* What decide() may know besides the product. */
 typedef struct tb_facts {
     tb_place places[TB_ROLES]; /* of the operands */
     tb_machine machine;
+    double backlogs[TB_BACKLOGS]; /* seconds of work that wait for each of the machine's chips */
     tb_repeated repeated;
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;

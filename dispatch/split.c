@@ -136,6 +136,24 @@ static tb_plan best_sharing(const tb_product *product, const tb_facts *facts, bo
     return best;
 }
 
+/* A product that one device computes goes to the one with the least to do, where any like the first would do. */
+static int least_busy(const tb_facts *facts, int device)
+{
+    const tb_machine *machine = &facts->machine;
+    const tb_chip *chosen = tb_find_chip(machine, device);
+    const ptrdiff_t index = chosen - machine->chips;
+    double least = index < TB_BACKLOGS ? facts->backlogs[index] : 0;
+    for (int i = 0; i < machine->chip_count && i < TB_BACKLOGS; i++) {
+        const tb_chip *chip = &machine->chips[i];
+        if (chip->open && chip->architecture == chosen->architecture &&
+            chip->multiprocessors >= chosen->multiprocessors && facts->backlogs[i] < least) {
+            device = chip->device;
+            least = facts->backlogs[i];
+        }
+    }
+    return device;
+}
+
 void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     take_whole(product, facts, plan);
@@ -143,12 +161,15 @@ void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_f
                    (product->k == 0 ||
                     (tb_is_in_host_memory(&plan->places[TB_A]) && tb_is_in_host_memory(&plan->places[TB_B])));
     int wanted = facts->machine.devices_wanted;
-    if (facts->machine.chip_count < 2 || wanted == 1 || !movable ||
-        (wanted == 0 && plan->device_seconds < SHARED_SECONDS_LEAST))
+    if (facts->machine.chip_count < 2 || wanted == 1 || !movable)
         return;
-    tb_plan open = best_sharing(product, facts, as_forced, false, plan);
-    tb_plan all = best_sharing(product, facts, as_forced, true, plan);
-    *plan = open;
-    if (all.part_count > open.part_count)
-        plan->start = TB_START_MORE;
+    if (wanted > 0 || plan->device_seconds >= SHARED_SECONDS_LEAST) {
+        const tb_plan open = best_sharing(product, facts, as_forced, false, plan);
+        const tb_plan all = best_sharing(product, facts, as_forced, true, plan);
+        *plan = open;
+        if (all.part_count > open.part_count)
+            plan->start = TB_START_MORE;
+    }
+    if (plan->part_count == 1)
+        plan->parts[0].device = plan->place.device = least_busy(facts, plan->place.device);
 }

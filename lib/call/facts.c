@@ -8,6 +8,7 @@
 #include "lib/call/precision.h"
 #include "lib/learning/repeated.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Choices of the option ROUTE, in their order. */
@@ -30,17 +31,17 @@ static void read_forced_choices(tb_facts *facts)
     facts->forced_kernel = facts->kernel_forced ? tb_find_kernel(kernel) : NULL;
 }
 
-static double least_backlog(const tb_machine *machine)
+static void read_backlogs(tb_facts *facts)
 {
-    double least = 0;
-    bool found = false;
-    for (int i = 0; i < machine->chip_count; i++) {
-        double backlog = machine->chips[i].open ? tb_pipeline_backlog(machine->chips[i].device) : 0;
-        if (machine->chips[i].open && (!found || backlog < least))
-            least = backlog;
-        found = found || machine->chips[i].open;
-    }
-    return least;
+    tb_machine *machine = &facts->machine;
+    double least = HUGE_VAL;
+    memset(facts->backlogs, 0, sizeof facts->backlogs);
+    for (int i = 0; i < machine->chip_count && i < TB_BACKLOGS; i++)
+        if (machine->chips[i].open) {
+            facts->backlogs[i] = tb_pipeline_backlog(machine->chips[i].device);
+            least = fmin(least, facts->backlogs[i]);
+        }
+    machine->backlog = least < HUGE_VAL ? least : 0;
 }
 
 void tb_gather_facts(const tb_product *product, tb_facts *facts)
@@ -50,7 +51,7 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
     read_forced_choices(facts);
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
-    facts->machine.backlog = least_backlog(&facts->machine);
+    read_backlogs(facts);
     tb_recall(product, facts);
     tb_recall_product(product, facts);
     tb_recall_choice(product, facts);

@@ -265,30 +265,12 @@ static void *do_part(void *argument)
     return NULL;
 }
 
-/* A product that one device computes goes to the one with the least to do, where any of them would do. */
-static int least_busy(const tb_plan *plan, int device)
-{
-    if (plan->part_count > 1 || tb_is_on_device(&plan->places[TB_A]) ||
-        tb_is_on_device(&plan->places[TB_B]) || tb_is_on_device(&plan->places[TB_C]))
-        return device;
-    tb_machine machine = tb_machine_facts();
-    const tb_chip *chosen = tb_find_chip(&machine, device);
-    for (int i = 0; chosen && i < machine.chip_count && machine.devices_wanted != 1; i++) {
-        const tb_chip *chip = &machine.chips[i];
-        if (chip->open && chip->architecture == chosen->architecture &&
-            chip->multiprocessors >= chosen->multiprocessors &&
-            tb_pipeline_backlog(chip->device) < tb_pipeline_backlog(device))
-            device = chip->device;
-    }
-    return device;
-}
-
 static work make_work(const tb_product *product, const tb_plan *plan, const tb_part *part)
 {
     return (work){.product = tb_block_of(product, part),
                   .plan = plan,
                   .kernel = part->kernel,
-                  .device = least_busy(plan, part->device)};
+                  .device = part->device};
 }
 
 static void wait_for_parts(void *left)

@@ -162,6 +162,29 @@ static void a_busy_device_leaves_calls_to_the_host(void)
     CHECK(tb_decide(&product, &facts).reason == TB_REASON_DEVICE_BUSY, "2048 waits for ten seconds");
 }
 
+/* Unless the operands, a wish or its speed tie the product to another one. */
+static void the_device_with_least_to_do_is_taken(void)
+{
+    tb_product product = square(2048);
+    tb_facts facts = facts_of(3, 50e9);
+    facts.backlogs[0] = 3e-3;
+    facts.backlogs[1] = 2e-3;
+    facts.backlogs[2] = 1e-3;
+    tb_plan plan = tb_decide(&product, &facts);
+    CHECK(plan.part_count == 1 && plan.parts[0].device == 2 && plan.place.device == 2, "device %d has it",
+          plan.parts[0].device);
+    chips[2].multiprocessors--;
+    CHECK(tb_decide(&product, &facts).parts[0].device == 1, "by a slower device");
+    chips[1].open = false;
+    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "by a device that is closed");
+    chips[1].open = true;
+    facts.machine.devices_wanted = 1;
+    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "against the wish for one device");
+    facts.machine.devices_wanted = 0;
+    facts.places[TB_A] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = 0};
+    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "by a device that A does not lie on");
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
@@ -179,5 +202,6 @@ int main(void)
     closed_devices_are_asked_for();
     slower_devices_get_less();
     a_busy_device_leaves_calls_to_the_host();
+    the_device_with_least_to_do_is_taken();
     return check_result();
 }
