@@ -57,11 +57,11 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     tb_tiling complete = *tiling;
     if (!tiling->whole)
         choose_panels(budget, &complete);
-    tb_part_size sizes[TB_PART_SIZES];
+    tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(product, &complete, sizes);
     double most = 0;
     for (int i = 0; i < count; i++) {
-        tb_product part = tb_nominal_part(product, sizes[i].rows, sizes[i].columns, sizes[i].k);
+        tb_product part = tb_nominal_subproduct(product, sizes[i].rows, sizes[i].columns, sizes[i].k);
         part.beta = sizes[i].beta;
         const double bytes = (double)tb_prepare(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
         most = bytes > most ? bytes : most;

@@ -132,14 +132,14 @@ static double part_seconds(const tb_product *block, const tb_chip *chip, const t
 double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan)
 {
     double copying = 0, slowest = 0;
-    tb_product blocks[TB_PARTS_MAXIMUM];
-    for (int i = 0; i < plan->part_count; i++) {
-        blocks[i] = tb_block_of(product, &plan->parts[i]);
-        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->part_count);
+    tb_product blocks[TB_REGIONS_MAXIMUM];
+    for (int i = 0; i < plan->region_count; i++) {
+        blocks[i] = tb_region_of(product, &plan->regions[i]);
+        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->region_count);
     }
-    for (int i = 0; i < plan->part_count; i++) {
-        const tb_chip *chip = tb_find_chip(&facts->machine, plan->parts[i].device);
-        slowest = fmax(slowest, part_seconds(&blocks[i], chip, plan->parts[i].kernel, copying));
+    for (int i = 0; i < plan->region_count; i++) {
+        const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
+        slowest = fmax(slowest, part_seconds(&blocks[i], chip, plan->regions[i].kernel, copying));
     }
     return known_ratio(facts->machine.streamed_ratio) * slowest;
 }

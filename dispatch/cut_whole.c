@@ -235,10 +235,10 @@ static void try_wider(search *search)
         try_first_blocks(search, search->cut, 1);
 }
 
-static tb_tiling search_columns(const tb_product *product, const tb_budget *budget, const cut *uncut)
+static tb_tiling search_columns(const tb_product *product, const tb_budget *budget, const cut *in_one)
 {
-    search search = {.product = product, .budget = budget, .seconds = HUGE_VAL, .cut = *uncut};
-    consider(&search, uncut);
+    search search = {.product = product, .budget = budget, .seconds = HUGE_VAL, .cut = *in_one};
+    consider(&search, in_one);
     if (takes_blocks(product, budget))
         try_panels(&search);
     if (search.cut.panel_n == product->n)
@@ -290,7 +290,7 @@ bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling 
 {
     const int64_t m = product->m, n = product->n, k = product->k;
     const int64_t rows_most = budget->slot_bytes / element_bytes(product);
-    const cut uncut = {.panel_n = n, .first_panels = 1, .band_m = m};
+    const cut in_one = {.panel_n = n, .first_panels = 1, .band_m = m};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
     if (tb_tiling_bytes(product, &(tb_tiling){.whole = true}) > budget->bytes)
@@ -298,9 +298,9 @@ bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling 
     if (takes_blocks(product, budget) && is_tall(product) && cut_rows(product, budget, tiling) &&
         tb_tiling_fits(budget, product, tiling))
         return true;
-    *tiling = search_columns(product, budget, &uncut);
+    *tiling = search_columns(product, budget, &in_one);
     if (tb_tiling_fits(budget, product, tiling))
         return true;
-    *tiling = cut_columns(product, budget, &uncut);
+    *tiling = cut_columns(product, budget, &in_one);
     return tb_tiling_fits(budget, product, tiling);
 }

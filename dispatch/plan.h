@@ -110,20 +110,20 @@ typedef enum tb_start {
 } tb_start;
 
 /* Devices that can share one product. */
-#define TB_PARTS_MAXIMUM 8
+#define TB_REGIONS_MAXIMUM 8
 
 /* What one device computes of a streamed product: a block of C. */
-typedef struct tb_part {
+typedef struct tb_region {
     int device;
     const tb_kernel *kernel;
     int64_t row, column, rows, columns;
-} tb_part;
+} tb_region;
 
 /* That block's product. */
-static inline tb_product tb_block_of(const tb_product *product, const tb_part *part)
+static inline tb_product tb_region_of(const tb_product *product, const tb_region *region)
 {
-    return tb_part_of(product, (tb_range){part->row, part->rows}, (tb_range){part->column, part->columns},
-                      (tb_range){0, product->k});
+    return tb_subproduct(product, (tb_range){region->row, region->rows},
+                         (tb_range){region->column, region->columns}, (tb_range){0, product->k});
 }
 
 typedef struct tb_plan {
@@ -135,8 +135,8 @@ typedef struct tb_plan {
     tb_place places[TB_ROLES];   /* where the operands lie, as in the facts */
     tb_place place;              /* device and context that do the work */
     bool pads[TB_ROLES];         /* an operand on the device is first copied into pitched memory */
-    tb_part parts[TB_PARTS_MAXIMUM]; /* streamed: they cover C and do not overlap */
-    int part_count;
+    tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
+    int region_count;
     tb_start start;
     bool needs_device;                   /* an operand lies where the host cannot reach it */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
@@ -163,7 +163,7 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_product *product, const tb_machine *machine);
 
-/* The product with operands in host memory, shared by the plan's parts. */
+/* The product with operands in host memory, shared by the plan's regions. */
 double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan);
 
 /* Less than any streamed product of this size takes on the machine, or, while it is not ready, on a middling
@@ -207,13 +207,13 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device);
  * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */
 bool tb_choose_kernel(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
-/* Fills the plan's parts and device_seconds. Whole operands in host memory are shared by the devices that make
+/* Fills the plan's regions and device_seconds. Whole operands in host memory are shared by the devices that make
  * the product fastest; the plan's start says when devices that are not open yet would help. Its kernel has been
  * chosen. */
-void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
+void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 /* Cuts rows x columns of C into blocks, one for each weight, their areas in proportion to the weights, so that
  * little of A and B has to go to more than one device: the longer side is cut first. Blocks can be empty. */
-void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_part *parts);
+void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_region *regions);
 
 #endif

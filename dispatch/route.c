@@ -54,7 +54,7 @@ static bool choose_kernels(const tb_product *product, const tb_facts *facts, boo
     if (!tb_choose_kernel(product, facts, as_forced, plan))
         return false;
     if (plan->route == TB_ROUTE_STREAMED)
-        tb_choose_parts(product, facts, as_forced, plan);
+        tb_choose_regions(product, facts, as_forced, plan);
     return true;
 }
 
@@ -145,13 +145,13 @@ static tb_start how_to_start(const tb_machine *machine, double host, double devi
 
 /* Of a short product whose time either way is known, from calls of its own; a few samples say less than of long ones: in
  * bench/regret 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and took 0.039 in a row. */
-#define SHARE_SAVED_KNOWN_SHORT 0.25
+#define SHARE_SAVED_SHORT_KNOWN 0.25
 
 static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
     const double share = host >= SHORT_SECONDS ? SHARE_SAVED
-                         : known               ? SHARE_SAVED_KNOWN_SHORT
+                         : known               ? SHARE_SAVED_SHORT_KNOWN
                                                : SHARE_SAVED_SHORT;
     return device < (1 - share) * host;
 }
@@ -160,11 +160,11 @@ static bool is_worth_it(double device, double host, const tb_repeated *repeated)
  * now. A short product's forecast for the host is the least certain: in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms
  * and took 0.04. Calls of its own say more, but may have been slow by chance: 1980 x 1076 x 6 took 0.37 ms twice, and then
  * 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
-#define NOT_SO_LONG             1.5
-#define NOT_SO_LONG_SHORT       4.0
-#define NOT_SO_LONG_KNOWN_SHORT 2.0
+#define TRIAL_RATIO             1.5
+#define TRIAL_RATIO_SHORT       4.0
+#define TRIAL_RATIO_SHORT_KNOWN 2.0
 /* The device, which has to save much to be taken, where calls of its own say how long it takes. */
-#define NOT_SO_LONG_AWAY 1.25
+#define TRIAL_RATIO_DEVICE 1.25
 
 /* A way that is known to take many times as long is tried rarely, and not at all where a single call of it would be
  * noticed. */
@@ -181,15 +181,15 @@ static bool may_be_tried(double seconds, double others, double times, double tim
 static bool should_compare_streamed(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
-    const double times = known ? NOT_SO_LONG_AWAY : NOT_SO_LONG;
+    const double times = known ? TRIAL_RATIO_DEVICE : TRIAL_RATIO;
     return repeated->streamed_due && may_be_tried(device, host, times, repeated->streamed_times_most);
 }
 
 static bool should_compare_host(double host, double device, const tb_repeated *repeated)
 {
-    const double times = host >= SHORT_SECONDS  ? NOT_SO_LONG
-                         : repeated->host_known ? NOT_SO_LONG_KNOWN_SHORT
-                                                : NOT_SO_LONG_SHORT;
+    const double times = host >= SHORT_SECONDS  ? TRIAL_RATIO
+                         : repeated->host_known ? TRIAL_RATIO_SHORT_KNOWN
+                                                : TRIAL_RATIO_SHORT;
     return repeated->host_due && may_be_tried(host, device, times, repeated->host_times_most);
 }
 

@@ -27,15 +27,15 @@ static int64_t cut_at(int64_t length, double share)
 }
 
 /* Cuts a block between the first half of the devices and the rest, and goes on with either side. */
-static void split_block(tb_part block, const double *weights, int count, tb_part *parts)
+static void split_block(tb_region block, const double *weights, int count, tb_region *regions)
 {
     if (count == 1) {
-        parts[0] = block;
+        regions[0] = block;
         return;
     }
     int half = count / 2;
     double all = sum(weights, count), share = all > 0 ? sum(weights, half) / all : 0;
-    tb_part left = block, right = block;
+    tb_region left = block, right = block;
     if (block.rows > block.columns) {
         left.rows = cut_at(block.rows, share);
         right.row += left.rows;
@@ -45,13 +45,13 @@ static void split_block(tb_part block, const double *weights, int count, tb_part
         right.column += left.columns;
         right.columns -= left.columns;
     }
-    split_block(left, weights, half, parts);
-    split_block(right, weights + half, count - half, parts + half);
+    split_block(left, weights, half, regions);
+    split_block(right, weights + half, count - half, regions + half);
 }
 
-void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_part *parts)
+void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_region *regions)
 {
-    split_block((tb_part){.rows = rows, .columns = columns}, weights, count, parts);
+    split_block((tb_region){.rows = rows, .columns = columns}, weights, count, regions);
 }
 
 /* ---- Choosing the devices --------------------------------------------------------------------------------- */
@@ -69,7 +69,8 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
     chips[count++] = tb_find_chip(machine, home);
     for (int i = 0; i < machine->chip_count; i++) {
         const tb_chip *chip = &machine->chips[i];
-        if (chip->device == home || chip->failed || (!chip->open && !closed_too) || count == TB_PARTS_MAXIMUM)
+        if (chip->device == home || chip->failed || (!chip->open && !closed_too) ||
+            count == TB_REGIONS_MAXIMUM)
             continue;
         int place = count++;
         for (; place > 1 && speed(chips[place - 1]) < speed(chip); place--)
@@ -79,41 +80,41 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
     return count;
 }
 
-/* The plan with so many of the devices. False when one of them has no kernel for its part: what is suggested is for the whole
+/* The plan with so many of the devices. False when one of them has no kernel for its region: what is suggested is for the whole
  * product. */
 static bool share(const tb_product *product, const tb_facts *given, bool as_forced, const tb_chip **chips,
                   int count, tb_plan *plan)
 {
-    double weights[TB_PARTS_MAXIMUM];
-    tb_part parts[TB_PARTS_MAXIMUM];
-    tb_facts of_parts = *given;
-    const tb_facts *facts = &of_parts;
-    of_parts.suggested = NULL;
+    double weights[TB_REGIONS_MAXIMUM];
+    tb_region regions[TB_REGIONS_MAXIMUM];
+    tb_facts of_regions = *given;
+    const tb_facts *facts = &of_regions;
+    of_regions.suggested = NULL;
     for (int i = 0; i < count; i++)
         weights[i] = speed(chips[i]);
-    tb_split(product->m, product->n, weights, count, parts);
-    plan->part_count = 0;
+    tb_split(product->m, product->n, weights, count, regions);
+    plan->region_count = 0;
     for (int i = 0; i < count; i++) {
-        if (parts[i].rows == 0 || parts[i].columns == 0)
+        if (regions[i].rows == 0 || regions[i].columns == 0)
             continue;
-        tb_product block = tb_block_of(product, &parts[i]);
+        tb_product block = tb_region_of(product, &regions[i]);
         tb_plan one = *plan;
         one.place.device = chips[i]->device;
         if (!tb_choose_kernel(&block, facts, as_forced, &one))
             return false;
-        parts[i].device = chips[i]->device;
-        parts[i].kernel = one.kernel;
-        plan->parts[plan->part_count++] = parts[i];
+        regions[i].device = chips[i]->device;
+        regions[i].kernel = one.kernel;
+        plan->regions[plan->region_count++] = regions[i];
     }
     plan->device_seconds = tb_streamed_seconds(product, facts, plan);
-    return plan->part_count > 0;
+    return plan->region_count > 0;
 }
 
 static void take_whole(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    plan->parts[0] = (tb_part){
+    plan->regions[0] = (tb_region){
         .device = plan->place.device, .kernel = plan->kernel, .rows = product->m, .columns = product->n};
-    plan->part_count = 1;
+    plan->region_count = 1;
     plan->device_seconds = tb_streamed_seconds(product, facts, plan);
 }
 
@@ -121,7 +122,7 @@ static void take_whole(const tb_product *product, const tb_facts *facts, tb_plan
 static tb_plan best_sharing(const tb_product *product, const tb_facts *facts, bool as_forced, bool closed_too,
                             const tb_plan *whole)
 {
-    const tb_chip *chips[TB_PARTS_MAXIMUM];
+    const tb_chip *chips[TB_REGIONS_MAXIMUM];
     tb_plan best = *whole;
     int count = list_chips(&facts->machine, whole->place.device, closed_too, chips);
     int wanted = facts->machine.devices_wanted;
@@ -154,7 +155,7 @@ static int least_busy(const tb_facts *facts, int device)
     return device;
 }
 
-void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
+void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     take_whole(product, facts, plan);
     bool movable = tb_is_in_host_memory(&plan->places[TB_C]) &&
@@ -167,9 +168,9 @@ void tb_choose_parts(const tb_product *product, const tb_facts *facts, bool as_f
         const tb_plan open = best_sharing(product, facts, as_forced, false, plan);
         const tb_plan all = best_sharing(product, facts, as_forced, true, plan);
         *plan = open;
-        if (all.part_count > open.part_count)
+        if (all.region_count > open.region_count)
             plan->start = TB_START_MORE;
     }
-    if (plan->part_count == 1)
-        plan->parts[0].device = plan->place.device = least_busy(facts, plan->place.device);
+    if (plan->region_count == 1)
+        plan->regions[0].device = plan->place.device = least_busy(facts, plan->place.device);
 }

@@ -38,9 +38,9 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
     if (plan->host_seconds > 0)
         snprintf(forecast, sizeof forecast, " (forecast: host %.3g ms, device %.3g ms)",
                  1e3 * plan->host_seconds, 1e3 * plan->device_seconds);
-    if (plan->part_count > 1)
+    if (plan->region_count > 1)
         return snprintf(text, size, "%s with %s on %d devices: %s%s", tb_route_text(plan->route),
-                        plan->kernel->name, plan->part_count, tb_reason_text(plan->reason), forecast);
+                        plan->kernel->name, plan->region_count, tb_reason_text(plan->reason), forecast);
     if (!plan->kernel)
         return snprintf(text, size, "%s: %s%s", tb_route_text(plan->route), tb_reason_text(plan->reason),
                         forecast);

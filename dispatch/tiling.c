@@ -53,7 +53,7 @@ double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
            (double)tb_operand_bytes(&product->b) * (double)tb_pieces(product->m, tiling->block_m);
 }
 
-tb_product tb_nominal_part(const tb_product *product, int64_t m, int64_t n, int64_t k)
+tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k)
 {
     return tb_sized_like(product, m, n, k, tb_pitched(tb_larger(tb_larger(m, n), k), tb_element_of(product)));
 }
@@ -167,14 +167,14 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
 /* ---- Sizes ------------------------------------------------------------------------------------------------ */
 
 typedef struct size_list {
-    tb_part_size *sizes;
+    tb_launch_size *sizes;
     int count;
     tb_scalar beta;
 } size_list;
 
 static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
 {
-    const tb_part_size size = {rows, columns, k, added ? (tb_scalar){1, 0} : list->beta};
+    const tb_launch_size size = {rows, columns, k, added ? (tb_scalar){1, 0} : list->beta};
     for (int i = 0; i < list->count; i++)
         if (list->sizes[i].rows == rows && list->sizes[i].columns == columns && list->sizes[i].k == k &&
             tb_is_one(list->sizes[i].beta) == tb_is_one(size.beta))
@@ -211,7 +211,7 @@ static void note_steps(size_list *list, const tb_product *product, const tb_tili
     }
 }
 
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES])
+int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_launch_size sizes[TB_LAUNCH_SIZES])
 {
     size_list list = {.sizes = sizes, .beta = product->beta};
     if (tiling->whole) {

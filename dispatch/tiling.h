@@ -67,12 +67,13 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
 
 /* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others occur, and not
  * all may. Returns how many. */
-typedef struct tb_part_size {
+typedef struct tb_launch_size {
     int64_t rows, columns, k;
     tb_scalar beta; /* after the first slab, 1 */
-} tb_part_size;
-#define TB_PART_SIZES 28
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_part_size sizes[TB_PART_SIZES]);
+} tb_launch_size;
+#define TB_LAUNCH_SIZES 28
+int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
+                    tb_launch_size sizes[TB_LAUNCH_SIZES]);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
@@ -111,7 +112,7 @@ int64_t tb_pitched(int64_t rows, tb_element element);
 
 /* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the longest of their
  * columns' pitch. */
-tb_product tb_nominal_part(const tb_product *product, int64_t m, int64_t n, int64_t k);
+tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k);
 
 /* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and of one kernel and
  * device. */

@@ -30,7 +30,7 @@ typedef struct parcel {
 } parcel;
 #define PARCELS 256
 
-typedef struct course {
+typedef struct simulation {
     const tb_product *product;
     const tb_budget *budget;
     double element_bytes;
@@ -42,11 +42,11 @@ typedef struct course {
     unsigned emptied, sent, computed;
     int64_t a_row, a_rows, a_k; /* what the latest product was of */
     tb_known_size *known;
-} course;
+} simulation;
 
-static double bytes(const course *course, int64_t rows, int64_t columns)
+static double bytes(const simulation *simulation, int64_t rows, int64_t columns)
 {
-    return course->element_bytes * (double)rows * (double)columns;
+    return simulation->element_bytes * (double)rows * (double)columns;
 }
 
 static double later(double a, double b)
@@ -62,23 +62,23 @@ static double link_seconds(double amount, double rate, bool both_ways)
 /* ---- C's way back ----------------------------------------------------------------------------------------- */
 
 /* The thread looks after what is on its way back: empties what has come, sends what can leave. */
-static void serve(course *course)
+static void serve(simulation *simulation)
 {
-    const tb_budget *budget = course->budget;
+    const tb_budget *budget = simulation->budget;
     for (;;) {
-        parcel *first = &course->parcels[course->emptied % PARCELS];
-        parcel *next = &course->parcels[course->sent % PARCELS];
-        if (course->emptied < course->sent && first->time <= course->thread) {
+        parcel *first = &simulation->parcels[simulation->emptied % PARCELS];
+        parcel *next = &simulation->parcels[simulation->sent % PARCELS];
+        if (simulation->emptied < simulation->sent && first->time <= simulation->thread) {
             if (budget->passages[TB_C] == TB_BY_SLOTS)
-                course->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
-            course->emptied++;
-        } else if (course->sent < course->computed && course->sent < course->emptied + TB_SLOTS &&
-                   next->time <= course->thread) {
-            const double start = later(course->thread, course->returning);
-            course->returning =
-                start + link_seconds(next->bytes, budget->chip->link_out, start < course->loading);
-            next->time = course->returning;
-            course->sent++;
+                simulation->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
+            simulation->emptied++;
+        } else if (simulation->sent < simulation->computed &&
+                   simulation->sent < simulation->emptied + TB_SLOTS && next->time <= simulation->thread) {
+            const double start = later(simulation->thread, simulation->returning);
+            simulation->returning =
+                start + link_seconds(next->bytes, budget->chip->link_out, start < simulation->loading);
+            next->time = simulation->returning;
+            simulation->sent++;
         } else {
             return;
         }
@@ -86,105 +86,110 @@ static void serve(course *course)
 }
 
 /* Until there is no more. */
-static void serve_all(course *course)
+static void serve_all(simulation *simulation)
 {
-    serve(course);
-    while (course->emptied < course->computed) {
-        const unsigned next = course->emptied < course->sent ? course->emptied : course->sent;
-        course->thread = later(course->thread, course->parcels[next % PARCELS].time);
-        serve(course);
+    serve(simulation);
+    while (simulation->emptied < simulation->computed) {
+        const unsigned next = simulation->emptied < simulation->sent ? simulation->emptied : simulation->sent;
+        simulation->thread = later(simulation->thread, simulation->parcels[next % PARCELS].time);
+        serve(simulation);
     }
 }
 
 /* Columns that have been computed, as far as one slot takes them. */
-static void give_back(course *course, int64_t rows, int64_t columns)
+static void give_back(simulation *simulation, int64_t rows, int64_t columns)
 {
-    const tb_budget *budget = course->budget;
-    const int64_t in_slot = course->slot_elements / tb_larger(rows, 1);
+    const tb_budget *budget = simulation->budget;
+    const int64_t in_slot = simulation->slot_elements / tb_larger(rows, 1);
     const int64_t most = budget->passages[TB_C] == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
     for (int64_t column = 0; column < columns && budget->passages[TB_C] != TB_NO_PASSAGE; column += most) {
-        if (course->computed == course->emptied + PARCELS)
-            serve_all(course);
-        course->parcels[course->computed++ % PARCELS] = (parcel){
-            course->computing + RETURN_SECONDS, bytes(course, rows, tb_smaller(most, columns - column))};
+        if (simulation->computed == simulation->emptied + PARCELS)
+            serve_all(simulation);
+        simulation->parcels[simulation->computed++ % PARCELS] =
+            (parcel){simulation->computing + RETURN_SECONDS,
+                     bytes(simulation, rows, tb_smaller(most, columns - column))};
     }
 }
 
 /* ---- The way in ------------------------------------------------------------------------------------------- */
 
-static void load_by_slots(course *course, int64_t rows, int64_t columns, double piece_seconds)
+static void load_by_slots(simulation *simulation, int64_t rows, int64_t columns, double piece_seconds)
 {
-    const tb_budget *budget = course->budget;
+    const tb_budget *budget = simulation->budget;
     const int64_t most =
-        tb_larger(course->slot_elements / tb_pitched(rows, tb_element_of(course->product)), 1);
+        tb_larger(simulation->slot_elements / tb_pitched(rows, tb_element_of(simulation->product)), 1);
     for (int64_t column = 0; column < columns; column += most) {
-        double *slot = &course->loaded[course->next_in++ % TB_SLOTS];
+        double *slot = &simulation->loaded[simulation->next_in++ % TB_SLOTS];
         const int64_t in_slot = tb_smaller(most, columns - column);
-        const double amount = bytes(course, rows, in_slot);
-        serve(course);
-        course->thread = later(course->thread, *slot) + amount / budget->copy_rate + SLOT_THREAD_SECONDS +
-                         (double)in_slot * piece_seconds;
-        course->loading = later(course->loading, course->thread);
-        course->loading += link_seconds(amount, budget->chip->link_in, course->loading < course->returning);
-        *slot = course->loading;
+        const double amount = bytes(simulation, rows, in_slot);
+        serve(simulation);
+        simulation->thread = later(simulation->thread, *slot) + amount / budget->copy_rate +
+                             SLOT_THREAD_SECONDS + (double)in_slot * piece_seconds;
+        simulation->loading = later(simulation->loading, simulation->thread);
+        simulation->loading +=
+            link_seconds(amount, budget->chip->link_in, simulation->loading < simulation->returning);
+        *slot = simulation->loading;
     }
 }
 
 /* Of rows x columns in the program's memory, of which stored_rows lie together. */
-static void load(course *course, tb_passage passage, int64_t rows, int64_t columns, int64_t stored_rows)
+static void load(simulation *simulation, tb_passage passage, int64_t rows, int64_t columns,
+                 int64_t stored_rows)
 {
     const double piece_seconds = rows < stored_rows ? PIECE_SECONDS : 0;
     if (passage == TB_BY_SLOTS && rows > 0)
-        load_by_slots(course, rows, columns, piece_seconds);
+        load_by_slots(simulation, rows, columns, piece_seconds);
     if (passage == TB_STRAIGHT)
-        course->loading += link_seconds(bytes(course, rows, columns), course->budget->chip->link_in,
-                                        course->loading < course->returning) +
-                           (double)columns * piece_seconds;
+        simulation->loading +=
+            link_seconds(bytes(simulation, rows, columns), simulation->budget->chip->link_in,
+                         simulation->loading < simulation->returning) +
+            (double)columns * piece_seconds;
 }
 
-static void bring(course *course, const tb_step *step)
+static void bring(simulation *simulation, const tb_step *step)
 {
     for (int i = 0; i < TB_ROLES; i++) {
         const tb_role role = tb_bringing_order[i];
         tb_range k, rows, columns;
-        if (!tb_step_brings(step, course->product, role, &k))
+        if (!tb_step_brings(step, simulation->product, role, &k))
             continue;
-        tb_stored_ranges(course->product, role, step->rows, step->columns, k, &rows, &columns);
-        load(course, course->budget->passages[role], rows.count, columns.count,
-             course->product->operands[role].rows);
+        tb_stored_ranges(simulation->product, role, step->rows, step->columns, k, &rows, &columns);
+        load(simulation, simulation->budget->passages[role], rows.count, columns.count,
+             simulation->product->operands[role].rows);
     }
 }
 
 /* ---- The device ------------------------------------------------------------------------------------------- */
 
-static const tb_known_size *size_of(const course *course, int64_t m, int64_t n, int64_t k)
+static const tb_known_size *size_of(const simulation *simulation, int64_t m, int64_t n, int64_t k)
 {
-    tb_known_size *size = &course->known[(uint64_t)(m + 3 * n + 7 * k) / 16 % TB_SIZES_KNOWN];
+    tb_known_size *size = &simulation->known[(uint64_t)(m + 3 * n + 7 * k) / 16 % TB_SIZES_KNOWN];
     if (size->m == m && size->n == n && size->k == k)
         return size;
-    const tb_budget *budget = course->budget;
+    const tb_budget *budget = simulation->budget;
     const tb_chip *chip = budget->chip;
-    const tb_product part = tb_nominal_part(course->product, m, n, k);
+    const tb_product part = tb_nominal_subproduct(simulation->product, m, n, k);
     const tb_kernel_times times = tb_time_kernel(budget->kernel, &part, chip);
     *size = (tb_known_size){m, n, k, times.all, times.of_a};
     return size;
 }
 
-static void multiply(course *course, const tb_step *step, int64_t columns)
+static void multiply(simulation *simulation, const tb_step *step, int64_t columns)
 {
     const int64_t m = step->rows.count, k = step->k.count;
-    const tb_known_size *size = size_of(course, m, columns, k);
-    const bool again =
-        course->a_row == step->rows.first && course->a_rows == m && course->a_k == k && !step->brings_a;
+    const tb_known_size *size = size_of(simulation, m, columns, k);
+    const bool again = simulation->a_row == step->rows.first && simulation->a_rows == m &&
+                       simulation->a_k == k && !step->brings_a;
     double seconds = GAP_SECONDS + size->seconds - (again ? size->seconds_of_a : 0);
     /* What something is added to is read while nothing else goes on. */
-    if (step->k.first > 0 || !tb_is_zero(course->product->beta))
-        seconds += bytes(course, m, columns) / course->budget->chip->memory_rate;
-    course->thread += LAUNCH_THREAD_SECONDS;
-    course->computing = later(course->computing, later(course->loading, course->thread)) + seconds;
-    course->a_row = step->rows.first;
-    course->a_rows = m;
-    course->a_k = k;
+    if (step->k.first > 0 || !tb_is_zero(simulation->product->beta))
+        seconds += bytes(simulation, m, columns) / simulation->budget->chip->memory_rate;
+    simulation->thread += LAUNCH_THREAD_SECONDS;
+    simulation->computing =
+        later(simulation->computing, later(simulation->loading, simulation->thread)) + seconds;
+    simulation->a_row = step->rows.first;
+    simulation->a_rows = m;
+    simulation->a_k = k;
 }
 
 double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
@@ -192,27 +197,27 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
 {
     const int64_t element_bytes = (int64_t)tb_bytes_of(tb_element_of(product));
     const int64_t count = tb_step_count(product, tiling), m = product->m, n = product->n, k = product->k;
-    course course = {.product = product,
-                     .budget = budget,
-                     .element_bytes = (double)element_bytes,
-                     .slot_elements =
-                         tb_larger(budget->slot_bytes / element_bytes, (m * k + k * n + m * n) / SLOTS_MANY),
-                     .a_rows = -1,
-                     .known = known};
+    simulation simulation = {
+        .product = product,
+        .budget = budget,
+        .element_bytes = (double)element_bytes,
+        .slot_elements = tb_larger(budget->slot_bytes / element_bytes, (m * k + k * n + m * n) / SLOTS_MANY),
+        .a_rows = -1,
+        .known = known};
     for (int64_t i = 0; i < count; i++) {
         tb_step step = tb_step_at(product, tiling, i);
         /* The last of a band's pieces completes all of its rows. */
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
-        bring(&course, &step);
+        bring(&simulation, &step);
         for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
             const int64_t columns = tb_smaller(step.panel_n, step.columns.count - column);
-            multiply(&course, &step, columns);
+            multiply(&simulation, &step, columns);
             if (step.completes)
-                give_back(&course, rows, columns);
+                give_back(&simulation, rows, columns);
             step.brings_a = false;
         }
-        serve(&course);
+        serve(&simulation);
     }
-    serve_all(&course);
-    return later(later(course.thread, course.returning), course.computing);
+    serve_all(&simulation);
+    return later(later(simulation.thread, simulation.returning), simulation.computing);
 }

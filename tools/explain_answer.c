@@ -61,7 +61,7 @@ static double streamed_seconds(const question *question)
     tb_plan plan = plan_for(question, TB_ROUTE_STREAMED);
     if (!has_device(question) || !tb_choose_kernel(&question->product, &question->facts, false, &plan))
         return tb_streamed_seconds_least(&question->product, &question->facts);
-    tb_choose_parts(&question->product, &question->facts, false, &plan);
+    tb_choose_regions(&question->product, &question->facts, false, &plan);
     return plan.device_seconds;
 }
 

@@ -91,7 +91,7 @@ static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_
 }
 
 /* The product of some rows and columns of C, with some steps of k. After the first steps it adds to what is there. */
-static inline tb_product tb_part_of(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
+static inline tb_product tb_subproduct(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
 {
     tb_product part = *product;
     part.m = rows.count;
@@ -109,24 +109,24 @@ static inline tb_product tb_part_of(const tb_product *product, tb_range rows, tb
 
 static inline tb_product tb_rows_of(const tb_product *product, tb_range rows)
 {
-    return tb_part_of(product, rows, (tb_range){0, product->n}, (tb_range){0, product->k});
+    return tb_subproduct(product, rows, (tb_range){0, product->n}, (tb_range){0, product->k});
 }
 
 static inline tb_product tb_columns_of(const tb_product *product, tb_range columns)
 {
-    return tb_part_of(product, (tb_range){0, product->m}, columns, (tb_range){0, product->k});
+    return tb_subproduct(product, (tb_range){0, product->m}, columns, (tb_range){0, product->k});
 }
 
 static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
 {
-    return tb_part_of(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
+    return tb_subproduct(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
 }
 
 /* Like the product, but of another size and nowhere: what forecasts and workspaces are asked of. Columns of the operands
  * lie ld apart. */
 static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int64_t n, int64_t k, int64_t ld)
 {
-    tb_product sized = tb_part_of(product, (tb_range){0, m}, (tb_range){0, n}, (tb_range){0, k});
+    tb_product sized = tb_subproduct(product, (tb_range){0, m}, (tb_range){0, n}, (tb_range){0, k});
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         sized.operands[role].data = NULL;
         sized.operands[role].ld = ld;

@@ -5,15 +5,15 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* One place for each hash: products that share one forget each other. */
-#define PLACES 1024
+/* One entry for each hash: products that share one forget each other. */
+#define ENTRIES 1024
 
 /* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
  * again after so many calls, the host sooner, after twice as many, and so on, and then every so often, as what was tried
  * may have been slow by chance. */
 #define CALLS_ALIKE     2u
 #define CALLS_SOON      16u
-#define CALLS_SOON_HOME 8u
+#define CALLS_SOON_HOST 8u
 #define CALLS_BETWEEN   64u
 
 /* One that took several times as long is tried again after so many times as many calls since its last trial, so that the
@@ -42,13 +42,13 @@ typedef struct way {
 } way;
 
 /* Threads that write at once may lose a sample, or mix up two products for a call: choices suffer, not results. */
-typedef struct place {
+typedef struct entry {
     _Atomic(uint64_t) key; /* 0: nobody's */
     atomic_uint calls;
     way host, streamed;
-} place;
+} entry;
 
-static place places[PLACES];
+static entry entries[ENTRIES];
 
 /* Which way the thread's last product went; those aside that wake nothing, for being small or without k. */
 static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
@@ -89,21 +89,21 @@ static double ratio_of(way *way)
 void tb_recall_product(const tb_product *product, tb_facts *facts)
 {
     const uint64_t key = key_of(product, facts);
-    place *place = &places[key % PLACES];
+    entry *entry = &entries[key % ENTRIES];
     facts->repeated = (tb_repeated){0};
-    if (atomic_load_explicit(&place->key, memory_order_relaxed) != key)
+    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
         return;
-    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
-    facts->repeated = (tb_repeated){.host_known = is_known(&place->host),
-                                    .streamed_known = is_known(&place->streamed),
-                                    .host_due = is_due(&place->host, calls),
-                                    .streamed_due = is_due(&place->streamed, calls),
-                                    .host_times_most = times_most(&place->host, calls),
-                                    .streamed_times_most = times_most(&place->streamed, calls)};
+    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
+    facts->repeated = (tb_repeated){.host_known = is_known(&entry->host),
+                                    .streamed_known = is_known(&entry->streamed),
+                                    .host_due = is_due(&entry->host, calls),
+                                    .streamed_due = is_due(&entry->streamed, calls),
+                                    .host_times_most = times_most(&entry->host, calls),
+                                    .streamed_times_most = times_most(&entry->streamed, calls)};
     /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
     if (facts->repeated.host_known && facts->repeated.streamed_known) {
-        facts->machine.host_ratio = ratio_of(&place->host);
-        facts->machine.streamed_ratio = ratio_of(&place->streamed);
+        facts->machine.host_ratio = ratio_of(&entry->host);
+        facts->machine.streamed_ratio = ratio_of(&entry->streamed);
     }
 }
 
@@ -151,14 +151,14 @@ static bool is_time_to_try(unsigned calls, bool on_host)
 {
     if (calls >= CALLS_BETWEEN)
         return calls % CALLS_BETWEEN == 0;
-    return calls >= (on_host ? CALLS_SOON_HOME : CALLS_SOON) && (calls & (calls - 1)) == 0;
+    return calls >= (on_host ? CALLS_SOON_HOST : CALLS_SOON) && (calls & (calls - 1)) == 0;
 }
 
 /* other is the way that the call did not go. */
-static void count_call(place *place, way *other, bool other_on_host)
+static void count_call(entry *entry, way *other, bool other_on_host)
 {
-    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed) + 1;
-    atomic_store_explicit(&place->calls, calls, memory_order_relaxed);
+    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
     if (is_time_to_try(calls, other_on_host))
         atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
@@ -170,20 +170,20 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
     if (facts->route_forced || facts->kernel_forced || plan->needs_device || plan->route == TB_ROUTE_RESIDENT)
         return;
     const uint64_t key = key_of(product, facts);
-    place *place = &places[key % PLACES];
-    if (atomic_load_explicit(&place->key, memory_order_relaxed) != key) {
-        forget(&place->host);
-        forget(&place->streamed);
-        atomic_store_explicit(&place->calls, 0, memory_order_relaxed);
-        atomic_store_explicit(&place->key, key, memory_order_relaxed);
+    entry *entry = &entries[key % ENTRIES];
+    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key) {
+        forget(&entry->host);
+        forget(&entry->streamed);
+        atomic_store_explicit(&entry->calls, 0, memory_order_relaxed);
+        atomic_store_explicit(&entry->key, key, memory_order_relaxed);
     }
-    const unsigned calls = atomic_load_explicit(&place->calls, memory_order_relaxed);
+    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
     if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
-        end_trial(&place->streamed, calls);
+        end_trial(&entry->streamed, calls);
     const bool on_host = plan->route == TB_ROUTE_HOST;
     const double ratio = on_host
                              ? facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine)
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
-    learn(on_host ? &place->host : &place->streamed, on_host, (float)ratio, is_awake, calls);
-    count_call(place, on_host ? &place->streamed : &place->host, !on_host);
+    learn(on_host ? &entry->host : &entry->streamed, on_host, (float)ratio, is_awake, calls);
+    count_call(entry, on_host ? &entry->streamed : &entry->host, !on_host);
 }

@@ -13,17 +13,17 @@
 #define PINNED_MIB_IN_ALL 256L
 
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
-#define LANES 4
+#define CHANNELS 4
 
-/* Who comes first is served first: by the first lane, which has the large products to itself, or by any that is free. */
+/* Who comes first is served first: by the first channel, which has the large products to itself, or by any that is free. */
 static struct queue {
     tb_lock lock;
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
     tb_turn *first;            /* of those who wait */
     int turns;                 /* of those who wait or are served */
     double backlog;            /* in seconds, of them all */
-    bool taken[LANES];
-    tb_pipeline *lanes[LANES]; /* those that are kept, with nobody or with who is served */
+    bool taken[CHANNELS];
+    tb_pipeline *channels[CHANNELS]; /* those that are kept, with nobody or with who is served */
 } queues[DEVICES_MAXIMUM];
 
 size_t tb_slot_bytes(void)
@@ -85,14 +85,14 @@ static void close_pipeline(tb_pipeline *pipeline)
     tb_unmake(pipeline);
 }
 
-/* The turn has it from the beginning, and its lane when it is whole: who leaves in between closes it (tb_leave_turn). */
+/* The turn has it from the beginning, and its channel when it is whole: who leaves in between closes it (tb_leave_turn). */
 static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
 {
     tb_pipeline *pipeline = turn->pipeline = tb_make(sizeof *pipeline);
     if (!pipeline)
         return TB_OUT_OF_MEMORY;
     pipeline->device = turn->device;
-    pipeline->lane = turn->lane;
+    pipeline->channel = turn->channel;
     const tb_status status = open_pipeline(pipeline);
     if (status == TB_OK) {
         *kept = pipeline;
@@ -134,21 +134,21 @@ static void stop_waiting(struct queue *queue, const tb_turn *turn)
 }
 
 /* Under the lock. -1: none is free. */
-static int free_lane(const struct queue *queue, bool medium)
+static int free_channel(const struct queue *queue, bool medium)
 {
-    for (int lane = 0; lane < (medium ? LANES : 1); lane++)
-        if (!queue->taken[lane])
-            return lane;
+    for (int channel = 0; channel < (medium ? CHANNELS : 1); channel++)
+        if (!queue->taken[channel])
+            return channel;
     return -1;
 }
 
-/* Until the turn has a lane; TB_DEVICE_LOST where nobody will come to one any more. */
-static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
+/* Until the turn has a channel; TB_DEVICE_LOST where nobody will come to one any more. */
+static tb_status wait_for_channel(struct queue *queue, tb_turn *turn)
 {
     tb_take_lock(&queue->lock);
     enter(queue, turn);
     while (!tb_is_damaged(&queue->lock) &&
-           (queue->first != turn || (turn->lane = free_lane(queue, turn->medium)) < 0)) {
+           (queue->first != turn || (turn->channel = free_channel(queue, turn->medium)) < 0)) {
         const uint32_t seen = atomic_load(&queue->changes);
         tb_free_lock(&queue->lock);
         tb_wait_while(&queue->changes, seen, -1);
@@ -159,7 +159,7 @@ static tb_status wait_for_lane(struct queue *queue, tb_turn *turn)
         return TB_DEVICE_LOST;
     }
     stop_waiting(queue, turn);
-    queue->taken[turn->lane] = true;
+    queue->taken[turn->channel] = true;
     announce(queue);
     return TB_OK;
 }
@@ -169,8 +169,8 @@ void tb_end_turn(tb_turn *turn)
     struct queue *queue = &queues[turn->device];
     tb_take_lock(&queue->lock);
     stop_waiting(queue, turn);
-    if (turn->lane >= 0)
-        queue->taken[turn->lane] = false;
+    if (turn->channel >= 0)
+        queue->taken[turn->channel] = false;
     /* Sums of seconds are rounded: a device that nobody uses is to have nothing to do. */
     queue->backlog = --queue->turns > 0 ? queue->backlog - turn->seconds : 0;
     turn->in_queue = false;
@@ -180,13 +180,13 @@ void tb_end_turn(tb_turn *turn)
 tb_status tb_take_turn(tb_turn *turn)
 {
     struct queue *queue = &queues[turn->device];
-    turn->lane = -1;
+    turn->channel = -1;
     turn->pipeline = NULL;
-    tb_status status = wait_for_lane(queue, turn);
+    tb_status status = wait_for_channel(queue, turn);
     if (status == TB_OK && !tb_machine_device(turn->device)) /* lost while the thread was waiting */
         status = TB_DEVICE_LOST;
-    if (status == TB_OK && !(turn->pipeline = queue->lanes[turn->lane]))
-        status = make_pipeline(turn, &queue->lanes[turn->lane]);
+    if (status == TB_OK && !(turn->pipeline = queue->channels[turn->channel]))
+        status = make_pipeline(turn, &queue->channels[turn->channel]);
     if (status != TB_OK)
         tb_end_turn(turn);
     return status;
@@ -198,8 +198,8 @@ void tb_leave_turn(void *left)
     tb_left_in_the_middle();
     if (!turn->in_queue) /* not yet, or no more */
         return;
-    if (turn->lane >= 0 && turn->pipeline) {
-        queues[turn->device].lanes[turn->lane] = NULL;
+    if (turn->channel >= 0 && turn->pipeline) {
+        queues[turn->device].channels[turn->channel] = NULL;
         if (tb_machine_device(turn->device))
             close_pipeline(turn->pipeline);
     }

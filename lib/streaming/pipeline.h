@@ -41,7 +41,7 @@ typedef struct tb_known_tiling {
 #define TB_TILINGS_KEPT 8
 
 typedef struct tb_pipeline {
-    int device, lane;
+    int device, channel;
     tb_stream *load, *compute, *unload;
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
     tb_touch_job touching; /* pages of C */
@@ -61,7 +61,7 @@ typedef struct tb_turn {
     bool medium;
     double seconds;        /* of work, as forecast */
     tb_pipeline *pipeline; /* for this thread alone, until the turn ends */
-    int lane;              /* the pipeline's; -1: the turn has not come */
+    int channel;           /* the pipeline's; -1: the turn has not come */
     bool in_queue;         /* waiting or served */
     struct tb_turn *next;  /* of those who wait */
 } tb_turn;

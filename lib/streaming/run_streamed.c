@@ -75,7 +75,7 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_product *product, c
     return TB_OK;
 }
 
-/* Slots keep what lies in C until the device has done its part, where beta is to be applied to it. */
+/* Slots keep what lies in C until the device has done its work, where beta is to be applied to it. */
 static tb_passage passage(const tb_product *product, const tb_plan *plan, tb_role role)
 {
     const tb_place *place = &plan->places[role];
@@ -188,7 +188,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const 
     tb_budget room = {.kernel = kernel,
                       .chip = &chip,
                       .slot_bytes = (int64_t)pipeline->slot_bytes,
-                      .copy_rate = nominal_copy_rate(product, plan->part_count),
+                      .copy_rate = nominal_copy_rate(product, plan->region_count),
                       .passages = {[TB_A] = passage(product, plan, TB_A),
                                    [TB_B] = passage(product, plan, TB_B),
                                    [TB_C] = passage(product, plan, TB_C)}};
@@ -212,9 +212,9 @@ static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const 
     return status;
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------------ */
+/* ---- Regions ------------------------------------------------------------------------------------------------ */
 
-/* One device's part of a call, and how it went. */
+/* One device's region of a call, and how it went. */
 typedef struct work {
     bool has_thread;
     _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
@@ -233,7 +233,7 @@ typedef struct work {
 
 static bool is_medium(const work *work)
 {
-    return work->plan->part_count == 1 && tb_product_bytes(&work->product) <= MEDIUM_BYTES;
+    return work->plan->region_count == 1 && tb_product_bytes(&work->product) <= MEDIUM_BYTES;
 }
 
 static void take_turn(work *work)
@@ -251,7 +251,7 @@ static void take_turn(work *work)
     tb_not_left(&leaving);
 }
 
-static void *do_part(void *argument)
+static void *do_region(void *argument)
 {
     work *work = argument;
     take_turn(work);
@@ -265,49 +265,49 @@ static void *do_part(void *argument)
     return NULL;
 }
 
-static work make_work(const tb_product *product, const tb_plan *plan, const tb_part *part)
+static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
 {
-    return (work){.product = tb_block_of(product, part),
+    return (work){.product = tb_region_of(product, region),
                   .plan = plan,
-                  .kernel = part->kernel,
-                  .device = part->device};
+                  .kernel = region->kernel,
+                  .device = region->device};
 }
 
-static void wait_for_parts(void *left)
+static void wait_for_regions(void *left)
 {
-    _Atomic(uint32_t) *parts = left;
-    for (uint32_t now; (now = atomic_load(parts)) > 0;)
-        tb_wait_while(parts, now, -1);
+    _Atomic(uint32_t) *regions = left;
+    for (uint32_t now; (now = atomic_load(regions)) > 0;)
+        tb_wait_while(regions, now, -1);
 }
 
-/* Who waits for parts counts with none that has no thread, however the caller leaves. */
-static void start_part(work *work, _Atomic(uint32_t) *left)
+/* Who waits for regions counts with none that has no thread, however the caller leaves. */
+static void start_region(work *work, _Atomic(uint32_t) *left)
 {
     sigset_t signals;
     tb_hold_signals(&signals);
     work->left = left;
     work->has_thread = true;
     atomic_fetch_add(left, 1);
-    if (!tb_start_thread(do_part, work)) {
+    if (!tb_start_thread(do_region, work)) {
         work->has_thread = false;
         atomic_fetch_sub(left, 1);
     }
     tb_let_signals(&signals);
 }
 
-/* All parts at once, as far as threads can be had. */
-static void do_parts(work *works, int count)
+/* All regions at once, as far as threads can be had. */
+static void do_regions(work *works, int count)
 {
     _Atomic(uint32_t) left = 0;
     tb_leaving leaving;
-    tb_when_left(&leaving, wait_for_parts, &left);
+    tb_when_left(&leaving, wait_for_regions, &left);
     for (int i = 1; i < count; i++)
-        start_part(&works[i], &left);
-    do_part(&works[0]);
+        start_region(&works[i], &left);
+    do_region(&works[0]);
     for (int i = 1; i < count; i++)
         if (!works[i].has_thread)
-            do_part(&works[i]);
-    wait_for_parts(&left);
+            do_region(&works[i]);
+    wait_for_regions(&left);
     tb_not_left(&leaving);
 }
 
@@ -364,7 +364,7 @@ static bool has_begun(const work *works, int count)
     return false;
 }
 
-/* The parts that failed, each from where it had come to. TB_DECLINED when the whole product is still to be done. */
+/* The regions that failed, each from where it had come to. TB_DECLINED when the whole product is still to be done. */
 static tb_outcome finish(const work *works, int count, const tb_host *host)
 {
     if (!has_begun(works, count))
@@ -378,11 +378,11 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
 tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
                            double *seconds)
 {
-    work works[TB_PARTS_MAXIMUM];
-    const int count = plan->part_count;
+    work works[TB_REGIONS_MAXIMUM];
+    const int count = plan->region_count;
     for (int i = 0; i < count; i++)
-        works[i] = make_work(product, plan, &plan->parts[i]);
-    do_parts(works, count);
+        works[i] = make_work(product, plan, &plan->regions[i]);
+    do_regions(works, count);
 
     bool complete = true, lost = false;
     double slowest = 0;
@@ -396,7 +396,7 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
         *seconds = slowest;
         return TB_DONE;
     }
-    /* Operands on a device: there is one part, and the host cannot reach all of it. */
+    /* Operands on a device: there is one region, and the host cannot reach all of it. */
     if (!lost && plan->needs_device) {
         tb_status status = rescue(product, plan, &works[0].done, host);
         if (status == TB_OK)

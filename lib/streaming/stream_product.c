@@ -37,10 +37,10 @@ static void place_like(const tb_stream_run *run, tb_role role, tb_product *part)
 }
 
 /* A product of that size, as multiply will see it. */
-static tb_product part_like(const tb_stream_run *run, const tb_part_size *size)
+static tb_product part_like(const tb_stream_run *run, const tb_launch_size *size)
 {
-    tb_product part = tb_part_of(run->product, (tb_range){0, size->rows}, (tb_range){0, size->columns},
-                                 (tb_range){0, size->k});
+    tb_product part = tb_subproduct(run->product, (tb_range){0, size->rows}, (tb_range){0, size->columns},
+                                    (tb_range){0, size->k});
     place_like(run, TB_A, &part);
     place_like(run, TB_B, &part);
     part.beta = size->beta;
@@ -50,7 +50,7 @@ static tb_product part_like(const tb_stream_run *run, const tb_part_size *size)
 /* Before there is any such work: enough for all products that follow. */
 static tb_status take_workspace(tb_stream_run *run)
 {
-    tb_part_size sizes[TB_PART_SIZES];
+    tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
     for (int i = 0; i < count; i++) {
         const tb_product part = part_like(run, &sizes[i]);
@@ -78,8 +78,8 @@ static tb_status multiply(tb_stream_run *run, const tb_product *part)
 static tb_product part_of(const tb_stream_run *run, int64_t column, int64_t columns, int64_t first_k,
                           int64_t k)
 {
-    tb_product part = tb_part_of(run->product, (tb_range){0, run->product->m}, (tb_range){column, columns},
-                                 (tb_range){first_k, k});
+    tb_product part = tb_subproduct(run->product, (tb_range){0, run->product->m}, (tb_range){column, columns},
+                                    (tb_range){first_k, k});
     part.c.data = tb_device_column(run, column);
     part.c.ld = run->operands[TB_C].ld;
     return part;
@@ -281,7 +281,7 @@ static size_t slot_bytes_out(const tb_stream_run *run)
 static void call_helpers(tb_stream_run *run)
 {
     const size_t bytes = run->bytes_in + slot_bytes_out(run);
-    const int devices = tb_devices_at_work(), parts = run->plan->part_count;
+    const int devices = tb_devices_at_work(), parts = run->plan->region_count;
     if (bytes == 0)
         return;
     run->has_helpers = true;

@@ -33,7 +33,7 @@ static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb
 
 static tb_status take_step(tb_stream_run *run, const tb_step *step)
 {
-    tb_product part = tb_part_of(run->product, step->rows, step->columns, step->k);
+    tb_product part = tb_subproduct(run->product, step->rows, step->columns, step->k);
     for (int i = 0; i < TB_ROLES; i++)
         TB_TRY(bring(run, tb_bringing_order[i], step, &part));
     return tb_compute(run, &part, step->panel_n, step->completes);
@@ -60,7 +60,7 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
     const tb_place *place = &run->plan->places[role];
     const tb_operand *operand = &run->product->operands[role];
-    return role != TB_C && run->pipeline->lane == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
+    return role != TB_C && run->pipeline->channel == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
            tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 && !tb_is_on_device(place) &&
            !place->write_combined && tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
            2 * tb_operand_bytes(operand) >= run->pipeline->slot_bytes && tb_fingerprints_ready();

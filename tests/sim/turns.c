@@ -77,7 +77,7 @@ static void medium_products_are_served_side_by_side(void)
     waiting fifth;
     for (int i = 0; i < SIDE_BY_SIDE; i++) {
         turns[i] = taken(true, 1);
-        CHECK(turns[i].lane == i, "lane %d instead of %d", turns[i].lane, i);
+        CHECK(turns[i].channel == i, "channel %d instead of %d", turns[i].channel, i);
         for (int j = 0; j < i; j++)
             CHECK(turns[i].pipeline != turns[j].pipeline, "%d and %d have one pipeline", i, j);
     }
@@ -94,7 +94,7 @@ static void medium_products_are_served_side_by_side(void)
         tb_end_turn(&turns[i]);
 }
 
-/* A large one in front holds up mediums behind it, though there are lanes for them: it would wait for ever otherwise. */
+/* A large one in front holds up mediums behind it, though there are channels for them: it would wait for ever otherwise. */
 static void who_comes_first_is_served_first(void)
 {
     waiting large, medium;
@@ -104,17 +104,17 @@ static void who_comes_first_is_served_first(void)
     begin_waiting(&medium, true);
     tb_end_turn(&second);
     usleep(10000);
-    CHECK(atomic_load(&served) == 0, "served before the first lane was free");
+    CHECK(atomic_load(&served) == 0, "served before the first channel was free");
     tb_end_turn(&first);
     pthread_join(large.thread, NULL);
     pthread_join(medium.thread, NULL);
-    CHECK(large.turn.lane == 0 && medium.turn.lane == 1, "lanes %d and %d", large.turn.lane,
-          medium.turn.lane);
+    CHECK(large.turn.channel == 0 && medium.turn.channel == 1, "channels %d and %d", large.turn.channel,
+          medium.turn.channel);
     tb_end_turn(&large.turn);
     tb_end_turn(&medium.turn);
 }
 
-/* Each of the three streams in turn; a lane that had a pipeline would not make one. */
+/* Each of the three streams in turn; a channel that had a pipeline would not make one. */
 static void a_turn_that_fails_takes_nothing(void)
 {
     tb_turn first = taken(true, 1);
@@ -130,7 +130,7 @@ static void a_turn_that_fails_takes_nothing(void)
     }
     sim_set("FAIL", "");
     tb_turn second = taken(true, 1);
-    CHECK(second.lane == 1, "lane %d", second.lane);
+    CHECK(second.channel == 1, "channel %d", second.channel);
     tb_end_turn(&second);
     tb_end_turn(&first);
 }
@@ -156,7 +156,7 @@ static void who_leaves_without_a_turn_takes_nobodys(void)
     tb_leave_turn(&late);
     CHECK(tb_pipeline_backlog(device) == 1, "%g seconds instead of 1", tb_pipeline_backlog(device));
     tb_turn next = taken(true, 1);
-    CHECK(next.lane == 1 && next.pipeline != present.pipeline, "lane %d is taken twice", next.lane);
+    CHECK(next.channel == 1 && next.pipeline != present.pipeline, "channel %d is taken twice", next.channel);
     tb_end_turn(&present);
     tb_turn again = taken(true, 1);
     CHECK(again.pipeline == present.pipeline, "its pipeline was thrown away");
@@ -172,7 +172,7 @@ static void who_leaves_its_turn_leaves_no_pipeline(void)
     CHECK(tb_pipeline_backlog(device) == 0, "it is still in the queue");
     CHECK(sim_get_usage().streams == before.streams - 3, "its streams are left over");
     tb_turn next = taken(true, 1);
-    CHECK(next.lane == 0, "its lane is still taken");
+    CHECK(next.channel == 0, "its channel is still taken");
     CHECK(sim_get_usage().streams == before.streams, "the next turn has its pipeline");
     tb_end_turn(&next);
 }

@@ -73,7 +73,7 @@ static void a_turn_ends_once(void *unused)
           "the device is not as it was");
 }
 
-/* The next one takes the lane, with a pipeline of its own. */
+/* The next one takes the channel, with a pipeline of its own. */
 static void a_left_pipeline_is_used_no_more(void *unused)
 {
     (void)unused;

@@ -13,13 +13,13 @@ static unsigned char covered[SIDE * SIDE];
 
 static void every_element_is_computed_once(int64_t rows, int64_t columns, const double *weights, int count)
 {
-    tb_part parts[TB_PARTS_MAXIMUM];
-    tb_split(rows, columns, weights, count, parts);
+    tb_region regions[TB_REGIONS_MAXIMUM];
+    tb_split(rows, columns, weights, count, regions);
     memset(covered, 0, sizeof covered);
     for (int i = 0; i < count; i++)
-        for (int64_t column = 0; column < parts[i].columns; column++)
-            for (int64_t row = 0; row < parts[i].rows; row++)
-                covered[(parts[i].column + column) * SIDE + parts[i].row + row]++;
+        for (int64_t column = 0; column < regions[i].columns; column++)
+            for (int64_t row = 0; row < regions[i].rows; row++)
+                covered[(regions[i].column + column) * SIDE + regions[i].row + row]++;
     long wrong = 0;
     for (int64_t column = 0; column < SIDE; column++)
         for (int64_t row = 0; row < SIDE; row++)
@@ -31,13 +31,13 @@ static void every_element_is_computed_once(int64_t rows, int64_t columns, const 
 static void shares_follow_the_speeds(const double *weights, int count)
 {
     const int64_t rows = 8000, columns = 6000;
-    tb_part parts[TB_PARTS_MAXIMUM];
+    tb_region regions[TB_REGIONS_MAXIMUM];
     double all = 0;
     for (int i = 0; i < count; i++)
         all += weights[i];
-    tb_split(rows, columns, weights, count, parts);
+    tb_split(rows, columns, weights, count, regions);
     for (int i = 0; i < count; i++) {
-        double share = (double)(parts[i].rows * parts[i].columns) / (double)(rows * columns);
+        double share = (double)(regions[i].rows * regions[i].columns) / (double)(rows * columns);
         CHECK(fabs(share - weights[i] / all) < 0.03, "device %d of %d has %g, not %g", i, count, share,
               weights[i] / all);
     }
@@ -47,20 +47,20 @@ static void shares_follow_the_speeds(const double *weights, int count)
 static void little_goes_to_more_than_one_device(void)
 {
     const double equal[] = {1, 1, 1, 1};
-    tb_part parts[TB_PARTS_MAXIMUM];
-    tb_split(4096, 4096, equal, 4, parts);
+    tb_region regions[TB_REGIONS_MAXIMUM];
+    tb_split(4096, 4096, equal, 4, regions);
     for (int i = 0; i < 4; i++)
-        CHECK(parts[i].rows == 2048 && parts[i].columns == 2048, "part %d is %lld x %lld", i,
-              (long long)parts[i].rows, (long long)parts[i].columns);
+        CHECK(regions[i].rows == 2048 && regions[i].columns == 2048, "region %d is %lld x %lld", i,
+              (long long)regions[i].rows, (long long)regions[i].columns);
 }
 
 /* ---- Decisions -------------------------------------------------------------------------------------------- */
 
-static tb_chip chips[TB_PARTS_MAXIMUM];
+static tb_chip chips[TB_REGIONS_MAXIMUM];
 
 static tb_facts facts_of(int count, double copy_rate)
 {
-    for (int i = 0; i < TB_PARTS_MAXIMUM; i++)
+    for (int i = 0; i < TB_REGIONS_MAXIMUM; i++)
         chips[i] = (tb_chip){.device = i,
                              .open = true,
                              .architecture = 90,
@@ -89,9 +89,9 @@ static void large_products_are_shared(void)
     tb_facts facts = facts_of(4, 50e9);
     tb_product small = square(2048), large = square(16384);
     tb_plan plan = tb_decide(&small, &facts);
-    CHECK(plan.part_count == 1, "2048 is shared by %d", plan.part_count);
+    CHECK(plan.region_count == 1, "2048 is shared by %d", plan.region_count);
     plan = tb_decide(&large, &facts);
-    CHECK(plan.part_count > 1 && plan.start == TB_START_NOT, "16384 is computed by %d", plan.part_count);
+    CHECK(plan.region_count > 1 && plan.start == TB_START_NOT, "16384 is computed by %d", plan.region_count);
     CHECK(plan.device_seconds > 0 && plan.device_seconds < plan.host_seconds, "forecast %g s, host %g s",
           plan.device_seconds, plan.host_seconds);
 
@@ -100,20 +100,20 @@ static void large_products_are_shared(void)
     facts.accuracy = TB_ACCURACY_FP32;
     const tb_product medium = square(8192);
     plan = tb_decide(&medium, &facts);
-    CHECK(plan.part_count == 2, "8192 is computed by %d", plan.part_count);
+    CHECK(plan.region_count == 2, "8192 is computed by %d", plan.region_count);
 
     /* Where the host's own memory is what is slow, more devices do not help. */
     facts = facts_of(4, 2e9);
     facts.machine.host_cores = 1;
-    CHECK(tb_decide(&large, &facts).part_count == 1, "copies are slow, and the product is shared");
+    CHECK(tb_decide(&large, &facts).region_count == 1, "copies are slow, and the product is shared");
 
     facts = facts_of(4, 50e9);
     facts.machine.devices_wanted = 1;
-    CHECK(tb_decide(&large, &facts).part_count == 1, "shared against the wish");
+    CHECK(tb_decide(&large, &facts).region_count == 1, "shared against the wish");
     facts.machine.devices_wanted = 3;
     facts.route_forced = true;
     facts.forced_route = TB_ROUTE_STREAMED;
-    CHECK(tb_decide(&small, &facts).part_count == 3, "not shared by three, as was wished");
+    CHECK(tb_decide(&small, &facts).region_count == 3, "not shared by three, as was wished");
 }
 
 static void closed_devices_are_asked_for(void)
@@ -122,11 +122,11 @@ static void closed_devices_are_asked_for(void)
     tb_product large = square(16384);
     chips[1].open = false;
     tb_plan plan = tb_decide(&large, &facts);
-    CHECK(plan.part_count == 1 && plan.start == TB_START_MORE, "%d parts, start %d", plan.part_count,
+    CHECK(plan.region_count == 1 && plan.start == TB_START_MORE, "%d regions, start %d", plan.region_count,
           plan.start);
     chips[1].failed = true;
     plan = tb_decide(&large, &facts);
-    CHECK(plan.part_count == 1 && plan.start == TB_START_NOT, "%d parts, start %d", plan.part_count,
+    CHECK(plan.region_count == 1 && plan.start == TB_START_NOT, "%d regions, start %d", plan.region_count,
           plan.start);
 
     /* Operands that lie on it have to wait for it, or for ever. */
@@ -146,9 +146,9 @@ static void slower_devices_get_less(void)
     facts.machine.devices_wanted = 2;
     tb_product large = square(16384);
     tb_plan plan = tb_decide(&large, &facts);
-    CHECK(plan.part_count == 2, "%d parts", plan.part_count);
-    int64_t first = plan.parts[0].rows * plan.parts[0].columns,
-            second = plan.parts[1].rows * plan.parts[1].columns;
+    CHECK(plan.region_count == 2, "%d regions", plan.region_count);
+    int64_t first = plan.regions[0].rows * plan.regions[0].columns,
+            second = plan.regions[1].rows * plan.regions[1].columns;
     CHECK(first > second && first < 3 * second, "%lld and %lld elements", (long long)first,
           (long long)second);
 }
@@ -171,26 +171,26 @@ static void the_device_with_least_to_do_is_taken(void)
     facts.backlogs[1] = 2e-3;
     facts.backlogs[2] = 1e-3;
     tb_plan plan = tb_decide(&product, &facts);
-    CHECK(plan.part_count == 1 && plan.parts[0].device == 2 && plan.place.device == 2, "device %d has it",
-          plan.parts[0].device);
+    CHECK(plan.region_count == 1 && plan.regions[0].device == 2 && plan.place.device == 2, "device %d has it",
+          plan.regions[0].device);
     chips[2].multiprocessors--;
-    CHECK(tb_decide(&product, &facts).parts[0].device == 1, "by a slower device");
+    CHECK(tb_decide(&product, &facts).regions[0].device == 1, "by a slower device");
     chips[1].open = false;
-    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "by a device that is closed");
+    CHECK(tb_decide(&product, &facts).regions[0].device == 0, "by a device that is closed");
     chips[1].open = true;
     facts.machine.devices_wanted = 1;
-    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "against the wish for one device");
+    CHECK(tb_decide(&product, &facts).regions[0].device == 0, "against the wish for one device");
     facts.machine.devices_wanted = 0;
     facts.places[TB_A] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = 0};
-    CHECK(tb_decide(&product, &facts).parts[0].device == 0, "by a device that A does not lie on");
+    CHECK(tb_decide(&product, &facts).regions[0].device == 0, "by a device that A does not lie on");
 }
 
 int main(void)
 {
     check_random random = {.state = check_seed()};
     for (int i = 0; i < SHAPES; i++) {
-        double weights[TB_PARTS_MAXIMUM];
-        int count = 1 + (int)(check_next(&random) % TB_PARTS_MAXIMUM);
+        double weights[TB_REGIONS_MAXIMUM];
+        int count = 1 + (int)(check_next(&random) % TB_REGIONS_MAXIMUM);
         for (int device = 0; device < count; device++)
             weights[device] = 0.1 + (double)(check_next(&random) % 100) / 100;
         every_element_is_computed_once((int64_t)(check_next(&random) % (SIDE + 1)),

@@ -21,9 +21,9 @@ static const tb_chip chip = {.architecture = 90,
 
 static bool is_foreseen(const tb_product *product, const tb_tiling *t, const tb_product *part)
 {
-    tb_part_size sizes[TB_PART_SIZES];
+    tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(product, t, sizes);
-    CHECK(count <= TB_PART_SIZES, "%d sizes", count);
+    CHECK(count <= TB_LAUNCH_SIZES, "%d sizes", count);
     for (int i = 0; i < count; i++)
         if (sizes[i].rows == part->m && sizes[i].columns == part->n && sizes[i].k == part->k &&
             tb_is_one(sizes[i].beta) == tb_is_one(part->beta))
