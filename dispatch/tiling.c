@@ -69,6 +69,8 @@ static int64_t first_steps(const tb_tiling *tiling)
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
 {
+    if (!tiling->whole)
+        return tb_pieces(product->n, tiling->block_n) * tiling->slabs;
     return tiling->lead + first_steps(tiling) + tb_pieces(product->n - tiling->block_n, tiling->next_n) +
            tb_pieces(product->m, tiling->band_m) - 1;
 }
@@ -134,8 +136,27 @@ static tb_step first_step(const tb_product *product, const tb_tiling *tiling, in
     return step;
 }
 
+/* A slab of k for a block of C; all rows, as a product that is cut so has as many as a block. */
+static tb_step slab_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
+{
+    const int64_t block = index / tiling->slabs, slab = index % tiling->slabs;
+    const tb_range columns = range_at(block * tiling->block_n, tiling->block_n, product->n);
+    const tb_range k = range_at(slab * tiling->slab_k, tiling->slab_k, product->k);
+    const bool completes = slab + 1 == tiling->slabs;
+    return (tb_step){.rows = {0, product->m},
+                     .columns = columns,
+                     .k = k,
+                     .brings_a = block == 0 || tiling->ring_a < tiling->slabs,
+                     .b_k = k,
+                     .brings_c = slab == 0,
+                     .panel_n = completes ? tiling->panel_n : columns.count,
+                     .completes = completes};
+}
+
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
+    if (!tiling->whole)
+        return slab_step(product, tiling, index);
     const int64_t m = product->m, n = product->n, first_k = tiling->lead * tiling->slab_k;
     const tb_range k = {first_k, product->k - first_k};
     if (index < tiling->lead)

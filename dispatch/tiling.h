@@ -48,7 +48,7 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
-/* With whole, a product is a sequence of steps: something is brought, and then multiplied. */
+/* A product is a sequence of steps: something is brought, and then multiplied. */
 typedef struct tb_step {
     tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
     bool brings_a;             /* those rows and steps of k */

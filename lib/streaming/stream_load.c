@@ -165,17 +165,3 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
     return load_through_slots(run, &transfer);
 }
-
-tb_status tb_bring(tb_stream_run *run, tb_role role, tb_operand *rectangle, void *target, bool already)
-{
-    if (tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
-        return TB_OK;
-    const int64_t ld = tb_pitched(rectangle->rows, rectangle->element);
-    if (!already && role == TB_A)
-        run->multiplied.a.data = NULL;
-    if (!already)
-        TB_TRY(tb_load(run, role, rectangle, target, ld, false));
-    rectangle->data = target;
-    rectangle->ld = ld;
-    return TB_OK;
-}

@@ -118,14 +118,22 @@ static inline tb_operand tb_program_columns(const tb_stream_run *run, int64_t fi
  * be loaded in place of its operands. */
 tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes);
 
-/* Everything has its place on the device: says where, looks whether operands have come before, takes the memory, and goes
- * through the steps. */
-void tb_lay_out_whole(tb_stream_run *run);
-tb_status tb_take_whole(tb_stream_run *run);
-tb_status tb_stream_whole(tb_stream_run *run);
+/* stream_places.c: says where operands have their places on the device, and looks whether they have come before; takes the
+ * memory. */
+void tb_lay_out(tb_stream_run *run);
+tb_status tb_take_places(tb_stream_run *run);
+
+/* Before anything is loaded: memory for the kernel, enough for all launches that follow. */
+tb_status tb_take_workspace(tb_stream_run *run);
+
+/* Goes through the steps: all of C has been computed, or is being. */
+tb_status tb_stream_steps(tb_stream_run *run);
 
 /* Has the product computed that is due, if there is one, after what has been loaded and sent so far. */
 tb_status tb_compute_due(tb_stream_run *run);
+
+/* And sends what slots have been filled with before. */
+tb_status tb_finish_due(tb_stream_run *run);
 
 /* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.
  */
@@ -135,10 +143,6 @@ tb_status tb_send_filled(tb_stream_run *run);
  * between its columns may be overwritten. */
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part);
-
-/* Lets the rectangle describe where the kernel will find it: where it lies, or at target, its columns tb_pitched(rows)
- * elements apart, where it is loaded unless it is there already. */
-tb_status tb_bring(tb_stream_run *run, tb_role role, tb_operand *rectangle, void *target, bool already);
 
 /* The next columns of the band are computed when the compute stream has come here. Waits where too many panels are on their
  * way already. */

@@ -1,55 +1,9 @@
-/* Products of which everything has its place on the device: step by step, as the tiling has them. */
+/* Room on the device for a product's operands: a place for all of each, with what is there from earlier calls, or rings of slabs
+ * and blocks.
+ */
 #include "lib/reports/options.h"
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
-
-/* Rows of a band, where it has its place, or of the whole operand. */
-static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
-{
-    const int64_t band_m = run->tiling->band_m, rows = run->product->operands[role].rows;
-    return tb_is_in_bands(run, role) ? tb_smaller(band_m, rows - row / band_m * band_m) : rows;
-}
-
-/* What the step's product finds of the operand, on the device or on its way there. C is always computed in a buffer, so that a
- * failure leaves the program's as it was. */
-static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
-{
-    const tb_operand *operand = &run->product->operands[role];
-    tb_range k, rows, columns;
-    if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
-        return TB_OK;
-    tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
-    part->operands[role].data = tb_on_device(run, role, rows.first, columns.first);
-    part->operands[role].ld = run->operands[role].ld;
-    if (!tb_step_brings(step, run->product, role, &k))
-        return TB_OK;
-    tb_stored_ranges(run->product, role, step->rows, step->columns, k, &rows, &columns);
-    const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
-    if (role == TB_A)
-        run->multiplied.a.data = NULL;
-    return tb_load(run, role, &from, tb_on_device(run, role, rows.first, columns.first),
-                   run->operands[role].ld, rows.count < rows_there(run, role, rows.first));
-}
-
-static tb_status take_step(tb_stream_run *run, const tb_step *step)
-{
-    tb_product part = tb_subproduct(run->product, step->rows, step->columns, step->k);
-    for (int i = 0; i < TB_ROLES; i++)
-        TB_TRY(bring(run, tb_bringing_order[i], step, &part));
-    return tb_compute(run, &part, step->panel_n, step->completes);
-}
-
-tb_status tb_stream_whole(tb_stream_run *run)
-{
-    const int64_t count = tb_step_count(run->product, run->tiling);
-    for (int64_t i = 0; i < count; i++) {
-        const tb_step step = tb_step_at(run->product, run->tiling, i);
-        TB_TRY(take_step(run, &step));
-    }
-    return TB_OK;
-}
-
-/* ---- Places ----------------------------------------------------------------------------------------------- */
 
 /* In columns of fewer bytes prints would be more than a sixteenth of what they are of. */
 #define CACHED_COLUMN_BYTES 256
@@ -74,7 +28,7 @@ static int64_t ld_of(const tb_stream_run *run, tb_role role)
                       operand->element);
 }
 
-void tb_lay_out_whole(tb_stream_run *run)
+static void lay_out_whole(tb_stream_run *run)
 {
     run->whole_c = true;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
@@ -96,7 +50,7 @@ static size_t bytes_there(const tb_stream_run *run, tb_role role)
 }
 
 /* Copies that are there are taken before anything else can take their place. */
-tb_status tb_take_whole(tb_stream_run *run)
+static tb_status take_whole(tb_stream_run *run)
 {
     const int device = run->pipeline->device;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
@@ -111,4 +65,35 @@ tb_status tb_take_whole(tb_stream_run *run)
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
     }
     return TB_OK;
+}
+
+static tb_status take_rings(tb_stream_run *run)
+{
+    const tb_tiling *tiling = run->tiling;
+    const tb_element element = tb_element_of(run->product);
+    const int device = run->pipeline->device;
+    tb_stream_operand *operands = run->operands;
+    /* C on the device is written at the very end, so that a failure leaves it as it was. */
+    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->product->n;
+    operands[TB_C].ld = tb_pitched(tb_smaller(tiling->block_m, run->product->m), element);
+    const int64_t columns = run->whole_c ? run->product->n : tiling->ring_c * tiling->block_n;
+    const int64_t bytes[TB_ROLES] = {
+        [TB_A] = tiling->ring_a * tb_slab_bytes(tiling->block_m, tiling->slab_k, element),
+        [TB_B] = tiling->ring_b * tb_slab_bytes(tiling->block_n, tiling->slab_k, element),
+        [TB_C] = columns * operands[TB_C].ld * (int64_t)tb_bytes_of(element),
+    };
+    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_C], &operands[TB_C].buffer));
+    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_A], &operands[TB_A].buffer));
+    return tb_take_buffer(device, (size_t)bytes[TB_B], &operands[TB_B].buffer);
+}
+
+void tb_lay_out(tb_stream_run *run)
+{
+    if (run->tiling->whole)
+        lay_out_whole(run);
+}
+
+tb_status tb_take_places(tb_stream_run *run)
+{
+    return run->tiling->whole ? take_whole(run) : take_rings(run);
 }

@@ -1,0 +1,112 @@
+/* Computing what has been brought: the kernel's workspace, its launches, and products that are due. */
+#include "lib/streaming/stream_run.h"
+#include "words/integers.h"
+
+/* Work that is under way may be using the workspace that was too small. */
+static tb_status need_workspace(tb_stream_run *run, size_t bytes)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    if (bytes <= run->workspace.bytes)
+        return TB_OK;
+    if (run->workspace.memory)
+        TB_TRY(tb_device.synchronize(pipeline->compute));
+    tb_give_buffer(&run->workspace);
+    run->multiplied.a.data = NULL;
+    return tb_take_buffer(pipeline->device, bytes, &run->workspace);
+}
+
+/* Where a part of that size finds an operand: in place, or where it is brought to. */
+static void place_like(const tb_stream_run *run, tb_role role, tb_product *part)
+{
+    const bool whole = run->tiling->whole;
+    tb_operand *operand = &part->operands[role];
+    if (tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
+        return;
+    operand->data = run->operands[role].buffer.memory;
+    operand->ld = whole ? run->operands[role].ld : tb_pitched(operand->rows, operand->element);
+}
+
+/* A product of that size, as multiply will see it. */
+static tb_product part_like(const tb_stream_run *run, const tb_launch_size *size)
+{
+    tb_product part = tb_subproduct(run->product, (tb_range){0, size->rows}, (tb_range){0, size->columns},
+                                    (tb_range){0, size->k});
+    place_like(run, TB_A, &part);
+    place_like(run, TB_B, &part);
+    part.beta = size->beta;
+    return part;
+}
+
+/* Before there is any such work: enough for all products that follow. */
+tb_status tb_take_workspace(tb_stream_run *run)
+{
+    tb_launch_size sizes[TB_LAUNCH_SIZES];
+    const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
+    for (int i = 0; i < count; i++) {
+        const tb_product part = part_like(run, &sizes[i]);
+        TB_TRY(need_workspace(run, tb_device.prepare(run->pipeline->compute, run->kernel, &part).workspace));
+    }
+    return TB_OK;
+}
+
+static tb_status multiply(tb_stream_run *run, const tb_product *part)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    const tb_schedule schedule = tb_device.prepare(pipeline->compute, run->kernel, part);
+    TB_TRY(need_workspace(run, schedule.workspace));
+    const tb_product *last = &run->multiplied;
+    const bool same_a =
+        last->a.data == part->a.data && last->a.ld == part->a.ld && last->m == part->m && last->k == part->k;
+    run->multiplied = *part;
+    return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
+                                                                &schedule, run->workspace.memory);
+}
+
+/* Panel by panel; what completes C is on its way as soon as it is there. */
+static tb_status multiply_panels(tb_stream_run *run, const tb_product *slab, int64_t panel_n, bool completes)
+{
+    for (int64_t column = 0; column < slab->n; column += panel_n) {
+        const tb_product panel =
+            tb_columns_of(slab, (tb_range){column, tb_smaller(panel_n, slab->n - column)});
+        TB_TRY(multiply(run, &panel));
+        if (completes && !tb_returns_on_device(run))
+            TB_TRY(tb_note_panel(run, panel.n));
+    }
+    return TB_OK;
+}
+
+/* Work that follows finds loaded what has been sent so far. */
+static tb_status follow_loading(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
+    return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
+}
+
+tb_status tb_compute_due(tb_stream_run *run)
+{
+    if (!run->is_due)
+        return TB_OK;
+    const tb_product part = run->due;
+    run->is_due = false;
+    TB_TRY(follow_loading(run));
+    TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
+    return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
+}
+
+tb_status tb_finish_due(tb_stream_run *run)
+{
+    TB_TRY(tb_send_filled(run));
+    return tb_compute_due(run);
+}
+
+tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes)
+{
+    if (run->is_due)
+        TB_TRY(tb_finish_due(run));
+    run->is_due = true;
+    run->due = *part;
+    run->due_panel_n = panel_n;
+    run->due_completes = completes;
+    return run->filling ? TB_OK : tb_compute_due(run);
+}

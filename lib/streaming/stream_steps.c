@@ -1,0 +1,110 @@
+/* The order of work: step by step, as the tiling has them. Where not everything has its place on the device, slabs of A and B take
+ * turns in rings, and two blocks of C in two places.
+ */
+#include "lib/streaming/stream_run.h"
+#include "words/integers.h"
+
+/* Rows of a band, where it has its place, or of the whole operand. */
+static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
+{
+    const int64_t band_m = run->tiling->band_m, rows = run->product->operands[role].rows;
+    return tb_is_in_bands(run, role) ? tb_smaller(band_m, rows - row / band_m * band_m) : rows;
+}
+
+/* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both rings turn
+ * together. */
+static void *place_of_slab(const tb_stream_run *run, tb_role role, const tb_step *step)
+{
+    const tb_tiling *tiling = run->tiling;
+    const int64_t ring = role == TB_A ? tiling->ring_a : tiling->ring_b;
+    const int64_t outer = role == TB_A ? tiling->block_m : tiling->block_n;
+    const bool all_kept = role == TB_A && ring == tiling->slabs;
+    const int64_t place = all_kept ? step->k.first / tiling->slab_k : run->slabs_multiplied % ring;
+    return (char *)run->operands[role].buffer.memory +
+           place * tb_slab_bytes(outer, tiling->slab_k, tb_element_of(run->product));
+}
+
+/* Lets the rectangle describe where it lies, or is going to, on the device. */
+static void place(const tb_stream_run *run, tb_role role, const tb_step *step, tb_range rows,
+                  tb_range columns, tb_operand *rectangle)
+{
+    if (run->tiling->whole || role == TB_C) {
+        rectangle->data = tb_on_device(run, role, rows.first, columns.first);
+        rectangle->ld = run->operands[role].ld;
+    } else {
+        rectangle->data = place_of_slab(run, role, step);
+        rectangle->ld = tb_pitched(rectangle->rows, rectangle->element);
+    }
+}
+
+/* What the step's product finds of the operand, on the device or on its way there. C is always computed in a buffer, so that a
+ * failure leaves the program's as it was. */
+static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
+{
+    const tb_operand *operand = &run->product->operands[role];
+    tb_range k, rows, columns;
+    if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
+        return TB_OK;
+    tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
+    place(run, role, step, rows, columns, &part->operands[role]);
+    if (!tb_step_brings(step, run->product, role, &k))
+        return TB_OK;
+    tb_stored_ranges(run->product, role, step->rows, step->columns, k, &rows, &columns);
+    const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
+    tb_operand to = from;
+    place(run, role, step, rows, columns, &to);
+    if (role == TB_A)
+        run->multiplied.a.data = NULL;
+    const bool is_part =
+        (run->tiling->whole || role == TB_C) && rows.count < rows_there(run, role, rows.first);
+    return tb_load(run, role, &from, to.data, to.ld, is_part);
+}
+
+/* ---- Rings ------------------------------------------------------------------------------------------------ */
+
+/* A block of C takes the place of the one before the last; a slab, that of one that has been multiplied. */
+static tb_status make_room(tb_stream_run *run, const tb_step *step)
+{
+    const tb_tiling *tiling = run->tiling;
+    const int64_t column = step->columns.first;
+    if (step->k.first == 0 && !run->whole_c && column >= 2 * tiling->block_n)
+        TB_TRY(tb_return_columns(run, column - tiling->block_n));
+    if (run->slabs_multiplied < tiling->ring_b)
+        return TB_OK;
+    return tb_device.stream_wait(run->pipeline->load,
+                                 run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]);
+}
+
+/* Nothing stays due, as its operands' places are wanted. */
+static tb_status let_turn(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(tb_finish_due(run));
+    TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % run->tiling->ring_b], pipeline->compute));
+    run->slabs_multiplied++;
+    return TB_OK;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+static tb_status take_step(tb_stream_run *run, const tb_step *step)
+{
+    const bool in_rings = !run->tiling->whole;
+    tb_product part = tb_subproduct(run->product, step->rows, step->columns, step->k);
+    if (in_rings)
+        TB_TRY(make_room(run, step));
+    for (int i = 0; i < TB_ROLES; i++)
+        TB_TRY(bring(run, tb_bringing_order[i], step, &part));
+    TB_TRY(tb_compute(run, &part, step->panel_n, step->completes));
+    return in_rings ? let_turn(run) : TB_OK;
+}
+
+tb_status tb_stream_steps(tb_stream_run *run)
+{
+    const int64_t count = tb_step_count(run->product, run->tiling);
+    for (int64_t i = 0; i < count; i++) {
+        const tb_step step = tb_step_at(run->product, run->tiling, i);
+        TB_TRY(take_step(run, &step));
+    }
+    return tb_finish_due(run);
+}
