@@ -2,7 +2,7 @@
  * call site, remembered for that call site, never TileBLAS itself.
  *
  * A spelling is one of the names of compat/spellings.h; a call site is the address that a call returns to.
- * sgemm_abi.c asks for the host of every call; the runtime sees it as a tb_host.
+ * The exported functions (gemm_abi.h) ask for the host of every call; the runtime sees it as a tb_host.
  */
 #ifndef TB_HOST_BLAS_H
 #define TB_HOST_BLAS_H

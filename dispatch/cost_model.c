@@ -62,7 +62,7 @@ static double flop(const tb_product *product)
 
 static double bytes(const tb_operand *operand)
 {
-    return (double)tb_operand_bytes(operand);
+    return (double)tb_bytes_of(operand->element) * (double)operand->rows * (double)operand->columns;
 }
 
 static double bytes_in(const tb_product *product)
@@ -135,6 +135,9 @@ double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, con
     tb_product blocks[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < plan->region_count; i++) {
         blocks[i] = tb_region_of(product, &plan->regions[i]);
+        /* Brought to where every kernel wants it, wherever the region begins. */
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            blocks[i].operands[role].data = product->operands[role].data;
         copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->region_count);
     }
     for (int i = 0; i < plan->region_count; i++) {
@@ -201,7 +204,7 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
 {
     const double arithmetic =
         kernel->prepare ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
-    const double traffic = (double)tb_product_bytes(product);
+    const double traffic = bytes(&product->a) + bytes(&product->b) + bytes(&product->c);
     const double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
     return kernel->pads ? seconds + pad_seconds(kernel, product, chip) : seconds;
 }

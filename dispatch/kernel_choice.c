@@ -81,6 +81,7 @@ static uint64_t alignment_of(const tb_operand *operand)
     return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
 }
 
+/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
@@ -105,13 +106,20 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     return hash;
 }
 
-/* All rows are asked for their forecasts where nothing is suggested. */
+/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first call of each. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
-    if (facts->suggested && is_candidate(facts->suggested, product, facts, chip, pitched))
-        return facts->suggested;
-    return find_cheapest(product, facts, chip, pitched);
+    if (!facts->memory)
+        return find_cheapest(product, facts, chip, pitched);
+    const uint64_t question = hash_question(product, facts, chip, pitched);
+    const tb_kernel *known = facts->memory->recall(question);
+    if (known && is_candidate(known, product, facts, chip, pitched))
+        return known;
+    const tb_kernel *best = find_cheapest(product, facts, chip, pitched);
+    if (best)
+        facts->memory->keep(question, best);
+    return best;
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is
@@ -133,14 +141,6 @@ static tb_product as_brought(const tb_product *product, const tb_plan *plan)
             brought.operands[role].ld = tb_round_up(product->operands[role].ld, line);
         }
     return brought;
-}
-
-uint64_t tb_question_of(const tb_product *product, const tb_facts *facts)
-{
-    const tb_plan plan = tb_plan_for_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
-    const tb_chip *chip = tb_find_chip(&facts->machine, plan.place.device);
-    const tb_product brought = as_brought(product, &plan);
-    return chip ? hash_question(&brought, facts, chip, plan.route == TB_ROUTE_STREAMED) : 0;
 }
 
 bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_forced, tb_plan *plan)

@@ -67,6 +67,12 @@ typedef struct tb_repeated {
     double host_times_most, streamed_times_most;
 } tb_repeated;
 
+/* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */
+typedef struct tb_choice_memory {
+    const tb_kernel *(*recall)(uint64_t question); /* NULL: nothing is known */
+    void (*keep)(uint64_t question, const tb_kernel *chosen);
+} tb_choice_memory;
+
 /* Devices whose work is looked at: those at the beginning of the machine's list. */
 #define TB_BACKLOGS 16
 
@@ -82,7 +88,7 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
-    const tb_kernel *suggested;     /* chosen before for the same question; NULL: nothing is known */
+    const tb_choice_memory *memory; /* NULL: every choice is made anew */
 } tb_facts;
 
 typedef enum tb_reason {
@@ -129,12 +135,11 @@ static inline tb_product tb_region_of(const tb_product *product, const tb_region
 typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
-    const tb_kernel *kernel;     /* NULL on the host route */
-    const tb_kernel *considered; /* that the device would have used; also where the host has been chosen */
-    tb_schedule schedule;        /* resident: the kernel's, for this product */
-    tb_place places[TB_ROLES];   /* where the operands lie, as in the facts */
-    tb_place place;              /* device and context that do the work */
-    bool pads[TB_ROLES];         /* an operand on the device is first copied into pitched memory */
+    const tb_kernel *kernel;               /* NULL on the host route */
+    tb_schedule schedule;                  /* resident: the kernel's, for this product */
+    tb_place places[TB_ROLES];             /* where the operands lie, as in the facts */
+    tb_place place;                        /* device and context that do the work */
+    bool pads[TB_ROLES];                   /* an operand on the device is first copied into pitched memory */
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
     tb_start start;
@@ -146,9 +151,6 @@ typedef struct tb_plan {
 #define TB_SMALL_VOLUME (80.0 * 80.0 * 80.0)
 
 tb_plan tb_decide(const tb_product *product, const tb_facts *facts);
-
-/* The plan that uses the device, its kernel still to be chosen. */
-tb_plan tb_plan_for_device(const tb_product *product, const tb_facts *facts, tb_reason reason);
 
 /* The plan that leaves the call to the host. */
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
@@ -190,9 +192,6 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
  * be. */
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
-
-/* The hash of all that the choice of a kernel for the whole product depends on, where none is forced. */
-uint64_t tb_question_of(const tb_product *product, const tb_facts *facts);
 
 /* The fastest kernel that needs no memory beside the operands; NULL when none can serve. */
 const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy);

@@ -58,24 +58,16 @@ static bool choose_kernels(const tb_product *product, const tb_facts *facts, boo
     return true;
 }
 
-tb_plan tb_plan_for_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
+/* The plan that uses the device, whether or not it is faster. */
+static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
 {
     const bool streamed = any_operand(product, facts, tb_is_in_host_memory);
     tb_plan plan = {.route = streamed ? TB_ROUTE_STREAMED : TB_ROUTE_RESIDENT,
                     .reason = reason,
                     .place = working_place(facts)};
     memcpy(plan.places, facts->places, sizeof plan.places);
-    return plan;
-}
-
-/* The plan that uses the device, whether or not it is faster. */
-static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
-{
-    tb_plan plan = tb_plan_for_device(product, facts, reason);
-    if (choose_kernels(product, facts, true, &plan)) {
-        plan.considered = plan.kernel;
+    if (choose_kernels(product, facts, true, &plan))
         return plan;
-    }
     /* The forced kernel cannot: the host answers or, if it cannot reach the operands, another kernel. */
     plan.reason = TB_REASON_KERNEL_REFUSED;
     if (any_operand(product, facts, only_on_device) && choose_kernels(product, facts, false, &plan))
@@ -222,19 +214,16 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
     double host = tb_host_seconds(product, &facts->machine);
     double device = tb_streamed_seconds_least(product, facts);
     tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
-    const tb_kernel *considered = NULL;
     bool worth_it = is_worth_it(device, host, &facts->repeated);
     if (worth_it && readiness != TB_READY) {
         plan = on_host(why_not_ready(readiness), how_to_start(&facts->machine, host, device));
     } else if (readiness == TB_READY &&
                (worth_it || should_compare_streamed(device, host, &facts->repeated))) {
         plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
-        considered = plan.kernel;
         device = plan.device_seconds;
         if (plan.route == TB_ROUTE_STREAMED)
             plan = stream_or_not(facts, plan, host);
     }
-    plan.considered = considered;
     plan.host_seconds = host;
     plan.device_seconds = device;
     return plan;

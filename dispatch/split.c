@@ -80,16 +80,12 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
     return count;
 }
 
-/* The plan with so many of the devices. False when one of them has no kernel for its region: what is suggested is for the whole
- * product. */
-static bool share(const tb_product *product, const tb_facts *given, bool as_forced, const tb_chip **chips,
+/* The plan with so many of the devices. False when one of them has no kernel for its region. */
+static bool share(const tb_product *product, const tb_facts *facts, bool as_forced, const tb_chip **chips,
                   int count, tb_plan *plan)
 {
     double weights[TB_REGIONS_MAXIMUM];
     tb_region regions[TB_REGIONS_MAXIMUM];
-    tb_facts of_regions = *given;
-    const tb_facts *facts = &of_regions;
-    of_regions.suggested = NULL;
     for (int i = 0; i < count; i++)
         weights[i] = speed(chips[i]);
     tb_split(product->m, product->n, weights, count, regions);
@@ -172,5 +168,5 @@ void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as
             plan->start = TB_START_MORE;
     }
     if (plan->region_count == 1)
-        plan->regions[0].device = plan->place.device = least_busy(facts, plan->place.device);
+        plan->regions[0].device = plan->place.device = least_busy(facts, plan->regions[0].device);
 }

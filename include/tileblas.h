@@ -72,10 +72,11 @@ typedef struct tileblas_statistics {
     tileblas_routine_statistics routines[TILEBLAS_ROUTINE_COUNT];
 } tileblas_statistics;
 
-/* Fills at most size bytes, as many as the caller's structure has, of which later versions have more: what an older
- * library does not know becomes zero. Returns the size of the library's own. The texts are the library's. Calls too small to gain are counted only while the option STATS is not 0: they
- * take a shorter way. Calls whose arguments are irregular, or that leave C as it is, are not counted. */
-TILEBLAS_API size_t tileblas_get_statistics(tileblas_statistics *statistics, size_t size);
+/* size is sizeof(tileblas_statistics) as the caller was compiled; later versions have more members. Those that an older library
+ * does not know become zero or NULL. Returns the size of the library's own. The texts are the library's. Calls too small to
+ * gain are counted only while the option STATS is not 0: they take a shorter way. Calls whose arguments are irregular, or
+ * that leave C as it is, are not counted. */
+TILEBLAS_API size_t tileblas_read_statistics(tileblas_statistics *statistics, size_t size);
 TILEBLAS_API void tileblas_reset_statistics(void);
 
 /* Why the calling thread's last call ran where it did: "streamed with tiled: faster on the device". Writes

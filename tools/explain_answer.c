@@ -162,7 +162,7 @@ static void print_words(const question *question, const answer *answer, const ke
     const tb_machine *machine = &question->facts.machine;
     char plan[512];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    printf("problem      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
+    printf("product      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
            product->a.transposed ? 'T' : 'N', product->b.transposed ? 'T' : 'N', (long long)product->m,
            (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, product->alpha.re, product->beta.re);

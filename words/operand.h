@@ -56,7 +56,7 @@ static inline tb_operand tb_rectangle(const tb_operand *operand, int64_t row, in
     return part;
 }
 
-/* Of its elements, without what lies between columns. */
+/* Bytes of the operand's elements; gaps between columns are not counted. */
 static inline size_t tb_operand_bytes(const tb_operand *operand)
 {
     return (size_t)operand->rows * (size_t)operand->columns * tb_bytes_of(operand->element);
@@ -67,7 +67,7 @@ static inline size_t tb_column_bytes(const tb_operand *operand)
     return (size_t)operand->rows * tb_bytes_of(operand->element);
 }
 
-/* Between the beginnings of two columns. */
+/* Bytes between the beginnings of two columns. */
 static inline size_t tb_pitch(const tb_operand *operand)
 {
     return (size_t)operand->ld * tb_bytes_of(operand->element);

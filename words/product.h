@@ -140,7 +140,7 @@ static inline double tb_volume(const tb_product *product)
     return (double)product->m * (double)product->n * (double)product->k;
 }
 
-/* Of all operands, without what lies between columns. */
+/* Bytes of the elements of all operands. */
 static inline size_t tb_product_bytes(const tb_product *product)
 {
     return tb_operand_bytes(&product->a) + tb_operand_bytes(&product->b) + tb_operand_bytes(&product->c);

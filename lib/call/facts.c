@@ -48,11 +48,11 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
 {
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
+    facts->memory = &tb_choices;
     read_forced_choices(facts);
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     read_backlogs(facts);
     tb_recall(product, facts);
     tb_recall_product(product, facts);
-    tb_recall_choice(product, facts);
 }

@@ -5,7 +5,6 @@
 #include "dispatch/plan.h"
 #include "lib/process/clock.h"
 #include "lib/call/facts.h"
-#include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/process/leaving.h"
 #include "lib/reports/log.h"
@@ -82,7 +81,6 @@ static void settle(const tb_product *given, const tb_host *host)
         tb_gather_facts(&product, &facts);
         plan = tb_decide(&product, &facts);
     }
-    tb_keep_choice(&product, &facts, &plan);
     say_refusal(&plan, &facts);
 
     double start = tb_seconds(), seconds = 0;

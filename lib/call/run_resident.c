@@ -25,8 +25,9 @@
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
-    tb_stream *stream;                       /* while work is enqueued and waited for; NULL: not */
-    tb_buffer operands[TB_ROLES], workspace; /* of operands, copies that are pitched */
+    tb_stream *stream;           /* while work is enqueued and waited for; NULL: not */
+    tb_buffer pitched[TB_B + 1]; /* copies of A and B in pitched memory */
+    tb_buffer workspace;
     int64_t done;  /* steps of k that have been added to C, if what was enqueued succeeds */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
@@ -113,7 +114,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (plan->pads[role])
             TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
-                                    &held->operands[role]));
+                                    &held->pitched[role]));
     TB_TRY(take_workspace(stream, &product, plan, &chunk, &held->workspace));
     return launch_in_chunks(stream, &product, plan, chunk, held);
 }
@@ -128,7 +129,7 @@ static void destroy_stream(held *held)
 static void give_buffers(held *held)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
-        tb_give_buffer(&held->operands[role]);
+        tb_give_buffer(&held->pitched[role]);
     tb_give_buffer(&held->workspace);
 }
 

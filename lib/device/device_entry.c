@@ -8,14 +8,20 @@ atomic_bool tb_device_shut;
 
 static atomic_int bringing_up;
 
-#define WAIT_MILLISECONDS 500
+/* What is left to wait, for all handlers together. */
+static int milliseconds_left = 500;
 
 static void shut(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};
     atomic_store(&tb_device_shut, true);
-    for (int i = 0; i < WAIT_MILLISECONDS && atomic_load(&bringing_up) > 0; i++)
+    for (; milliseconds_left > 0 && atomic_load(&bringing_up) > 0; milliseconds_left--)
         nanosleep(&millisecond, NULL);
+}
+
+void tb_forget_bringing_up(void)
+{
+    atomic_store(&bringing_up, 0);
 }
 
 void tb_begin_bringing_up(void)

@@ -184,6 +184,7 @@ static void *open_others(void *unused)
  * begun to bring a device up. A driver that was being initialized may have been inside the linker. */
 static void forget_device_in_child(void)
 {
+    tb_forget_bringing_up();
     if (tb_machine_forget() == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
 }

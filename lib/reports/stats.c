@@ -127,10 +127,12 @@ static void fill(tileblas_statistics *statistics)
         };
 }
 
-size_t tileblas_get_statistics(tileblas_statistics *statistics, size_t size)
+size_t tileblas_read_statistics(tileblas_statistics *statistics, size_t size)
 {
     tileblas_statistics own;
     const size_t known = size < sizeof own ? size : sizeof own;
+    if (size == 0)
+        return sizeof own;
     fill(&own);
     memcpy(statistics, &own, known);
     memset((char *)statistics + known, 0, size - known);

@@ -91,7 +91,8 @@ tb_status tb_compute_due(tb_stream_run *run)
     run->is_due = false;
     TB_TRY(follow_loading(run));
     TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
-    return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
+    /* In rings the places of its operands are given free first (stream_steps.c). */
+    return tb_returns_on_device(run) || !run->tiling->whole ? TB_OK : tb_return_ready(run);
 }
 
 tb_status tb_finish_due(tb_stream_run *run)

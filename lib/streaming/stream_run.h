@@ -9,7 +9,7 @@
 /* An operand on the device. */
 typedef struct tb_stream_operand {
     tb_buffer buffer;
-    int64_t ld;                /* where all of it has its place, and of C; of slabs, each has its own */
+    int64_t ld;                /* of C, and of A and B where all of them has its place; a slab has its own */
     tb_cached_operand *cached; /* NULL: loaded as if never seen */
 } tb_stream_operand;
 
@@ -23,17 +23,17 @@ typedef struct tb_stream_run {
     const tb_tiling *tiling;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
-    bool whole_c;                            /* C has all of its columns on the device */
-    int64_t all;                             /* columns of bands that C has */
-    int64_t computed;                        /* of them, so many have been computed, */
-    int64_t sent;                            /* sent on their way, */
-    int64_t handed;                          /* given to the host's threads, to be copied into C, */
-    int64_t returned;                        /* and are in C */
-    size_t bytes_in;                         /* that go through slots */
-    bool has_helpers;                        /* called, to copy them */
-    bool touches;                            /* helpers that have nothing to copy touch pages of C */
-    int next_in;                             /* the slot to fill next */
-    tb_slot *filling;                        /* by the host's threads; NULL: none */
+    bool whole_c;     /* C has all of its columns on the device */
+    int64_t all;      /* columns of bands that C has */
+    int64_t computed; /* columns of bands that have been computed */
+    int64_t sent;     /* columns of bands that are on their way back, or further */
+    int64_t handed;   /* columns of bands that the host's threads are copying into C, or have copied */
+    int64_t returned; /* columns of bands that are in C */
+    size_t bytes_in;  /* bytes that go through slots on the way in */
+    bool has_helpers; /* threads have been called to copy them */
+    bool touches;     /* helpers that have nothing to copy touch pages of C */
+    int next_in;      /* the slot to fill next */
+    tb_slot *filling; /* by the host's threads; NULL: none */
     int first_out, out_count;                /* slots on their way out */
     int emptying;                            /* of these, from the first on, those that are being emptied */
     int64_t panel_ends[TB_PANELS_IN_FLIGHT]; /* of panels that are computed but not all sent */
@@ -41,7 +41,6 @@ typedef struct tb_stream_run {
     int64_t slabs_multiplied;
     tb_product
         multiplied; /* by the latest launch, if A has not changed since; A's data is NULL when it has */
-    bool a_loaded;  /* and kept, all of it */
     bool is_due;    /* a product is due, when the slot that is being filled has been sent */
     tb_product due;
     int64_t due_panel_n; /* that many columns of it at a time */

@@ -62,17 +62,22 @@ static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb
 
 /* ---- Rings ------------------------------------------------------------------------------------------------ */
 
-/* A block of C takes the place of the one before the last; a slab, that of one that has been multiplied. */
-static tb_status make_room(tb_stream_run *run, const tb_step *step)
+/* A block of C takes the place of the one before the last. */
+static tb_status make_room_for_block(tb_stream_run *run, const tb_step *step)
 {
-    const tb_tiling *tiling = run->tiling;
-    const int64_t column = step->columns.first;
-    if (step->k.first == 0 && !run->whole_c && column >= 2 * tiling->block_n)
-        TB_TRY(tb_return_columns(run, column - tiling->block_n));
-    if (run->slabs_multiplied < tiling->ring_b)
+    const int64_t column = step->columns.first, block_n = run->tiling->block_n;
+    if (step->k.first > 0 || run->whole_c || column < 2 * block_n)
         return TB_OK;
-    return tb_device.stream_wait(run->pipeline->load,
-                                 run->pipeline->consumed[run->slabs_multiplied % tiling->ring_b]);
+    return tb_return_columns(run, column - block_n);
+}
+
+/* A slab takes the place of one that has been multiplied. */
+static tb_status make_room_for_slab(tb_stream_run *run)
+{
+    const int64_t ring = run->tiling->ring_b;
+    if (run->slabs_multiplied < ring)
+        return TB_OK;
+    return tb_device.stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
 }
 
 /* Nothing stays due, as its operands' places are wanted. */
@@ -82,7 +87,7 @@ static tb_status let_turn(tb_stream_run *run)
     TB_TRY(tb_finish_due(run));
     TB_TRY(tb_mark(run, &pipeline->consumed[run->slabs_multiplied % run->tiling->ring_b], pipeline->compute));
     run->slabs_multiplied++;
-    return TB_OK;
+    return tb_returns_on_device(run) ? TB_OK : tb_return_ready(run);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
@@ -92,9 +97,12 @@ static tb_status take_step(tb_stream_run *run, const tb_step *step)
     const bool in_rings = !run->tiling->whole;
     tb_product part = tb_subproduct(run->product, step->rows, step->columns, step->k);
     if (in_rings)
-        TB_TRY(make_room(run, step));
-    for (int i = 0; i < TB_ROLES; i++)
-        TB_TRY(bring(run, tb_bringing_order[i], step, &part));
+        TB_TRY(make_room_for_block(run, step));
+    TB_TRY(bring(run, TB_C, step, &part));
+    if (in_rings)
+        TB_TRY(make_room_for_slab(run));
+    TB_TRY(bring(run, TB_B, step, &part));
+    TB_TRY(bring(run, TB_A, step, &part));
     TB_TRY(tb_compute(run, &part, step->panel_n, step->completes));
     return in_rings ? let_turn(run) : TB_OK;
 }

@@ -150,7 +150,7 @@ static void run_threads(void)
 static unsigned long long calls_on_devices(void)
 {
     tileblas_statistics statistics;
-    tileblas_get_statistics(&statistics, sizeof statistics);
+    tileblas_read_statistics(&statistics, sizeof statistics);
     return statistics.resident.calls + statistics.streamed.calls;
 }
 

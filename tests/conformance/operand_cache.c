@@ -89,11 +89,11 @@ static double multiply(const place *place, const char *when)
     char wrong[256];
     matrix c = matrix_clone(&p->c);
     tileblas_statistics before, after;
-    tileblas_get_statistics(&before, sizeof before);
+    tileblas_read_statistics(&before, sizeof before);
     cblas_sgemm(102, p->transpose_a ? 112 : 111, p->transpose_b ? 112 : 111, (int)p->m, (int)p->n, (int)p->k,
                 p->alpha, elements(&p->a, place->a), (int)p->a.ld, elements(&p->b, place->b), (int)p->b.ld,
                 p->beta, matrix_elements(&c), (int)c.ld);
-    tileblas_get_statistics(&after, sizeof after);
+    tileblas_read_statistics(&after, sizeof after);
     CHECK(product_holds(p, &c, wrong, sizeof wrong), "%s, m=%ld n=%ld k=%ld: %s", when, (long)p->m,
           (long)p->n, (long)p->k, wrong);
     matrix_free(&c);

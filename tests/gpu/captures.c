@@ -96,7 +96,7 @@ static void capture_and_run(cudaStream_t stream, char *from, char *to, int value
 static unsigned long long streamed_calls(void)
 {
     tileblas_statistics statistics;
-    tileblas_get_statistics(&statistics, sizeof statistics);
+    tileblas_read_statistics(&statistics, sizeof statistics);
     return statistics.streamed.calls;
 }
 

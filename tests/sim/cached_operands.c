@@ -129,7 +129,7 @@ static void pinned_operands_need_no_slots(void)
     for (int i = 0; i < CALLS; i++)
         multiply(a + p.a.first, b + p.b.first, c, "no slots", i);
     CHECK(sim_failures("pinned") == 1, "slots were not asked for");
-    tileblas_get_statistics(&statistics, sizeof statistics);
+    tileblas_read_statistics(&statistics, sizeof statistics);
     CHECK(statistics.streamed.calls == CALLS, "%llu calls on the device, not %d",
           (unsigned long long)statistics.streamed.calls, CALLS);
 }

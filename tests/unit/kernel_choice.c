@@ -201,13 +201,23 @@ static void short_k_goes_in_one_round(void)
     CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
 }
 
-/* As a call decides; whether the answer was remembered. */
+static int asked_anew;
+
+static void keep_and_count(uint64_t question, const tb_kernel *chosen)
+{
+    asked_anew++;
+    tb_choices.keep(question, chosen);
+}
+
+/* As a call decides; whether all answers were remembered. */
 static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
 {
-    tb_recall_choice(product, facts);
+    const tb_choice_memory counting = {.recall = tb_choices.recall, .keep = keep_and_count};
+    facts->memory = &counting;
+    asked_anew = 0;
     *plan = tb_decide(product, facts);
-    tb_keep_choice(product, facts, plan);
-    return facts->suggested && facts->suggested == plan->considered;
+    facts->memory = NULL;
+    return asked_anew == 0;
 }
 
 /* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty

@@ -51,13 +51,13 @@ static void threads_that_have_ended_keep_their_counts(void)
     tileblas_statistics sums;
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, make_calls, NULL);
-    tileblas_get_statistics(&sums,
+    tileblas_read_statistics(&sums,
                             sizeof sums); /* while they run: of no particular value, but no race either */
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 
     const unsigned long long calls = (unsigned long long)THREADS * CALLS_OF_A_THREAD;
-    tileblas_get_statistics(&sums, sizeof sums);
+    tileblas_read_statistics(&sums, sizeof sums);
     CHECK(sums.host.calls == calls, "host calls: %llu of %llu", sums.host.calls, calls);
     CHECK(sums.streamed.calls == calls, "streamed calls: %llu of %llu", sums.streamed.calls, calls);
     CHECK(sums.resident.calls == 0, "resident calls: %llu", sums.resident.calls);
@@ -118,7 +118,7 @@ static void threads_that_share_a_shard_lose_nothing(void)
     pthread_create(&pair[1], NULL, call_for_long, NULL);
     pthread_join(pair[0], NULL);
     pthread_join(pair[1], NULL);
-    tileblas_get_statistics(&sums, sizeof sums);
+    tileblas_read_statistics(&sums, sizeof sums);
     CHECK(sums.streamed.calls == 2 * CALLS_OF_A_PAIR, "calls: %llu of %d", sums.streamed.calls,
           2 * CALLS_OF_A_PAIR);
     CHECK(sums.streamed.seconds == 0.25 * 2 * CALLS_OF_A_PAIR, "seconds: %g", sums.streamed.seconds);
@@ -129,18 +129,18 @@ static void a_forked_child_counts_its_own(void)
     tileblas_statistics sums;
     pid_t child = fork();
     if (child == 0) {
-        tileblas_get_statistics(&sums, sizeof sums);
+        tileblas_read_statistics(&sums, sizeof sums);
         bool fresh = sums.host.calls == 0 && sums.streamed.calls == 0 && sums.streamed.seconds == 0 &&
                      reason_calls(&sums, "too small to gain") == 0;
         tb_product small = product_square(10);
         record(TB_ROUTE_HOST, TB_REASON_TOO_SMALL, &small, 0);
-        tileblas_get_statistics(&sums, sizeof sums);
+        tileblas_read_statistics(&sums, sizeof sums);
         _exit(!fresh ? 1 : sums.host.calls != 1 ? 2 : 0);
     }
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with status %#x", (unsigned)status);
-    tileblas_get_statistics(&sums, sizeof sums);
+    tileblas_read_statistics(&sums, sizeof sums);
     CHECK(sums.host.calls > 0, "the parent's counts are gone");
 }
 
@@ -148,7 +148,7 @@ static void a_reset_starts_from_zero(void)
 {
     tileblas_statistics sums;
     tileblas_reset_statistics();
-    tileblas_get_statistics(&sums, sizeof sums);
+    tileblas_read_statistics(&sums, sizeof sums);
     CHECK(sums.host.calls == 0 && sums.streamed.calls == 0 && sums.streamed.flop == 0 &&
               sums.streamed.seconds == 0 && sums.streamed.won_seconds == 0,
           "counts after a reset");
@@ -201,7 +201,7 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
         tileblas_reset_statistics();
         product.beta = (tb_scalar){beta, 0};
         tb_multiply(&product, &none);
-        tileblas_get_statistics(&sums, sizeof sums);
+        tileblas_read_statistics(&sums, sizeof sums);
         const double bytes = sizeof(float) * (double)(M * K + K * N + M * N + beta * M * N);
         CHECK(sums.streamed.calls == 1, "the simulated device took %llu calls", sums.streamed.calls);
         CHECK(sums.streamed.link_bytes == bytes, "beta %d: %g bytes, not %g", beta, sums.streamed.link_bytes,
@@ -224,17 +224,17 @@ static void callers_get_as_much_as_they_have_room_for(void)
     before = room;
     tileblas_reset_statistics();
     make_calls(NULL);
-    CHECK(tileblas_get_statistics(&all, sizeof all) == sizeof all, "its size");
+    CHECK(tileblas_read_statistics(&all, sizeof all) == sizeof all, "its size");
     CHECK(strcmp(all.routines[0].routine, "sgemm") == 0 && all.routines[0].host.calls == all.host.calls &&
               all.routines[0].streamed.flop == all.streamed.flop,
           "SGEMM's share is not all");
 
-    CHECK(tileblas_get_statistics(&room.statistics, shorter) == sizeof all, "its size, to a shorter one");
+    CHECK(tileblas_read_statistics(&room.statistics, shorter) == sizeof all, "its size, to a shorter one");
     CHECK(memcmp(&room, &all, shorter) == 0, "less than there is room for");
     CHECK(memcmp((char *)&room + shorter, (char *)&before + shorter, sizeof room - shorter) == 0,
           "more than there is room for");
 
-    tileblas_get_statistics(&room.statistics, longer);
+    tileblas_read_statistics(&room.statistics, longer);
     CHECK(memcmp(&room, &all, sizeof all) == 0, "less than there is");
     for (size_t i = sizeof all; i < sizeof room; i++)
         CHECK(((unsigned char *)&room)[i] == (i < longer ? 0 : 0xa5), "byte %zu behind all that there is", i);
