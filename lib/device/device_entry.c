@@ -11,11 +11,16 @@ static atomic_int bringing_up;
 /* What is left to wait, for all handlers together. */
 static int milliseconds_left = 500;
 
+bool tb_is_bringing_up(void)
+{
+    return atomic_load(&bringing_up) > 0;
+}
+
 static void shut(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};
     atomic_store(&tb_device_shut, true);
-    for (; milliseconds_left > 0 && atomic_load(&bringing_up) > 0; milliseconds_left--)
+    for (; milliseconds_left > 0 && tb_is_bringing_up(); milliseconds_left--)
         nanosleep(&millisecond, NULL);
 }
 

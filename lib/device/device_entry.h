@@ -36,6 +36,7 @@ static inline void tb_leave_device(void)
 void tb_shut_device_at_exit(void);
 void tb_begin_bringing_up(void);
 void tb_end_bringing_up(void);
+bool tb_is_bringing_up(void);
 
 /* In a forked child, which does not have those threads. */
 void tb_forget_bringing_up(void);
