@@ -54,7 +54,7 @@ int main(void)
 
     /* A profile's ratio is a beginning, and no more. */
     for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
-        tb_suggest_learned(TB_LEARNED_HOST, class, 3);
+        tb_suggest_learned(TB_FP32, TB_LEARNED_HOST, class, 3);
     facts = facts_of(&square, TB_MEMORY_HOST);
     CHECK(fabs(facts.machine.host_ratio - before) < 0.05 * before, "suggested over learned: %g",
           facts.machine.host_ratio);
