@@ -2,7 +2,7 @@
  * call site, remembered for that call site, never TileBLAS itself.
  *
  * A spelling is one of the names of compat/spellings.h; a call site is the address that a call returns to.
- * sgemm_abi.c asks for the host of every call; the runtime sees it as a tb_host.
+ * gemm_abi.h asks for the host of every call; the runtime sees it as a tb_host.
  */
 #ifndef TB_HOST_BLAS_H
 #define TB_HOST_BLAS_H
@@ -20,7 +20,7 @@ typedef struct tb_host_blas {
     void *address;        /* NULL: the process has no BLAS but ours */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
     int integer_bits;     /* 32 or 64, of the caller's integers */
-    /* The call site lies in a BLAS's own SGEMM: reference BLAS and BLIS reach sgemm_ from inside their
+    /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from inside their
      * cblas_sgemm, through the symbol that we took over. Such a call was decided upon and counted already. */
     bool nested;
 } tb_host_blas;
