@@ -148,8 +148,8 @@ int main(void)
     int kernels = 0;
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->k_limit > 0 ||
-            kernel->short_side > 0)
+        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->element != TB_FP32 ||
+            kernel->k_limit > 0 || kernel->short_side > 0)
             continue;
         kernels++;
         const int rounds = kernel->accuracy == TB_ACCURACY_IEEE ? ROUNDS : SPLIT_ROUNDS;

@@ -93,6 +93,8 @@ int main(void)
     check_random random = {.state = check_seed()};
     float *block = arena_allocate(TB_MEMORY_DEVICE, BYTES);
     for (size_t row = 0; row < tb_catalog_size; row++) {
+        if (tb_catalog[row].element != TB_FP32)
+            continue;
         tileblas_set_option("KERNEL", tb_catalog[row].name);
         for (int transposition = 0; transposition < 4; transposition++)
             for (int far = 0; far < 3; far++)

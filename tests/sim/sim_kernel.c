@@ -6,7 +6,7 @@
 
 bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture)
 {
-    return tb_kernel_runs_on(kernel, architecture) && kernel->element == tb_element_of(product) &&
+    return tb_kernel_runs_on(kernel, architecture) &&
            (kernel->k_limit == 0 || product->k <= kernel->k_limit) &&
            (product->k == 0 ||
             (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)));
