@@ -184,6 +184,8 @@ const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const t
 {
     if (!tb_kernel_runs_on(kernel, gpu->description.architecture))
         return "architecture";
+    if (kernel->element != tb_element_of(product))
+        return "element";
     if (kernel->k_limit && product->k > kernel->k_limit)
         return "k";
     if (!kernel->pads && !(tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)))

@@ -156,7 +156,7 @@ static int list_choices(memory memory, const product *p, choice *choices)
     }
     for (size_t row = 0; row < tb_catalog_size && count < CHOICES_MAXIMUM; row++) {
         bool endless = strcmp(tb_catalog[row].name, "naive") == 0 && (double)p->m * p->n * p->k > 5e9;
-        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) &&
+        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) && tb_catalog[row].element == TB_FP32 &&
             tb_catalog[row].accuracy <= TB_ACCURACY_FP32 && !endless)
             choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
     }

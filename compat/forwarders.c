@@ -47,12 +47,16 @@ int tb_find_forwarder(const void *call_site, const char *name)
 
 /* ---- Probes ------------------------------------------------------------------------------------------------ */
 
-#define MARK "TileBLAS probe 1"
+#define MARK "TileBLAS probe 2"
 
-/* The matrix C of a probe, and what tells it from a program's. Every TileBLAS of a process knows those of the
- * others. */
+/* The matrix C of a probe, one element of whatever type, and what tells it from a program's. Every TileBLAS of a process knows
+ * those of the others: the mark lies in one place for all types. */
 typedef struct probe {
-    float c;
+    union {
+        float fp32;
+        double fp64;
+        unsigned char largest[16];
+    } c;
     char mark[sizeof MARK];
     int is_cblas;
     int has_come_back; /* in the calling convention that it was made in */
@@ -81,20 +85,35 @@ bool tb_is_probing(void)
     return probing;
 }
 
+static void set_to_one(probe *probe, tb_element element)
+{
+    if (element == TB_FP64)
+        probe->c.fp64 = 1;
+    else
+        probe->c.fp32 = 1;
+}
+
+static double value_of(const probe *probe, tb_element element)
+{
+    return element == TB_FP64 ? probe->c.fp64 : (double)probe->c.fp32;
+}
+
 /* C := 0 A B + beta C, C being 1 and k as given. No argument is irregular, nothing trivial enough for a
  * forwarder to answer by itself, nothing read but the zeros here, if anything, and it is never called small. Integers
  * may be of either width. */
 static bool computes_probe(tb_spelling spelling, const void *address, const int64_t k)
 {
-    static float zeros[LARGEST_PROBE];
+    static double zeros[LARGEST_PROBE];
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
-    probe probe = {.c = 1, .mark = MARK, .is_cblas = row->is_cblas};
+    const tb_element element = tb_routine_rows[row->routine].element;
+    probe probe = {.mark = MARK, .is_cblas = row->is_cblas};
+    set_to_one(&probe, element);
     const tb_product product =
-        tb_gemm(row->routine, false, false, 1, 1, k, 0, zeros, 1, zeros, k, TB_PROBE_BETA, &probe, 1);
+        tb_gemm(row->routine, false, false, 1, 1, k, 0, zeros, 1, zeros, k, TB_PROBE_BETA, &probe.c, 1);
     probing = true;
     tb_call_routine(row->routine, row->is_cblas, (void *)address, &product);
     probing = false;
-    return !probe.has_come_back && (probe.was_passed_on || probe.c == (float)TB_PROBE_BETA);
+    return !probe.has_come_back && (probe.was_passed_on || value_of(&probe, element) == TB_PROBE_BETA);
 }
 
 /* Whether the object that has the address says by a function of its own that it is OpenBLAS, MKL or BLIS. */

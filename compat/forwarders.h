@@ -3,7 +3,7 @@
  * TileBLAS, what looks like the caller's own BLAS would hand every call back to us. Such a candidate leads back.
  *
  * Two things tell one. A call that comes out of an object whose references the dynamic linker has bound to the object's
- * own definition came through a pointer of that object. And a probe, a call of SGEMM by which a single number of ours
+ * own definition came through a pointer of that object. And a probe, a call of GEMM by which a single number of ours
  * is computed, comes back to us; that shows also those that jump, of which a return address tells nothing, and chains
  * of several.
  *
@@ -29,18 +29,18 @@ int tb_find_forwarder(const void *call_site, const char *name);
  */
 bool tb_is_probing(void);
 
-/* Whether an SGEMM of that spelling computes by itself: calls do not come back to a TileBLAS, nor is nothing done, as by
+/* Whether the function of that spelling computes by itself: calls do not come back to a TileBLAS, nor is nothing done, as by
  * a forwarder that has no library for the name. Asked once for each address. */
 bool tb_computes(tb_spelling spelling, const void *address);
 
-/* Whether every SGEMM that the object itself defines does. */
+/* Whether every routine of ours that the object itself defines does. */
 bool tb_object_computes(const tb_loaded_object *object);
 
-/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. */
+/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. It is one of FP32. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9
 
 /* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then
- * on. A probe of the other convention is somebody's who calls sgemm_ from inside a cblas_sgemm of its own. Either is
+ * on. A probe of the other convention is somebody's whose CBLAS calls Fortran inside. Either is
  * over with that: there is nothing to compute. */
 bool tb_notice_probe(tb_spelling spelling, const void *c);
 

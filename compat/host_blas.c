@@ -178,7 +178,7 @@ static bool search_well_known(question question, tb_host_blas *host)
     return false;
 }
 
-/* Whether a call was made, under a name that the linker has bound to us, by an SGEMM of the other calling
+/* Whether a call was made, under a name that the linker has bound to us, by the same routine of the other calling
  * convention: inside a BLAS. */
 static bool is_nested(const question *question)
 {
@@ -225,7 +225,15 @@ enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
 
 tb_call_site tb_call_sites[(1 << TB_CALL_SITE_BITS) + TB_CALL_SITE_PROBES];
 
-static const tb_host_blas no_host[] = {{.integer_bits = 32}, {.integer_bits = 64}};
+/* By spelling and width. */
+#define NO_HOST(ROUTINE, symbol, bits)                                                                       \
+    {{.spelling = TB_SPELLING_##symbol, .integer_bits = 32},                                                 \
+     {.spelling = TB_SPELLING_##symbol, .integer_bits = 64}},
+static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
+#define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(NO_HOST, NO_HOST, NAME, name)
+#include "words/routines.def"
+#undef TB_ROUTINE
+};
 
 static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
@@ -245,7 +253,7 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
         if (state == FILLED && is_same_host(&hosts[i].host, host))
             return &hosts[i].host;
     }
-    return &no_host[host->integer_bits == 64];
+    return &no_host[host->spelling][host->integer_bits == 64];
 }
 
 static const tb_host_blas *any_host(tb_spelling spelling)

@@ -1,7 +1,7 @@
-/* The libraries to look in when a program brings no BLAS of its own: host_blas.c looks for SGEMM in them,
+/* The libraries to look in when a program brings no BLAS of its own: host_blas.c looks for what is taken over in them,
  * forward/resolve.c for all other names. The option HOST_BLAS replaces them.
  *
- * The plain names (cblas_sgemm, sgemm_, dgemm_) do not tell the width of their integers. A library of ours is
+ * The plain names (cblas_sgemm, sgemm_, dgemv_) do not tell the width of their integers. A library of ours is
  * built with TB_PLAIN_BITS: 64 when it stands for libblas64.so.3, where all of them are that wide, and so must
  * be those of every host; otherwise 0, where a host's own width counts.
  */

@@ -1,11 +1,12 @@
 /* Forecasts in seconds, from the product and the machine alone. */
 #include "dispatch/plan.h"
 
+#include "kernels/launch.h"
 #include "words/integers.h"
 
 #include <math.h>
 
-/* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s on 16 cores at n = 4096. A strong host is assumed, so that
+/* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s of FP32 on 16 cores at n = 4096. A strong host is assumed, so that
  * a weaker one is served by the device later than it could be, never sooner than it should; what calls really
  * take is learned. */
 #define HOST_FLOPS_PER_CORE            200e9
@@ -60,6 +61,12 @@ static double flop(const tb_product *product)
     return 2.0 * tb_volume(product);
 }
 
+/* Of a multiprocessor, in a second, with the product's elements. */
+static double flops(const tb_product *product, const tb_chip *chip)
+{
+    return FLOP_A_CLOCK * chip->clock * tb_share_of_element(tb_element_of(product), chip->architecture);
+}
+
 static double bytes(const tb_operand *operand)
 {
     return (double)tb_bytes_of(operand->element) * (double)operand->rows * (double)operand->columns;
@@ -76,10 +83,16 @@ static double known_ratio(double ratio)
     return ratio > 0 ? ratio : 1;
 }
 
+/* A vector holds the fewer elements, the larger they are. */
+static double host_flops_per_core(tb_element element)
+{
+    return HOST_FLOPS_PER_CORE * (double)tb_bytes_of(TB_FP32) / (double)tb_bytes_of(element);
+}
+
 double tb_host_seconds(const tb_product *product, const tb_machine *machine)
 {
     int cores = machine->host_cores > 0 ? machine->host_cores : 1;
-    double arithmetic = flop(product) / (HOST_FLOPS_PER_CORE * cores);
+    double arithmetic = flop(product) / (host_flops_per_core(tb_element_of(product)) * cores);
     double traffic = (bytes_in(product) + bytes(&product->c)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
     return known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
 }
@@ -154,7 +167,7 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
     double in = bytes_in(product) / chip->link_in, out = bytes(&product->c) / chip->link_out;
     double work = 0;
     if (machine->chip_count == 0)
-        work = flop(product) / (FLOP_A_CLOCK * chip->clock * chip->multiprocessors * PRESUMED_EFFICIENCY);
+        work = flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY);
     int devices = machine->chip_count > 1 ? machine->chip_count : 1;
     return known_ratio(machine->streamed_ratio) *
            overlapped(in / devices, out / devices, work,
@@ -187,7 +200,7 @@ static double tile_seconds(const tb_kernel *kernel, const tb_product *product, c
     double block = (!tb_is_zero(product->beta) ? 2 : 1) *
                    (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) / kernel->blocks;
     return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) *
-                                     (tile_flop / (FLOP_A_CLOCK * chip->clock * kernel->efficiency) + block);
+                                     (tile_flop / (flops(product, chip) * kernel->efficiency) + block);
 }
 
 tb_target tb_target_of(const tb_chip *chip)

@@ -14,8 +14,8 @@
  * ones than these are long to wait for. */
 #define PIECES           8
 #define PIECE_SLOTS_MOST 16
-/* Multiply-adds for each float of a column of B and of C: from here on the device is busy for half of the link's
- * time, on an H200. */
+/* Multiply-adds of FP32 for each float of a column of B and of C: from here on the device is busy for half of the link's
+ * time, on an H200. Of FP64, as many for each double: its elements take twice as long both ways. */
 #define FILLED_INTENSITY 2500.0
 /* So many times as many rows as columns. */
 #define TALL 2

@@ -1,6 +1,8 @@
 /* Which devices share a product, and who computes what of it. */
 #include "dispatch/plan.h"
 
+#include "kernels/launch.h"
+
 #include <math.h>
 
 /* A cut lies at a multiple of this where the side is long enough that it makes no difference to the balance. */
@@ -57,13 +59,14 @@ void tb_split(int64_t rows, int64_t columns, const double *weights, int count, t
 /* ---- Choosing the devices --------------------------------------------------------------------------------- */
 
 /* Multiplications a second, up to a factor that all devices have in common. */
-static double speed(const tb_chip *chip)
+static double speed(const tb_chip *chip, tb_element element)
 {
-    return chip->clock * chip->multiprocessors;
+    return chip->clock * chip->multiprocessors * tb_share_of_element(element, chip->architecture);
 }
 
 /* Devices that may take part, the fastest first after the one that the plan is for. */
-static int list_chips(const tb_machine *machine, int home, bool closed_too, const tb_chip **chips)
+static int list_chips(const tb_machine *machine, tb_element element, int home, bool closed_too,
+                      const tb_chip **chips)
 {
     int count = 0;
     chips[count++] = tb_find_chip(machine, home);
@@ -73,7 +76,7 @@ static int list_chips(const tb_machine *machine, int home, bool closed_too, cons
             count == TB_REGIONS_MAXIMUM)
             continue;
         int place = count++;
-        for (; place > 1 && speed(chips[place - 1]) < speed(chip); place--)
+        for (; place > 1 && speed(chips[place - 1], element) < speed(chip, element); place--)
             chips[place] = chips[place - 1];
         chips[place] = chip;
     }
@@ -87,7 +90,7 @@ static bool share(const tb_product *product, const tb_facts *facts, bool as_forc
     double weights[TB_REGIONS_MAXIMUM];
     tb_region regions[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < count; i++)
-        weights[i] = speed(chips[i]);
+        weights[i] = speed(chips[i], tb_element_of(product));
     tb_split(product->m, product->n, weights, count, regions);
     plan->region_count = 0;
     for (int i = 0; i < count; i++) {
@@ -120,7 +123,7 @@ static tb_plan best_sharing(const tb_product *product, const tb_facts *facts, bo
 {
     const tb_chip *chips[TB_REGIONS_MAXIMUM];
     tb_plan best = *whole;
-    int count = list_chips(&facts->machine, whole->place.device, closed_too, chips);
+    int count = list_chips(&facts->machine, tb_element_of(product), whole->place.device, closed_too, chips);
     int wanted = facts->machine.devices_wanted;
     for (int shared = wanted > 0 ? wanted : 2; shared <= (wanted > 0 ? wanted : count); shared++) {
         tb_plan candidate = *whole;

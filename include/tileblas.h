@@ -1,9 +1,9 @@
-/* TileBLAS: SGEMM on NVIDIA GPUs behind the BLAS names that programs already call.
+/* TileBLAS: SGEMM and DGEMM on NVIDIA GPUs behind the BLAS names that programs already call.
  *
- * Nothing in this header is needed to use the library: preload it, link it, call cblas_sgemm or sgemm_.
+ * Nothing in this header is needed to use the library: preload it, link it, call cblas_sgemm, dgemm_ and so on.
  * The functions below are for programs that want to look or to steer. All may be called from any thread.
  *
- * Pointers given to cblas_sgemm and sgemm_ may be host memory, device memory (cudaMalloc), managed memory,
+ * Pointers given to these may be host memory, device memory (cudaMalloc), managed memory,
  * or a mixture. The call returns when C is ready.
  */
 #ifndef TILEBLAS_H
@@ -56,10 +56,10 @@ typedef struct tileblas_reason_count {
 } tileblas_reason_count;
 
 /* Routines that are taken over, each with its share of all of the above. There will be more in later versions. */
-#define TILEBLAS_ROUTINE_COUNT 1
+#define TILEBLAS_ROUTINE_COUNT 2
 
 typedef struct tileblas_routine_statistics {
-    const char *routine; /* "sgemm" */
+    const char *routine; /* "sgemm", "dgemm" */
     tileblas_route_statistics host, resident, streamed;
 } tileblas_routine_statistics;
 
@@ -92,7 +92,8 @@ TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
 
 /* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less accurate than
- * FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. NULL: the option again. Returns 0, or -1 with
+ * FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. Products in FP64 are always computed by FP64
+ * fused multiply-adds. NULL: the option again. Returns 0, or -1 with
  * nothing changed when there is no such precision. */
 TILEBLAS_API int tileblas_set_precision(const char *name);
 

@@ -43,6 +43,7 @@
 TB_LADDER_FILES
 TB_KERNEL_FILE(naive, 0)
 TB_KERNEL_FILE(tiled, 0)
+TB_KERNEL_FILE(dgemm_naive, 0)
 
 #define TB_SIMT_SHAPE(...) TB_SIMT_STAMP(TB_SIMT_FILE, __VA_ARGS__)
 #include "kernels/simt/shapes.def"
@@ -131,6 +132,21 @@ const tb_kernel tb_catalog[] = {
         .blocks = 8,
         .alignment = 1,
         .entries = entries_naive,
+        .launch = tb_launch_tiles,
+    },
+    {
+        .name = "dgemm_naive",
+        .summary = "FP64, one thread per element of C",
+        .element = TB_FP64,
+        .architecture = 75,
+        .tile_m = 32,
+        .tile_n = 8,
+        .tile_k = 1,
+        .threads = 256,
+        .efficiency = 0.02, /* as naive's: twice the bytes for half the arithmetic; not measured */
+        .blocks = 8,
+        .alignment = 1,
+        .entries = entries_dgemm_naive,
         .launch = tb_launch_tiles,
     },
     {

@@ -67,8 +67,8 @@ struct tb_launcher {
 
 /* What a kernel promises of its results, the strictest first. */
 typedef enum tb_accuracy {
-    TB_ACCURACY_IEEE, /* FP32 fused multiply-adds and nothing else */
-    TB_ACCURACY_FP32, /* no less accurate than those, by the tests of docs/precision.md */
+    TB_ACCURACY_IEEE, /* fused multiply-adds of the element's precision and nothing else */
+    TB_ACCURACY_FP32, /* of FP32: no less accurate than those, by the tests of docs/precision.md */
     TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
 } tb_accuracy;
 
@@ -103,8 +103,8 @@ struct tb_kernel {
     int shared_bytes; /* dynamic shared memory of a block */
     tb_element element;
     int alignment;     /* in elements: A, B and their leading dimensions must be multiples of it */
-    double efficiency; /* share of the FMA peak that full tiles reach, above 1 on tensor cores; measured on an
-                          H200 by bench/kernels */
+    double efficiency; /* share of its element's FMA peak that full tiles reach, above 1 on tensor cores; by
+                          bench/kernels on an H200 */
     double a_along_k_share,
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
     int segment_k;       /* steps of k that are read in one piece of an operand along k */

@@ -2,23 +2,23 @@
 
 #include "words/integers.h"
 
+#define ARGUMENTS_OF(type, real, product)                                                                    \
+    (type)                                                                                                   \
+    {                                                                                                        \
+        .m = (product)->m, .n = (product)->n, .k = (product)->k, .lda = (product)->a.ld,                     \
+        .ldb = (product)->b.ld, .ldc = (product)->c.ld, .a = (product)->a.data, .b = (product)->b.data,      \
+        .c = (product)->c.data, .alpha = (real)(product)->alpha.re, .beta = (real)(product)->beta.re,        \
+        .transpose_a = (product)->a.transposed, .transpose_b = (product)->b.transposed,                      \
+    }
+
 tb_sgemm tb_sgemm_of(const tb_product *product)
 {
-    return (tb_sgemm){
-        .m = product->m,
-        .n = product->n,
-        .k = product->k,
-        .lda = product->a.ld,
-        .ldb = product->b.ld,
-        .ldc = product->c.ld,
-        .a = product->a.data,
-        .b = product->b.data,
-        .c = product->c.data,
-        .alpha = (float)product->alpha.re,
-        .beta = (float)product->beta.re,
-        .transpose_a = product->a.transposed,
-        .transpose_b = product->b.transposed,
-    };
+    return ARGUMENTS_OF(tb_sgemm, float, product);
+}
+
+tb_dgemm tb_dgemm_of(const tb_product *product)
+{
+    return ARGUMENTS_OF(tb_dgemm, double, product);
 }
 
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
@@ -26,7 +26,14 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
 {
     (void)schedule, (void)workspace;
     int64_t tiles_m = tb_pieces(product->m, kernel->tile_m), tiles_n = tb_pieces(product->n, kernel->tile_n);
-    const tb_sgemm arguments = tb_sgemm_of(product);
+    union {
+        tb_sgemm single_precision;
+        tb_dgemm double_precision;
+    } arguments;
+    if (kernel->element == TB_FP64)
+        arguments.double_precision = tb_dgemm_of(product);
+    else
+        arguments.single_precision = tb_sgemm_of(product);
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
         return TB_UNSUPPORTED;
     return launcher->launch(launcher, &kernel->entries[tb_transposition(product)], tiles_m * tiles_n,
@@ -59,6 +66,24 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
 double tb_share_of_lanes(int architecture)
 {
     return architecture == 75 || architecture == 80 ? 0.5 : 1;
+}
+
+/* FP64 multiply-adds against FP32 ones, by the same table: 32 of 64 on 8.0, 64 of 128 on 9.0 and 10.0, 2 of 64 on 7.5, and 2 of
+ * 128 on the others. */
+double tb_share_of_element(tb_element element, int architecture)
+{
+    if (element == TB_FP32)
+        return 1;
+    switch (architecture) {
+    case 80:
+    case 90:
+    case 100:
+        return 1.0 / 2;
+    case 75:
+        return 1.0 / 32;
+    default:
+        return 1.0 / 64;
+    }
 }
 
 double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate)

@@ -2,14 +2,16 @@
 #ifndef TB_LAUNCH_H
 #define TB_LAUNCH_H
 
+#include "kernels/dgemm.h"
 #include "kernels/kernel.h"
 #include "kernels/sgemm.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
 
-/* A product of single precision, as kernels are given it. */
+/* A product of single, or double, precision, as kernels are given it. */
 tb_sgemm tb_sgemm_of(const tb_product *product);
+tb_dgemm tb_dgemm_of(const tb_product *product);
 
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
@@ -21,6 +23,9 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
 
 /* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
 double tb_share_of_lanes(int architecture);
+
+/* Of a multiprocessor's FP32 multiply-adds a clock, how many of an element's it does. */
+double tb_share_of_element(tb_element element, int architecture);
 
 /* A target's memory_bytes_a_clock, of a data sheet's highest rates, in Hz and bytes a second; 0 where one of them is unknown. */
 double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate);

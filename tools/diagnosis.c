@@ -45,7 +45,7 @@ static void why_not_loaded(const char *program, diagnosis *diagnosis)
         say(diagnosis, "%s is built for another architecture than TileBLAS", file.path);
     else if (file.is_elf && file.is_static)
         say(diagnosis, "%s is linked statically: no library can be preloaded into it%s", file.path,
-            file.holds_sgemm ? "; it holds its own SGEMM, of a static BLAS" : "");
+            file.holds_gemm ? "; it holds its own GEMM, of a static BLAS" : "");
     if (diagnosis->count == 0)
         say(diagnosis, "the library was not loaded into %s", program);
 }
@@ -61,7 +61,7 @@ typedef struct inspected {
 
 typedef struct findings {
     inspected *objects;
-    bool refers_to_single, refers_to_double, holds_own, has_blas;
+    bool refers_to_real, refers_to_complex, holds_own, has_blas;
 } findings;
 
 static const program_file *inspect(findings *findings, const char *path)
@@ -83,7 +83,7 @@ static const program_file *inspect(findings *findings, const char *path)
 static bool is_blas(findings *findings, const char *path)
 {
     const program_file *file = inspect(findings, path);
-    return file && file->exports_sgemm;
+    return file && file->exports_gemm;
 }
 
 /* Whether a TileBLAS that reported lies in the file. */
@@ -95,7 +95,7 @@ static bool is_tileblas(const report *report, const char *path)
     return false;
 }
 
-/* References bound to somebody else's SGEMM: what was opened RTLD_DEEPBIND finds its own dependencies first. A BLAS
+/* References bound to somebody else's GEMM: what was opened RTLD_DEEPBIND finds its own dependencies first. A BLAS
  * that calls itself is no news. */
 static void look_at_references(const report *report, const json_value *event, findings *findings,
                                diagnosis *diagnosis)
@@ -106,10 +106,11 @@ static void look_at_references(const report *report, const json_value *event, fi
                    *name = json_text_of(reference, "name");
         if (is_tileblas(report, object) || is_blas(findings, object))
             continue;
-        findings->refers_to_double = findings->refers_to_double || tb_gemm_type(name) == 'd';
-        if (tb_gemm_type(name) != 's')
+        if (!tb_is_taken_over(name)) {
+            findings->refers_to_complex = true;
             continue;
-        findings->refers_to_single = true;
+        }
+        findings->refers_to_real = true;
         if (*bound && !is_tileblas(report, bound))
             say(diagnosis,
                 "%s is bound to %s in %s, past what is preloaded: it was opened with RTLD_DEEPBIND, "
@@ -125,13 +126,13 @@ static void look_at_objects(const report *report, const json_value *event, findi
     bool is_program = true;
     for (const json_value *object = objects ? objects->first : NULL; object; object = object->next) {
         const program_file *file = object->text ? inspect(findings, object->text) : NULL;
-        if (file && file->holds_sgemm && !is_tileblas(report, object->text)) {
-            if (file->exports_sgemm && !is_program)
+        if (file && file->holds_gemm && !is_tileblas(report, object->text)) {
+            if (file->exports_gemm && !is_program)
                 findings->has_blas = true;
             else
                 findings->holds_own = true;
-            if (is_program || !file->exports_sgemm)
-                say(diagnosis, "%s holds its own SGEMM: a BLAS is linked into it statically", object->text);
+            if (is_program || !file->exports_gemm)
+                say(diagnosis, "%s holds its own GEMM: a BLAS is linked into it statically", object->text);
         }
         is_program = false;
     }
@@ -139,16 +140,16 @@ static void look_at_objects(const report *report, const json_value *event, findi
 
 static void conclude(const findings *findings, diagnosis *diagnosis)
 {
-    if (findings->refers_to_single)
-        say(diagnosis, "SGEMM is referred to, but was not called%s",
-            findings->refers_to_double
-                ? "; products in float64 (DGEMM) stay with the program's BLAS: TileBLAS serves float32"
+    if (findings->refers_to_real)
+        say(diagnosis, "SGEMM or DGEMM is referred to, but was not called%s",
+            findings->refers_to_complex
+                ? "; complex products (CGEMM, ZGEMM) stay with the program's BLAS: TileBLAS serves real ones"
                 : "");
-    else if (findings->refers_to_double)
-        say(diagnosis, "only products in float64 (DGEMM) are referred to: TileBLAS serves float32");
+    else if (findings->refers_to_complex)
+        say(diagnosis, "only complex products (CGEMM, ZGEMM) are referred to: TileBLAS serves real ones");
     else if (findings->has_blas)
         say(diagnosis,
-            "a BLAS was loaded, but nothing refers to its SGEMM by name: calls through pointers from "
+            "a BLAS was loaded, but nothing refers to its GEMM by name: calls through pointers from "
             "dlsym cannot be taken over");
     else if (!findings->holds_own)
         say(diagnosis, "no BLAS was loaded");

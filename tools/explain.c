@@ -20,6 +20,7 @@ static const char help[] =
     "Fortran: all\n"
     "candidates with their forecasts, the choice and the reason. Nothing is computed.\n"
     "\n"
+    "  --routine sgemm|dgemm            sgemm is the default\n"
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
@@ -54,9 +55,10 @@ static const struct {
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
-enum { TRANSA = 1, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
+enum { ROUTINE = 1, TRANSA, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
 
 static const struct option options[] = {
+    {"routine", required_argument, NULL, ROUTINE},
     {"transa", required_argument, NULL, TRANSA},
     {"transb", required_argument, NULL, TRANSB},
     {"alpha", required_argument, NULL, ALPHA},
@@ -73,6 +75,14 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
+static bool read_routine(const char *text, tb_routine *routine)
+{
+    for (*routine = 0; *routine < TB_ROUTINES; ++*routine)
+        if (strcasecmp(text, tb_routine_rows[*routine].name) == 0)
+            return true;
+    return false;
+}
+
 static bool read_transposition(const char *text, bool *transpose)
 {
     *transpose = strcasecmp(text, "T") == 0 || strcasecmp(text, "C") == 0;
@@ -82,7 +92,7 @@ static bool read_transposition(const char *text, bool *transpose)
 static bool read_scalar(const char *text, double *value)
 {
     char *end;
-    *value = (double)strtof(text, &end);
+    *value = strtod(text, &end);
     return end != text && *end == '\0';
 }
 
@@ -125,6 +135,7 @@ static bool read_machine(const char *text, question *question)
 
 /* The arguments of the product, as they are read one by one. */
 typedef struct shape {
+    tb_routine routine;
     bool transpose_a, transpose_b;
     int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
     double alpha, beta;
@@ -134,6 +145,8 @@ static bool read_option(int option, shape *shape, question *question)
 {
     int64_t cores;
     switch (option) {
+    case ROUTINE:
+        return read_routine(optarg, &shape->routine);
     case TRANSA:
         return read_transposition(optarg, &shape->transpose_a);
     case TRANSB:
@@ -226,7 +239,7 @@ int tool_explain(int argc, char **argv)
         !read_size(argv[optind + 2], 0, &shape.k))
         return tool_usage("explain", "sizes are whole numbers");
     question.product =
-        tb_gemm(TB_SGEMM, shape.transpose_a, shape.transpose_b, shape.m, shape.n, shape.k, shape.alpha,
+        tb_gemm(shape.routine, shape.transpose_a, shape.transpose_b, shape.m, shape.n, shape.k, shape.alpha,
                 SOME_ADDRESS, shape.lda, SOME_ADDRESS, shape.ldb, shape.beta, SOME_ADDRESS, shape.ldc);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         if (!settle_leading_dimension(&question.product.operands[role]))

@@ -25,6 +25,7 @@ typedef struct candidate {
 typedef struct answer {
     candidate routes[TB_ROUTE_COUNT];
     tb_plan plan;
+    size_t kernel_count; /* of the product's element */
 } answer;
 
 static bool has_device(const question *question)
@@ -105,21 +106,25 @@ static int compare_rows(const void *left, const void *right)
     return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-/* All of the catalog, the cheapest first; to be freed. */
-static kernel_row *sort_kernels(const question *question)
+/* All of the catalog for the product's element, the cheapest first; to be freed. */
+static kernel_row *sort_kernels(const question *question, size_t *count)
 {
     kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
     bool pitched = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
-        rows[i].kernel = kernel;
-        rows[i].serves = tb_kernel_serves(kernel, &question->product, chip_of(question), pitched);
-        if (rows[i].serves)
-            rows[i].seconds = (pitched ? tb_kernel_seconds_by_panels
-                                       : tb_kernel_seconds)(kernel, &question->product, chip_of(question));
+        if (kernel->element != tb_element_of(&question->product))
+            continue;
+        kernel_row *row = &rows[(*count)++];
+        row->kernel = kernel;
+        row->serves = tb_kernel_serves(kernel, &question->product, chip_of(question), pitched);
+        if (row->serves)
+            row->seconds = (pitched ? tb_kernel_seconds_by_panels
+                                    : tb_kernel_seconds)(kernel, &question->product, chip_of(question));
     }
     if (rows)
-        qsort(rows, question->facts.kernel_count, sizeof *rows, compare_rows);
+        qsort(rows, *count, sizeof *rows, compare_rows);
     return rows;
 }
 
@@ -144,7 +149,7 @@ static void print_kernels(const question *question, const answer *answer, const 
 {
     int left_out = 0;
     printf("\nkernels      forecast, without what is copied over the link\n");
-    for (size_t i = 0; i < question->facts.kernel_count; i++) {
+    for (size_t i = 0; i < answer->kernel_count; i++) {
         const bool chosen = rows[i].kernel == answer->plan.kernel;
         if (question->wants_all || chosen ||
             tb_kernel_is_free_on(rows[i].kernel, chip_of(question)->architecture))
@@ -162,9 +167,10 @@ static void print_words(const question *question, const answer *answer, const ke
     const tb_machine *machine = &question->facts.machine;
     char plan[512];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    printf("product      sgemm %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
-           product->a.transposed ? 'T' : 'N', product->b.transposed ? 'T' : 'N', (long long)product->m,
-           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+    printf("product      %s %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
+           tb_routine_rows[product->routine].name, product->a.transposed ? 'T' : 'N',
+           product->b.transposed ? 'T' : 'N', (long long)product->m, (long long)product->n,
+           (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, product->alpha.re, product->beta.re);
     printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
     printf("host         %d cores\n", machine->host_cores);
@@ -200,6 +206,7 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json json = {0};
     tb_json_open(&json, NULL, '{');
     tb_json_open(&json, "problem", '{');
+    tb_json_text(&json, "routine", tb_routine_rows[product->routine].name);
     tb_json_text(&json, "transa", product->a.transposed ? "T" : "N");
     tb_json_text(&json, "transb", product->b.transposed ? "T" : "N");
     tb_json_integer(&json, "m", product->m);
@@ -234,7 +241,7 @@ static int print_json(const question *question, const answer *answer, const kern
     }
     tb_json_close(&json, ']');
     tb_json_open(&json, "kernels", '[');
-    for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
+    for (size_t i = 0; rows && i < answer->kernel_count; i++) {
         tb_json_open(&json, NULL, '{');
         tb_json_text(&json, "name", rows[i].kernel->name);
         tb_json_boolean(&json, "serves", rows[i].serves);
@@ -258,7 +265,7 @@ static int print_json(const question *question, const answer *answer, const kern
 int explain_answer(const question *question)
 {
     answer answer = find_answer(question);
-    kernel_row *rows = has_device(question) ? sort_kernels(question) : NULL;
+    kernel_row *rows = has_device(question) ? sort_kernels(question, &answer.kernel_count) : NULL;
     int status = TOOL_OK;
     if (question->as_json)
         status = print_json(question, &answer, rows);

@@ -8,8 +8,7 @@
 static const char help[] =
     "usage: tileblas SUBCOMMAND [ARGUMENT]...\n"
     "\n"
-    "  run -- PROGRAM [ARGUMENT]...   run a program with its SGEMM calls taken over, and sum up where they "
-    "went\n"
+    "  run -- PROGRAM [ARGUMENT]...   run a program, its products taken over, and sum up where they went\n"
     "  info                           what is here: GPUs, driver, host BLAS, kernels, options in force\n"
     "  explain M N K                  how a product of that shape would be computed, and why\n"
     "  bench [SHAPE]...               TileBLAS, the host BLAS and cuBLAS side by side\n"

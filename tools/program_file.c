@@ -38,8 +38,8 @@ static const void *entries(const image *image, uint64_t offset, uint64_t count, 
     return image->bytes + offset;
 }
 
-static void look_for_sgemm(const image *image, const Elf64_Shdr *sections, size_t section_count,
-                           const Elf64_Shdr *table, program_file *file)
+static void look_for_gemm(const image *image, const Elf64_Shdr *sections, size_t section_count,
+                          const Elf64_Shdr *table, program_file *file)
 {
     if (table->sh_link >= section_count)
         return;
@@ -56,9 +56,9 @@ static void look_for_sgemm(const image *image, const Elf64_Shdr *sections, size_
         if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= names->sh_size ||
             (type != STT_FUNC && type != STT_GNU_IFUNC))
             continue;
-        if (tb_gemm_type(strings + symbols[i].st_name) == 's') {
-            file->holds_sgemm = true;
-            file->exports_sgemm = file->exports_sgemm || table->sh_type == SHT_DYNSYM;
+        if (tb_is_taken_over(strings + symbols[i].st_name)) {
+            file->holds_gemm = true;
+            file->exports_gemm = file->exports_gemm || table->sh_type == SHT_DYNSYM;
         }
     }
 }
@@ -81,7 +81,7 @@ static void read_elf(const image *image, program_file *file)
     const Elf64_Shdr *sections = entries(image, header->e_shoff, header->e_shnum, sizeof *sections);
     for (size_t i = 0; sections && i < header->e_shnum; i++)
         if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
-            look_for_sgemm(image, sections, header->e_shnum, &sections[i], file);
+            look_for_gemm(image, sections, header->e_shnum, &sections[i], file);
 }
 
 static bool has_raised_rights(const char *path, const struct stat *status)

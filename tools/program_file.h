@@ -14,8 +14,8 @@ typedef struct program_file {
     bool is_foreign; /* built for another architecture */
     bool is_static;
     bool has_raised_rights; /* set-uid, set-gid or capabilities that the caller has not */
-    bool exports_sgemm;     /* as a BLAS does */
-    bool holds_sgemm;       /* inside, exported or not; a stripped file does not tell */
+    bool exports_gemm;      /* as a BLAS does */
+    bool holds_gemm;        /* inside, exported or not; a stripped file does not tell */
 } program_file;
 
 /* Follows a script to its interpreter. False when the file cannot be read. */

@@ -40,7 +40,7 @@ static bool has_promised_width(const tb_loaded_object *object)
 
 /* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is enough: it may be
  * on its way up, as libblastrampoline is when it tries out its library, and its other names not be ready to be called,
- * which a BLAS that is asked may do. Of others it is their SGEMM that shows it. */
+ * which a BLAS that is asked may do. Of others it is their GEMM that shows it. */
 static bool leads_back(const question *question, const tb_loaded_object *object)
 {
     if (question->forwarder >= 0)
@@ -170,7 +170,7 @@ static bool is_computation(const char *symbol)
            !strstr(symbol, "xerbla");
 }
 
-/* Irregular arguments are reported even where no BLAS is there to do it: SGEMM's, and those that libraries
+/* Irregular arguments are reported even where no BLAS is there to do it: the taken-over routines', and those that libraries
  * find which check arguments themselves. */
 static void *stand_in(const char *symbol)
 {

@@ -5,33 +5,23 @@
 
 #include "lib/reports/log.h"
 
-/* C := beta * C. Columns are scaled one by one: what lies between them is the caller's. */
-static void scale(const tb_product *product)
-{
-    const tb_operand *c = &product->c;
-    const float beta = (float)product->beta.re;
-    for (int64_t j = 0; j < c->columns; j++) {
-        float *column = tb_at(c, 0, j);
-        for (int64_t i = 0; i < c->rows; i++)
-            column[i] = beta == 0 ? 0 : beta * column[i];
-    }
-}
+#define REAL    float
+#define ELEMENT fp32
+#include "lib/call/portable_gemm.h"
+#undef REAL
+#undef ELEMENT
+#define REAL    double
+#define ELEMENT fp64
+#include "lib/call/portable_gemm.h"
+#undef REAL
+#undef ELEMENT
 
-static void multiply_portably(const tb_product *product)
-{
-    const tb_operand *a = &product->a, *b = &product->b;
-    const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
-    const int64_t step_a = a->transposed ? 1 : a->ld, step_b = b->transposed ? b->ld : 1;
-    for (int64_t j = 0; j < product->n; j++)
-        for (int64_t i = 0; i < product->m; i++) {
-            const float *row = a->transposed ? tb_at(a, 0, i) : tb_at(a, i, 0);
-            const float *column = b->transposed ? tb_at(b, j, 0) : tb_at(b, 0, j);
-            float *c = tb_at(&product->c, i, j), sum = 0;
-            for (int64_t l = 0; l < product->k; l++)
-                sum += row[l * step_a] * column[l * step_b];
-            *c = alpha * sum + (beta == 0 ? 0 : beta * *c);
-        }
-}
+static const struct {
+    void (*scale)(const tb_product *product), (*multiply)(const tb_product *product);
+} portable[TB_ELEMENTS] = {
+    [TB_FP32] = {scale_fp32, multiply_fp32},
+    [TB_FP64] = {scale_fp64, multiply_fp64},
+};
 
 void tb_compute_on_host(const tb_product *product, const tb_host *host)
 {
@@ -40,7 +30,7 @@ void tb_compute_on_host(const tb_product *product, const tb_host *host)
     if (host->multiply)
         host->multiply(host, product);
     else
-        multiply_portably(product);
+        portable[tb_element_of(product)].multiply(product);
 }
 
 tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)
@@ -53,7 +43,7 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
     }
     /* Some BLAS read A and B all the same when alpha is 0. */
     if (product->k == 0) {
-        scale(product);
+        portable[tb_element_of(product)].scale(product);
         return TB_DONE;
     }
     tb_compute_on_host(product, host);

@@ -19,7 +19,7 @@ typedef struct ratios {
     _Atomic(float) of[THINNESSES][SIZES]; /* 0: nothing has been learned */
 } ratios;
 
-static ratios learned[TB_LEARNED_KINDS];
+static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 
 /* A single call can be slow for reasons of its own: no call moves a ratio by more than this factor. */
 #define STEP_MOST  1.25f
@@ -82,43 +82,47 @@ static bool is_pageable(const tb_facts *facts)
            facts->places[TB_C].memory == TB_MEMORY_HOST;
 }
 
-static ratios *streamed(const tb_facts *facts)
+static ratios *host(const tb_product *product)
 {
-    return &learned[is_pageable(facts) ? TB_LEARNED_PAGEABLE : TB_LEARNED_PINNED];
+    return &learned[tb_element_of(product)][TB_LEARNED_HOST];
 }
 
-float tb_get_learned(tb_learned kind, int class)
+static ratios *streamed(const tb_product *product, const tb_facts *facts)
 {
-    return load(&learned[kind].of[class / SIZES][class % SIZES]);
+    return &learned[tb_element_of(product)][is_pageable(facts) ? TB_LEARNED_PAGEABLE : TB_LEARNED_PINNED];
 }
 
-void tb_suggest_learned(tb_learned kind, int class, float ratio)
+float tb_get_learned(tb_element element, tb_learned kind, int class)
+{
+    return load(&learned[element][kind].of[class / SIZES][class % SIZES]);
+}
+
+void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ratio)
 {
     float nothing = 0;
     ratio = within(ratio, 1 / RATIO_MOST, RATIO_MOST);
-    atomic_compare_exchange_strong(&learned[kind].of[class / SIZES][class % SIZES], &nothing, ratio);
+    atomic_compare_exchange_strong(&learned[element][kind].of[class / SIZES][class % SIZES], &nothing, ratio);
 }
 
 void tb_recall(const tb_product *product, tb_facts *facts)
 {
     if (product->k == 0)
         return;
-    facts->machine.host_ratio = recall(&learned[TB_LEARNED_HOST], product);
-    facts->machine.streamed_ratio = recall(streamed(facts), product);
+    facts->machine.host_ratio = recall(host(product), product);
+    facts->machine.streamed_ratio = recall(streamed(product, facts), product);
 }
 
 void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds)
 {
-    ratios *host = &learned[TB_LEARNED_HOST];
-    learn(class_of(host, product), (float)recall(host, product),
+    learn(class_of(host(product), product), (float)recall(host(product), product),
           facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine));
-    _Atomic(float) *slow = class_of(streamed(facts), product);
+    _Atomic(float) *slow = class_of(streamed(product, facts), product);
     if (load(slow) > 1)
         atomic_store_explicit(slow, load(slow) + FADING * (1 - load(slow)), memory_order_relaxed);
 }
 
 void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    learn(class_of(streamed(facts), product), (float)recall(streamed(facts), product),
+    learn(class_of(streamed(product, facts), product), (float)recall(streamed(product, facts), product),
           facts->machine.streamed_ratio * seconds / plan->device_seconds);
 }

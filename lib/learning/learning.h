@@ -1,5 +1,6 @@
-/* What calls really took, against what had been forecast, by class of shape. A forecast is multiplied by what has
- * been learned of its class; where nothing has, by what has been learned of the class nearest in size.
+/* What calls really took, against what had been forecast, by element and class of shape. A forecast is multiplied by what has
+ * been learned of its class; where nothing has, by what has been learned of the class nearest in size. Elements learn nothing
+ * of each other: they are multiplied by other instructions, or even kernels.
  */
 #ifndef TB_LEARNING_H
 #define TB_LEARNING_H
@@ -18,10 +19,10 @@ typedef enum tb_learned {
 enum { TB_LEARNED_CLASSES = 48 };
 
 /* A class's ratio, 0 where nothing has been learned. */
-float tb_get_learned(tb_learned kind, int class);
+float tb_get_learned(tb_element element, tb_learned kind, int class);
 
 /* A ratio to begin with: what has been learned already stays. */
-void tb_suggest_learned(tb_learned kind, int class, float ratio);
+void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ratio);
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_LINE "tileblas profile 1"
+#define FILE_KIND  "tileblas profile "
+#define FIRST_LINE FILE_KIND "2"
 #define LAST_LINE  "end"
 
 enum { LINE_SIZE = 512, PATH_SIZE = 1024 };
@@ -86,33 +87,61 @@ static bool read_line(FILE *file, char *line, size_t size)
     return whole;
 }
 
-/* A line such as "host 17 0.83". */
-static bool read_ratio(const char *line, float ratios[TB_LEARNED_KINDS][TB_LEARNED_CLASSES])
+/* As learning has them. */
+typedef struct profile {
+    float ratios[TB_ELEMENTS][TB_LEARNED_KINDS][TB_LEARNED_CLASSES];
+} profile;
+
+static tb_element element_named(char letter)
 {
-    char kind[16];
-    int class, length = 0;
-    float ratio;
-    if (sscanf(line, "%15[a-z] %d %f%n", kind, &class, &ratio, &length) != 3 || line[length] != '\0' ||
-        class < 0 || class >= TB_LEARNED_CLASSES || !(ratio > 0) || !(ratio < 1e6f))
-        return false;
-    for (tb_learned row = 0; row < TB_LEARNED_KINDS; row++)
-        if (strcmp(kind, kind_names[row]) == 0) {
-            ratios[row][class] = ratio;
-            return true;
-        }
-    return false;
+    tb_element element = 0;
+    while (element < TB_ELEMENTS && tb_element_rows[element].letter != letter)
+        element++;
+    return element;
 }
 
-typedef enum reading { READ, FOREIGN, DAMAGED } reading;
+static tb_learned kind_named(const char *name)
+{
+    tb_learned kind = 0;
+    while (kind < TB_LEARNED_KINDS && strcmp(kind_names[kind], name) != 0)
+        kind++;
+    return kind;
+}
+
+/* A line such as "S host 17 0.83". */
+static bool read_ratio(const char *line, profile *profile)
+{
+    char letter, name[16];
+    int class, length = 0;
+    float ratio;
+    if (sscanf(line, "%c %15[a-z] %d %f%n", &letter, name, &class, &ratio, &length) != 4 ||
+        line[length] != '\0' || class < 0 || class >= TB_LEARNED_CLASSES || !(ratio > 0) || !(ratio < 1e6f))
+        return false;
+    const tb_element element = element_named(letter);
+    const tb_learned kind = kind_named(name);
+    if (element == TB_ELEMENTS || kind == TB_LEARNED_KINDS)
+        return false;
+    profile->ratios[element][kind][class] = ratio;
+    return true;
+}
+
+typedef enum reading { READ, FOREIGN, OF_ANOTHER_VERSION, DAMAGED, READINGS } reading;
+
+static const char *const objections[READINGS] = {
+    [FOREIGN] = "it is another machine's",
+    [OF_ANOTHER_VERSION] = "another version of TileBLAS has written it",
+    [DAMAGED] = "it is damaged",
+};
 
 /* Nothing of a file that is damaged anywhere is believed. */
-static reading read_profile(FILE *file, const char *device,
-                            float ratios[TB_LEARNED_KINDS][TB_LEARNED_CLASSES])
+static reading read_profile(FILE *file, const char *device, profile *profile)
 {
     char line[LINE_SIZE], machine[LINE_SIZE];
     describe_machine(device, machine, sizeof machine);
-    if (!read_line(file, line, sizeof line) || strcmp(line, FIRST_LINE) != 0)
+    if (!read_line(file, line, sizeof line) || strncmp(line, FILE_KIND, strlen(FILE_KIND)) != 0)
         return DAMAGED;
+    if (strcmp(line, FIRST_LINE) != 0)
+        return OF_ANOTHER_VERSION;
     if (!read_line(file, line, sizeof line))
         return DAMAGED;
     if (strcmp(line, machine) != 0)
@@ -120,44 +149,59 @@ static reading read_profile(FILE *file, const char *device,
     while (read_line(file, line, sizeof line)) {
         if (strcmp(line, LAST_LINE) == 0)
             return fgetc(file) == EOF ? READ : DAMAGED;
-        if (!read_ratio(line, ratios))
+        if (!read_ratio(line, profile))
             return DAMAGED;
     }
     return DAMAGED;
 }
 
+static void suggest(const profile *profile)
+{
+    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+        for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
+            for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
+                if (profile->ratios[element][kind][class] > 0)
+                    tb_suggest_learned(element, kind, class, profile->ratios[element][kind][class]);
+}
+
 void tb_load_profile(const char *device)
 {
     char path[PATH_SIZE];
-    float ratios[TB_LEARNED_KINDS][TB_LEARNED_CLASSES] = {{0}};
+    profile profile = {0};
     FILE *file = tb_profile_path(path, sizeof path) ? fopen(path, "re") : NULL;
     if (!file)
         return;
     locale_t previous = tb_enter_c_locale();
-    reading reading = read_profile(file, device, ratios);
+    reading reading = read_profile(file, device, &profile);
     tb_leave_c_locale(previous);
     fclose(file);
     if (reading != READ) {
-        tb_log("%s is ignored: %s", path, reading == FOREIGN ? "it is another machine's" : "it is damaged");
+        tb_log("%s is ignored: %s", path, objections[reading]);
         return;
     }
-    for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
-        for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
-            if (ratios[kind][class] > 0)
-                tb_suggest_learned(kind, class, ratios[kind][class]);
+    suggest(&profile);
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------------------- */
+
+static void write_ratios(FILE *file, tb_element element, tb_learned kind)
+{
+    for (int class = 0; class < TB_LEARNED_CLASSES; class ++) {
+        const float ratio = tb_get_learned(element, kind, class);
+        if (ratio > 0)
+            fprintf(file, "%c %s %d %.6g\n", tb_element_rows[element].letter, kind_names[kind], class,
+                    (double)ratio);
+    }
+}
 
 static bool write_profile(FILE *file, const char *device)
 {
     char machine[LINE_SIZE];
     describe_machine(device, machine, sizeof machine);
     fprintf(file, "%s\n%s\n", FIRST_LINE, machine);
-    for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
-        for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
-            if (tb_get_learned(kind, class) > 0)
-                fprintf(file, "%s %d %.6g\n", kind_names[kind], class, (double)tb_get_learned(kind, class));
+    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+        for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
+            write_ratios(file, element, kind);
     fprintf(file, "%s\n", LAST_LINE);
     return fflush(file) == 0 && !ferror(file);
 }

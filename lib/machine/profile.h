@@ -12,7 +12,7 @@
 bool tb_profile_path(char *path, size_t size);
 
 /* Lets learning begin with the user's profile, if there is one for this machine; device is the name of the device in
- * use. One that is damaged, or another machine's, is ignored with one line on standard error. */
+ * use. One that is damaged, another machine's or another version's is ignored with one line on standard error. */
 void tb_load_profile(const char *device);
 
 /* Writes what has been learned so far, through a second file that takes the first one's place. False when it cannot,

@@ -5,7 +5,10 @@
 #define TB_BINDINGS_H
 
 #include "lib/reports/json.h"
+#include "words/routine.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* 's' for a name of SGEMM, 'd', 'c' or 'z' for the other types', under any spelling of a BLAS or CBLAS; 0 for
@@ -23,6 +26,16 @@ static inline char tb_gemm_type(const char *name)
         if (strcmp(name + 5, suffixes[i]) == 0)
             return *name;
     return 0;
+}
+
+/* Whether it is one of a GEMM that is taken over. */
+static inline bool tb_is_taken_over(const char *name)
+{
+    const int letter = toupper(tb_gemm_type(name));
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        if (letter == tb_element_rows[tb_routine_rows[routine].element].letter)
+            return true;
+    return false;
 }
 
 /* The members "library" (this one's path), "objects" (paths in load order) and "gemm": for each reference the

@@ -60,7 +60,7 @@ unsigned long long tb_count_of_calls(const tb_counts *counts)
 void tb_write_summary(int file, const tb_counts *counts)
 {
     if (tb_count_of_calls(counts) == 0) {
-        tb_log_to(file, "nothing was intercepted: no call of SGEMM arrived here");
+        tb_log_to(file, "nothing was intercepted: no matrix product arrived here");
         return;
     }
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {

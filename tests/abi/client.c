@@ -1,4 +1,4 @@
-/* A program that calls SGEMM and does not know of TileBLAS. However the two come together (preloaded, linked,
+/* A program that calls a routine (PRODUCT_ROUTINE) and does not know of TileBLAS. However the two come together (preloaded, linked,
  * both, twice), each call must be decided upon by exactly one TileBLAS exactly once, be answered by the
  * program's own BLAS, and be right.
  *
@@ -33,10 +33,11 @@ static int count_decisions(void)
     dup2(kept_stderr, STDERR_FILENO);
     close(kept_stderr);
     int decisions = 0;
+    static const char deciding[] = "tileblas: " PRODUCT_ROUTINE " ";
     char line[1024];
     rewind(lines);
     while (fgets(line, sizeof line, lines))
-        decisions += strncmp(line, "tileblas: sgemm ", 16) == 0;
+        decisions += strncmp(line, deciding, strlen(deciding)) == 0;
     fclose(lines);
     return decisions;
 }
@@ -58,7 +59,7 @@ static void check_product(const product *p, const char *host)
     long errors = product_errors(p);
     int decisions = count_decisions();
     const char *name = p->fortran ? "Fortran" : p->row_major ? "row-major" : "column-major";
-    CHECK(errors == 0, "%s %lld x %lld x %lld: %ld floats of C are wrong", name, (long long)p->m,
+    CHECK(errors == 0, "%s %lld x %lld x %lld: %ld elements of C are wrong", name, (long long)p->m,
           (long long)p->n, (long long)p->k, errors);
     if (getenv("TILEBLAS_VERBOSE"))
         CHECK(decisions == 1, "%s: decided %d times", name, decisions);
@@ -93,7 +94,7 @@ static void check_products(const char *host)
         }
 }
 
-/* A routine of the host's that is no SGEMM, such as its LAPACK, is a caller like any other. */
+/* A routine of the host's that is another one, such as its LAPACK, is a caller like any other. */
 static void check_call_from_host(const char *host)
 {
     void *library = dlopen(host, RTLD_LAZY | RTLD_NOLOAD);

@@ -34,7 +34,7 @@ static void *call_at_once(void *seed)
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < CALLS; i++)
         errors += some_errors((int)(intptr_t)seed + i);
-    CHECK(errors == 0, "thread %d: %ld floats are wrong", (int)(intptr_t)seed, errors);
+    CHECK(errors == 0, "thread %d: %ld elements are wrong", (int)(intptr_t)seed, errors);
     return NULL;
 }
 
@@ -43,7 +43,7 @@ static void *call_until_finished(void *seed)
     long errors = 0;
     for (int i = 0; !finished; i = (i + 1) % CALLS)
         errors += some_errors((int)(intptr_t)seed + i);
-    CHECK(errors == 0, "a thread of the parent: %ld floats are wrong", errors);
+    CHECK(errors == 0, "a thread of the parent: %ld elements are wrong", errors);
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* A small BLAS that stands for the caller's own in these tests. Built several times, by macros:
  *
- *   FIXTURE_CBLAS, FIXTURE_FORTRAN   the names under which it exports SGEMM
+ *   FIXTURE_CBLAS, FIXTURE_FORTRAN   the names under which it exports its GEMM
+ *   FIXTURE_REAL                     float or double, its elements
  *   FIXTURE_BITS                     the width of its integers, which its isamax shows
  *   FIXTURE_NESTS                    1: reference BLAS's way, cblas_sgemm calls sgemm_ through the symbol
  * that somebody may have taken over; 0: OpenBLAS's way, which also knows 114
@@ -16,6 +17,7 @@ typedef int64_t integer;
 #else
 typedef int32_t integer;
 #endif
+typedef FIXTURE_REAL real;
 
 /* Two fixtures of a process count for themselves. */
 __attribute__((visibility("protected"))) fixture_state fixture_blas = {.nests = FIXTURE_NESTS};
@@ -25,8 +27,8 @@ __attribute__((weak)) void cblas_xerbla(integer number, const char *routine, con
 __attribute__((weak)) void xerbla_(const char *routine, const integer *number, size_t length);
 
 void FIXTURE_FORTRAN(const char *transpose_a, const char *transpose_b, const integer *m, const integer *n,
-                     const integer *k, const float *alpha, const float *a, const integer *lda, const float *b,
-                     const integer *ldb, const float *beta, float *c, const integer *ldc, size_t length_a,
+                     const integer *k, const real *alpha, const real *a, const integer *lda, const real *b,
+                     const integer *ldb, const real *beta, real *c, const integer *ldc, size_t length_a,
                      size_t length_b);
 
 static bool is_regular(bool transpose_a, bool transpose_b, integer m, integer n, integer k, integer lda,
@@ -37,13 +39,12 @@ static bool is_regular(bool transpose_a, bool transpose_b, integer m, integer n,
            ldb >= (rows_b > 1 ? rows_b : 1) && ldc >= (m > 1 ? m : 1);
 }
 
-static void multiply(bool transpose_a, bool transpose_b, integer m, integer n, integer k, float alpha,
-                     const float *a, integer lda, const float *b, integer ldb, float beta, float *c,
-                     integer ldc)
+static void multiply(bool transpose_a, bool transpose_b, integer m, integer n, integer k, real alpha,
+                     const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc)
 {
     for (ptrdiff_t j = 0; j < n; j++)
         for (ptrdiff_t i = 0; i < m; i++) {
-            float sum = 0;
+            real sum = 0;
             for (ptrdiff_t l = 0; l < k; l++)
                 sum += (transpose_a ? a[l + i * lda] : a[i + l * lda]) *
                        (transpose_b ? b[j + l * ldb] : b[l + j * ldb]);
@@ -51,9 +52,8 @@ static void multiply(bool transpose_a, bool transpose_b, integer m, integer n, i
         }
 }
 
-void FIXTURE_CBLAS(int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, float alpha,
-                   const float *a, integer lda, const float *b, integer ldb, float beta, float *c,
-                   integer ldc)
+void FIXTURE_CBLAS(int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, real alpha,
+                   const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc)
 {
     fixture_blas.cblas_calls += alpha != 0;
     bool row_major = layout == 101, known = layout == 101 || layout == 102;
@@ -67,7 +67,7 @@ void FIXTURE_CBLAS(int layout, int transpose_a, int transpose_b, integer m, inte
     bool flip_a = transpose_a == 112 || transpose_a == 113, flip_b = transpose_b == 112 || transpose_b == 113;
     if (row_major) {
         integer size = m, ld = lda;
-        const float *matrix = a;
+        const real *matrix = a;
         bool flip = flip_a;
         m = n, lda = ldb, a = b, flip_a = flip_b;
         n = size, ldb = ld, b = matrix, flip_b = flip;
@@ -82,8 +82,8 @@ void FIXTURE_CBLAS(int layout, int transpose_a, int transpose_b, integer m, inte
 }
 
 void FIXTURE_FORTRAN(const char *transpose_a, const char *transpose_b, const integer *m, const integer *n,
-                     const integer *k, const float *alpha, const float *a, const integer *lda, const float *b,
-                     const integer *ldb, const float *beta, float *c, const integer *ldc, size_t length_a,
+                     const integer *k, const real *alpha, const real *a, const integer *lda, const real *b,
+                     const integer *ldb, const real *beta, real *c, const integer *ldc, size_t length_a,
                      size_t length_b)
 {
     static const integer irregular = FIXTURE_IRREGULAR;
@@ -98,12 +98,12 @@ void FIXTURE_FORTRAN(const char *transpose_a, const char *transpose_b, const int
         xerbla_("FIXTUR", &irregular, 6);
 }
 
-/* Stands for a LAPACK routine in the same library: it calls SGEMM, but is none. */
+/* Stands for a LAPACK routine in the same library: it calls GEMM, but is none. */
 void fixture_square(void)
 {
     const integer n = 1;
-    const float one = 1, zero = 0, a = 3;
-    float c;
+    const real one = 1, zero = 0, a = 3;
+    real c;
     FIXTURE_FORTRAN("N", "N", &n, &n, &n, &one, &a, &n, &a, &n, &zero, &c, &n, 1, 1);
 }
 

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CBLAS_PARAMETERS                                                                                     \
-    int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda, \
-        const float *b, int ldb, float beta, float *c, int ldc
+#define CBLAS_PARAMETERS(type)                                                                               \
+    int layout, int transpose_a, int transpose_b, int m, int n, int k, type alpha, const type *a, int lda,   \
+        const type *b, int ldb, type beta, type *c, int ldc
 #define CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 #define FORTRAN_PARAMETERS(type)                                                                             \
     const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,              \
@@ -24,10 +24,16 @@
         type *c, const int *ldc
 #define FORTRAN_ARGUMENTS transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 
+#define DGEMV_PARAMETERS                                                                                     \
+    const char *transpose, const int *m, const int *n, const double *alpha, const double *a, const int *lda, \
+        const double *x, const int *step_x, const double *beta, double *y, const int *step_y
+
 typedef struct backend {
-    void (*cblas_sgemm)(CBLAS_PARAMETERS);
-    void (*sgemm)(FORTRAN_PARAMETERS(float), size_t length_a, size_t length_b);
-    void (*dgemm)(FORTRAN_PARAMETERS(double), size_t length_a, size_t length_b);
+    void (*cblas_sgemm)(CBLAS_PARAMETERS(float));
+    void (*cblas_dgemm)(CBLAS_PARAMETERS(double));
+    void (*sgemm_)(FORTRAN_PARAMETERS(float), size_t length_a, size_t length_b);
+    void (*dgemm_)(FORTRAN_PARAMETERS(double), size_t length_a, size_t length_b);
+    void (*dgemv)(DGEMV_PARAMETERS, size_t length);
     int (*isamax)(const int *n, const float *x, const int *increment);
 } backend;
 
@@ -56,8 +62,10 @@ static void open_backend(const char *variable, backend *opened)
     }
     backend found;
     *(void **)&found.cblas_sgemm = dlsym(library, "cblas_sgemm");
-    *(void **)&found.sgemm = dlsym(library, "sgemm_");
-    *(void **)&found.dgemm = dlsym(library, "dgemm_");
+    *(void **)&found.cblas_dgemm = dlsym(library, "cblas_dgemm");
+    *(void **)&found.sgemm_ = dlsym(library, "sgemm_");
+    *(void **)&found.dgemm_ = dlsym(library, "dgemm_");
+    *(void **)&found.dgemv = dlsym(library, "dgemv_");
     *(void **)&found.isamax = dlsym(library, "isamax_");
     if (getenv("FORWARDER_TRIES"))
         try_out(&found);
@@ -83,24 +91,27 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
     return &large;
 }
 
-void cblas_sgemm(CBLAS_PARAMETERS);
-void sgemm_(FORTRAN_PARAMETERS(float), size_t length_a, size_t length_b);
-void dgemm_(FORTRAN_PARAMETERS(double), size_t length_a, size_t length_b);
+#define HAND_ON(cblas, fortran, type)                                                                        \
+    void cblas(CBLAS_PARAMETERS(type));                                                                      \
+    void cblas(CBLAS_PARAMETERS(type))                                                                       \
+    {                                                                                                        \
+        choose(m, n, k)->cblas(CBLAS_ARGUMENTS);                                                             \
+    }                                                                                                        \
+    void fortran(FORTRAN_PARAMETERS(type), size_t length_a, size_t length_b);                                \
+    void fortran(FORTRAN_PARAMETERS(type), size_t length_a, size_t length_b)                                 \
+    {                                                                                                        \
+        choose(*m, *n, *k)->fortran(FORTRAN_ARGUMENTS, length_a, length_b);                                  \
+    }
+
+HAND_ON(cblas_sgemm, sgemm_, float)
+HAND_ON(cblas_dgemm, dgemm_, double)
+
+void dgemv_(DGEMV_PARAMETERS, size_t length);
 int isamax_(const int *n, const float *x, const int *increment);
 
-void cblas_sgemm(CBLAS_PARAMETERS)
+void dgemv_(DGEMV_PARAMETERS, size_t length)
 {
-    choose(m, n, k)->cblas_sgemm(CBLAS_ARGUMENTS);
-}
-
-void sgemm_(FORTRAN_PARAMETERS(float), size_t length_a, size_t length_b)
-{
-    choose(*m, *n, *k)->sgemm(FORTRAN_ARGUMENTS, length_a, length_b);
-}
-
-void dgemm_(FORTRAN_PARAMETERS(double), size_t length_a, size_t length_b)
-{
-    large.dgemm(FORTRAN_ARGUMENTS, length_a, length_b);
+    large.dgemv(transpose, m, n, alpha, a, lda, x, step_x, beta, y, step_y, length);
 }
 
 int isamax_(const int *n, const float *x, const int *increment)

@@ -1,17 +1,16 @@
 /* A library that has the names of a BLAS and computes nothing, as a forwarder does for names that its own library lacks.
  */
-void cblas_sgemm(void);
-void sgemm_(void);
+#define IDLE(name)                                                                                           \
+    void name(void);                                                                                         \
+    void name(void)                                                                                          \
+    {                                                                                                        \
+    }
+IDLE(cblas_sgemm)
+IDLE(sgemm_)
+IDLE(cblas_dgemm)
+IDLE(dgemm_)
+
 int isamax_(const int *n);
-
-void cblas_sgemm(void)
-{
-}
-
-void sgemm_(void)
-{
-}
-
 int isamax_(const int *n)
 {
     return *n > 0;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { SIZE = 64 };
-static float a[SIZE], b[SIZE], c[SIZE];
+static real a[SIZE], b[SIZE], c[SIZE];
 
 static struct report {
     int count;
@@ -83,7 +83,7 @@ static const irregular_call calls[] = {
 
 static void make(const irregular_call *call)
 {
-    const float alpha = 1, beta = 0;
+    const real alpha = 1, beta = 0;
     const char letter_a = (char)call->transpose_a, letter_b = (char)call->transpose_b;
     if (setjmp(before_call) != 0)
         return;
@@ -118,7 +118,7 @@ static void check_call(size_t index, bool netlib)
     if (!netlib)
         return;
     const char *handler = call->layout ? "cblas_xerbla" : "xerbla_";
-    const char *routine = call->layout ? "cblas_sgemm" : "SGEMM ";
+    const char *routine = call->layout ? "cblas_" PRODUCT_ROUTINE : PRODUCT_REPORTED;
     CHECK(is_untouched(), "call %zu: C was written", index);
     CHECK(report.count == 1, "call %zu: reported %d times", index, report.count);
     CHECK(report.number == call->number, "call %zu: number %ld instead of %d", index, report.number,
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     for (int fortran = 0; fortran < 2; fortran++) {
         product p = {.fortran = fortran, .m = 4, .n = 3, .k = 2};
         long errors = product_errors(&p);
-        CHECK(errors == 0, "a regular call afterwards: %ld floats are wrong", errors);
+        CHECK(errors == 0, "a regular call afterwards: %ld elements are wrong", errors);
     }
     return check_result();
 }

@@ -4,8 +4,8 @@
  *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
  *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
- * On device routes every kernel of the catalog is forced in turn, unless one is named. A failure prints the
- * case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
+ * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its routine. A
+ * failure prints the case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
  */
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
@@ -40,7 +40,7 @@ static atomic_ullong for_devices; /* calls since the statistics were reset that 
 
 /* ---- which way a call has to go ----------------------------------------------------------------------- */
 
-static bool lies_in(const sgemm_case *made, bool (*kind)(tb_memory))
+static bool lies_in(const gemm_case *made, bool (*kind)(tb_memory))
 {
     return kind(made->c.memory) || (case_multiplies(made) && (kind(made->a.memory) || kind(made->b.memory)));
 }
@@ -56,26 +56,27 @@ static bool only_host(tb_memory memory)
 }
 
 /* Nothing at all to compute: such calls return before any decision. */
-static bool is_trivial(const sgemm_case *made)
+static bool is_trivial(const gemm_case *made)
 {
     const product *p = &made->product;
     return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1);
 }
 
 /* Whether the forced kernel can take the operands, as they lie or from pitched buffers. */
-static bool kernel_serves(const sgemm_case *made)
+static bool kernel_serves(const gemm_case *made)
 {
-    const sgemm_arguments *x = &made->arguments;
+    const gemm_arguments *x = &made->arguments;
     /* Alignment asks nothing about rows and columns, so the layout does not matter here. */
-    const tb_product product = tb_gemm(TB_SGEMM, false, false, 1, 1, case_multiplies(made) ? x->k : 0, 1,
-                                       x->a, x->lda, x->b, x->ldb, 0, NULL, 1);
+    const tb_product product =
+        tb_gemm(made->spelling->routine, false, false, 1, 1, case_multiplies(made) ? x->k : 0, 1, x->a,
+                x->lda, x->b, x->ldb, 0, NULL, 1);
     tb_machine machine = tb_machine_facts();
     return tb_kernel_serves(kernel, &product, &machine.chips[0], lies_in(made, only_host));
 }
 
 /* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,
  * if the host cannot reach the operands, to another kernel. */
-static void expect_plan(const sgemm_case *made, char *text, size_t size)
+static void expect_plan(const gemm_case *made, char *text, size_t size)
 {
     bool on_device = lies_in(made, only_device), on_host = lies_in(made, only_host);
     bool refused =
@@ -99,7 +100,7 @@ static bool begins_with(const char *text, const char *words)
 static void run_case(int64_t number)
 {
     check_random random = {.state = seed ^ ((uint64_t)number << 32)};
-    sgemm_case made = case_make(&random, &settings.wishes);
+    gemm_case made = case_make(&random, &settings.wishes);
     if (kernel != NULL && kernel->accuracy == TB_ACCURACY_FAST)
         made.product.more_roundings = FAST_ROUNDINGS;
     char expected[128], taken[256], wrong[256] = "", description[512];
@@ -110,7 +111,7 @@ static void run_case(int64_t number)
     }
     case_describe(&made, description, sizeof description);
 
-    bool found = call_sgemm(made.spelling, &made.arguments);
+    bool found = call_gemm(made.spelling, &made.arguments);
     CHECK(found, "%s is not exported", made.spelling->name);
     CHECK(case_holds(&made, wrong, sizeof wrong), "TILEBLAS_TEST_CASE=%" PRId64 ": %s: %s", number,
           description, wrong);
@@ -154,11 +155,20 @@ static unsigned long long calls_on_devices(void)
     return statistics.resident.calls + statistics.streamed.calls;
 }
 
+static tb_routine routine_of(tb_element element)
+{
+    tb_routine routine = 0;
+    while (tb_routine_rows[routine].element != element)
+        routine++;
+    return routine;
+}
+
 static void run_kernel(const tb_kernel *forced)
 {
     if (atomic_load(&check_failures) >= MOST_FAILURES)
         return;
     kernel = forced;
+    settings.wishes.routine = forced != NULL ? (int)routine_of(forced->element) : CASE_MIXED_ROUTINES;
     tileblas_set_option("KERNEL", forced != NULL ? forced->name : "auto");
     tileblas_reset_statistics();
     for_devices = 0;

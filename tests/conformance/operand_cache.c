@@ -39,8 +39,8 @@ static float *elements(const matrix *matrix, float *copy)
 
 static void store(place *place)
 {
-    arena_copy(place->a, place->p.a.block, place->p.a.floats * sizeof(float));
-    arena_copy(place->b, place->p.b.block, place->p.b.floats * sizeof(float));
+    arena_copy(place->a, place->p.a.block, place->p.a.bytes);
+    arena_copy(place->b, place->p.b.block, place->p.b.bytes);
 }
 
 static place make(int m, int n, int k, bool transpose_a, bool transpose_b, float beta, tb_memory memory)
@@ -56,8 +56,8 @@ static place make(int m, int n, int k, bool transpose_a, bool transpose_b, float
     matrix_fill(&p->a, MATRIX_UNIFORM, &generator);
     matrix_fill(&p->b, MATRIX_UNIFORM, &generator);
     matrix_fill(&p->c, beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &generator);
-    place.a = arena_allocate(memory, p->a.floats * sizeof(float));
-    place.b = arena_allocate(memory, p->b.floats * sizeof(float));
+    place.a = arena_allocate(memory, p->a.bytes);
+    place.b = arena_allocate(memory, p->b.bytes);
     store(&place);
     return place;
 }
@@ -91,8 +91,8 @@ static double multiply(const place *place, const char *when)
     tileblas_statistics before, after;
     tileblas_read_statistics(&before, sizeof before);
     cblas_sgemm(102, p->transpose_a ? 112 : 111, p->transpose_b ? 112 : 111, (int)p->m, (int)p->n, (int)p->k,
-                p->alpha, elements(&p->a, place->a), (int)p->a.ld, elements(&p->b, place->b), (int)p->b.ld,
-                p->beta, matrix_elements(&c), (int)c.ld);
+                (float)p->alpha, elements(&p->a, place->a), (int)p->a.ld, elements(&p->b, place->b),
+                (int)p->b.ld, (float)p->beta, matrix_elements(&c), (int)c.ld);
     tileblas_read_statistics(&after, sizeof after);
     CHECK(product_holds(p, &c, wrong, sizeof wrong), "%s, m=%ld n=%ld k=%ld: %s", when, (long)p->m,
           (long)p->n, (long)p->k, wrong);
@@ -205,7 +205,7 @@ static void whatever_is_written(void)
     /* One A, which two products cut in two ways. */
     const product *p = &places[0].p;
     drop(&places[1]);
-    places[1] = make((int)p->m, between(130, 400), (int)p->k, p->transpose_a, between(0, 1), p->beta,
+    places[1] = make((int)p->m, between(130, 400), (int)p->k, p->transpose_a, between(0, 1), (float)p->beta,
                      places[0].memory);
     borrow_a(&places[1], &places[0]);
     for (int round = 0; round < ROUNDS; round++) {

@@ -19,8 +19,8 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const 
 
 static float *place(const matrix *matrix, tb_memory memory)
 {
-    float *block = arena_allocate(memory, matrix->floats * sizeof(float));
-    arena_copy(block, matrix->block, matrix->floats * sizeof(float));
+    float *block = arena_allocate(memory, matrix->bytes);
+    arena_copy(block, matrix->block, matrix->bytes);
     return block;
 }
 
@@ -39,14 +39,14 @@ static void multiply_late(void *stream, tb_memory memory_of_b, check_random *ran
     float *b = place(&p.b, memory_of_b), *c = place(&p.c, TB_MEMORY_DEVICE);
 
     arena_stall(stream, STALL);
-    arena_copy_later(stream, a, arriving, p.a.floats * sizeof(float));
+    arena_copy_later(stream, a, arriving, p.a.bytes);
     cblas_sgemm(102, 111, 111, SIZE, SIZE, SIZE, 1, a + p.a.first, LD, b + p.b.first, LD, 0, c + p.c.first,
                 LD);
 
     char message[256] = "", plan[256];
     const char *route = memory_of_b == TB_MEMORY_DEVICE ? "resident" : "streamed";
     matrix result = matrix_clone(&p.c);
-    arena_copy(result.block, c, result.floats * sizeof(float));
+    arena_copy(result.block, c, result.bytes);
     CHECK(product_holds(&p, &result, message, sizeof message), "%s: %s", what, message);
     tileblas_last_plan(plan, sizeof plan);
     CHECK(strncmp(plan, route, strlen(route)) == 0, "%s: the plan is \"%s\"", what, plan);

@@ -2,43 +2,65 @@
 
 #include <dlfcn.h>
 
-const spelling spellings[] = {
-    {"cblas_sgemm", false, 32},    {"scipy_cblas_sgemm", false, 32}, {"sgemm_", true, 32},
-    {"sgemm", true, 32},           {"scipy_sgemm_", true, 32},       {"scipy_cblas_sgemm64_", false, 64},
-    {"cblas_sgemm64_", false, 64}, {"cblas_sgemm_64", false, 64},    {"scipy_sgemm_64_", true, 64},
-    {"sgemm_64_", true, 64},
-};
+#define SPELLINGS_OF(ROUTINE, name)                                                                          \
+    {"cblas_" name, ROUTINE, false, 32}, {"scipy_cblas_" name, ROUTINE, false, 32},                          \
+        {name "_", ROUTINE, true, 32}, {name, ROUTINE, true, 32}, {"scipy_" name "_", ROUTINE, true, 32},    \
+        {"scipy_cblas_" name "64_", ROUTINE, false, 64}, {"cblas_" name "64_", ROUTINE, false, 64},          \
+        {"cblas_" name "_64", ROUTINE, false, 64}, {"scipy_" name "_64_", ROUTINE, true, 64},                \
+    {                                                                                                        \
+        name "_64_", ROUTINE, true, 64                                                                       \
+    }
+const spelling spellings[] = {SPELLINGS_OF(TB_SGEMM, "sgemm"), SPELLINGS_OF(TB_DGEMM, "dgemm")};
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
-typedef void cblas_sgemm_function(int, int, int, int64_t, int64_t, int64_t, float, const float *, int64_t,
-                                  const float *, int64_t, float, float *, int64_t);
-/* As C programs call Fortran, without the lengths of the letters. */
-typedef void fortran_sgemm_function(const char *, const char *, const int64_t *, const int64_t *,
-                                    const int64_t *, const float *, const float *, const int64_t *,
-                                    const float *, const int64_t *, const float *, float *, const int64_t *);
-
-/* An integer as it comes in a register, on the stack or behind a pointer: next to one of 32 bits there may be
+/* The arguments as they come in a register, on the stack or behind a pointer: next to an integer of 32 bits there may be
  * anything. */
+typedef struct passed {
+    int64_t m, n, k, lda, ldb, ldc;
+    char transpose_a, transpose_b;
+} passed;
+
 static int64_t word(int64_t value, int bits)
 {
     return bits == 64 ? value : (int64_t)(UINT64_C(0xdeadbeef00000000) | (uint32_t)value);
 }
 
-bool call_sgemm(const spelling *spelling, const sgemm_arguments *arguments)
+/* As C programs call Fortran, without the lengths of the letters. */
+#define STAMP_CALLS(call, real)                                                                              \
+    typedef void call##_cblas_function(int, int, int, int64_t, int64_t, int64_t, real, const real *,         \
+                                       int64_t, const real *, int64_t, real, real *, int64_t);               \
+    typedef void call##_fortran_function(const char *, const char *, const int64_t *, const int64_t *,       \
+                                         const int64_t *, const real *, const real *, const int64_t *,       \
+                                         const real *, const int64_t *, const real *, real *,                \
+                                         const int64_t *);                                                   \
+    static void call(void *address, bool fortran, const gemm_arguments *x, const passed *p)                  \
+    {                                                                                                        \
+        const real alpha = (real)x->alpha, beta = (real)x->beta;                                             \
+        if (fortran)                                                                                         \
+            ((call##_fortran_function *)address)(&p->transpose_a, &p->transpose_b, &p->m, &p->n, &p->k,      \
+                                                 &alpha, x->a, &p->lda, x->b, &p->ldb, &beta, x->c,          \
+                                                 &p->ldc);                                                   \
+        else                                                                                                 \
+            ((call##_cblas_function *)address)(x->row_major ? 101 : 102, x->transpose_a, x->transpose_b,     \
+                                               p->m, p->n, p->k, alpha, x->a, p->lda, x->b, p->ldb, beta,    \
+                                               x->c, p->ldc);                                                \
+    }
+STAMP_CALLS(call_single, float)
+STAMP_CALLS(call_double, double)
+
+bool call_gemm(const spelling *spelling, const gemm_arguments *arguments)
 {
     void *address = dlsym(RTLD_DEFAULT, spelling->name);
     if (address == NULL)
         return false;
-    const sgemm_arguments *x = arguments;
+    const gemm_arguments *x = arguments;
     const int bits = spelling->bits;
-    const int64_t m = word(x->m, bits), n = word(x->n, bits), k = word(x->k, bits);
-    const int64_t lda = word(x->lda, bits), ldb = word(x->ldb, bits), ldc = word(x->ldc, bits);
-    const char transpose_a = (char)x->transpose_a, transpose_b = (char)x->transpose_b;
-    if (spelling->fortran)
-        ((fortran_sgemm_function *)address)(&transpose_a, &transpose_b, &m, &n, &k, &x->alpha, x->a, &lda,
-                                            x->b, &ldb, &x->beta, x->c, &ldc);
+    const passed passed = {word(x->m, bits),     word(x->n, bits),    word(x->k, bits),
+                           word(x->lda, bits),   word(x->ldb, bits),  word(x->ldc, bits),
+                           (char)x->transpose_a, (char)x->transpose_b};
+    if (spelling->routine == TB_DGEMM)
+        call_double(address, spelling->fortran, x, &passed);
     else
-        ((cblas_sgemm_function *)address)(x->row_major ? 101 : 102, x->transpose_a, x->transpose_b, m, n, k,
-                                          x->alpha, x->a, lda, x->b, ldb, x->beta, x->c, ldc);
+        call_single(address, spelling->fortran, x, &passed);
     return true;
 }

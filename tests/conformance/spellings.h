@@ -1,6 +1,8 @@
-/* Every name under which programs call SGEMM, as they call it. */
+/* Every name under which programs call SGEMM and DGEMM, as they call them. */
 #ifndef TB_SPELLINGS_H
 #define TB_SPELLINGS_H
+
+#include "words/routine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +10,7 @@
 
 typedef struct spelling {
     const char *name;
+    tb_routine routine;
     bool fortran;
     int bits; /* of an integer argument */
 } spelling;
@@ -16,16 +19,16 @@ extern const spelling spellings[];
 extern const size_t spelling_count;
 
 /* Transposes are CBLAS's numbers or Fortran's letters, as the spelling has them; row_major is CBLAS's. */
-typedef struct sgemm_arguments {
+typedef struct gemm_arguments {
     bool row_major;
     int transpose_a, transpose_b;
     int64_t m, n, k, lda, ldb, ldc;
-    float alpha, beta;
-    const float *a, *b;
-    float *c;
-} sgemm_arguments;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+} gemm_arguments;
 
 /* Calls the name that the dynamic linker finds; false when it finds none. */
-bool call_sgemm(const spelling *spelling, const sgemm_arguments *arguments);
+bool call_gemm(const spelling *spelling, const gemm_arguments *arguments);
 
 #endif

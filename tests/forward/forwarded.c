@@ -2,7 +2,7 @@
  * of names that TileBLAS hands on reach a BLAS, in whatever order and by however many threads they are made.
  *
  *   forwarded isamax   calls isamax_ first
- *   forwarded dgemm    calls dgemm_ first
+ *   forwarded dgemv    calls dgemv_ first
  */
 #include "tests/check.h"
 
@@ -10,9 +10,9 @@
 #include <string.h>
 
 int isamax_(const int *n, const float *x, const int *increment);
-void dgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
-            const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
-            const double *beta, double *c, const int *ldc, size_t length_a, size_t length_b);
+void dgemv_(const char *transpose, const int *m, const int *n, const double *alpha, const double *a,
+            const int *lda, const double *x, const int *step_x, const double *beta, double *y,
+            const int *step_y, size_t length);
 
 enum { THREADS = 8 };
 static bool isamax_first;
@@ -24,14 +24,13 @@ static void check_isamax(void)
     CHECK(isamax_(&n, x, &increment) == 2, "isamax_: not where the largest is");
 }
 
-static void check_dgemm(void)
+static void check_dgemv(void)
 {
-    const int n = 2;
-    const double one = 1, zero = 0, a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8};
-    double c[4] = {0};
-    dgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
-    CHECK(c[0] == 23 && c[1] == 34 && c[2] == 31 && c[3] == 46, "dgemm_: {%g, %g, %g, %g}", c[0], c[1], c[2],
-          c[3]);
+    const int n = 2, step = 1;
+    const double one = 1, zero = 0, a[] = {1, 2, 3, 4}, x[] = {5, 6};
+    double y[2] = {0};
+    dgemv_("N", &n, &n, &one, a, &n, x, &step, &zero, y, &step, 1);
+    CHECK(y[0] == 23 && y[1] == 34, "dgemv_: {%g, %g}", y[0], y[1]);
 }
 
 static void *call_both(void *unused)
@@ -39,7 +38,7 @@ static void *call_both(void *unused)
     if (isamax_first)
         check_isamax();
     for (int i = 0; i < 3; i++)
-        check_dgemm();
+        check_dgemv();
     check_isamax();
     return unused;
 }

@@ -37,8 +37,8 @@ static void spoil(matrix *matrix, check_random *random)
 
 static float *on_device(const matrix *matrix)
 {
-    float *block = arena_allocate(TB_MEMORY_DEVICE, matrix->floats * sizeof *block);
-    arena_copy(block, matrix->block, matrix->floats * sizeof *block);
+    float *block = arena_allocate(TB_MEMORY_DEVICE, matrix->bytes);
+    arena_copy(block, matrix->block, matrix->bytes);
     return block;
 }
 
@@ -130,11 +130,11 @@ static void check_series(tb_stream *stream, const tb_kernel *kernel, check_rando
         const product *p = &s.products[i];
         matrix result = matrix_clone(&p->c);
         char message[256];
-        arena_copy(result.block, s.c[i], result.floats * sizeof(float));
+        arena_copy(result.block, s.c[i], result.bytes);
         CHECK(product_holds(p, &result, message, sizeof message),
               "%s, launch %d: %lld x %lld x %lld %c%c, beta %g: %s", kernel->name, i, (long long)p->m,
               (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-              (double)p->beta, message);
+              p->beta, message);
         matrix_free(&result);
     }
     release_series(&s);
@@ -148,8 +148,8 @@ int main(void)
     int kernels = 0;
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->k_limit > 0 ||
-            kernel->short_side > 0)
+        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->element != TB_FP32 ||
+            kernel->k_limit > 0 || kernel->short_side > 0)
             continue;
         kernels++;
         const int rounds = kernel->accuracy == TB_ACCURACY_IEEE ? ROUNDS : SPLIT_ROUNDS;

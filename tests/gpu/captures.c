@@ -41,8 +41,8 @@ static void multiply(check_random *random, int64_t m, int64_t n, int64_t k)
     matrix_fill(&p.b, MATRIX_UNIFORM, random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
     matrix result = matrix_clone(&p.c);
-    cblas_sgemm(102, 111, 111, (int)m, (int)n, (int)k, p.alpha, matrix_elements(&p.a), (int)p.a.ld,
-                matrix_elements(&p.b), (int)p.b.ld, p.beta, matrix_elements(&result), (int)result.ld);
+    cblas_sgemm(102, 111, 111, (int)m, (int)n, (int)k, (float)p.alpha, matrix_elements(&p.a), (int)p.a.ld,
+                matrix_elements(&p.b), (int)p.b.ld, (float)p.beta, matrix_elements(&result), (int)result.ld);
     CHECK(product_holds(&p, &result, message, sizeof message), "%lld x %lld x %lld: %s", (long long)m,
           (long long)n, (long long)k, message);
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};

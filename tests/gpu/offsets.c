@@ -63,11 +63,11 @@ static void multiply_far(const tb_kernel *kernel, bool transpose_a, bool transpo
     for (int i = 0; i < 3; i++) {
         matrix_fill(matrices[i], MATRIX_INTEGERS, random);
         ld[i] = i == far ? enormous_ld(matrices[i]->lines) : matrices[i]->ld;
-        start[i] = i == far ? block : arena_allocate(TB_MEMORY_DEVICE, matrices[i]->floats * sizeof(float));
+        start[i] = i == far ? block : arena_allocate(TB_MEMORY_DEVICE, matrices[i]->bytes);
         scatter(matrices[i], start[i], ld[i]);
     }
-    cblas_sgemm_64(102, transpose_a ? 112 : 111, transpose_b ? 112 : 111, M, N, K, p.alpha, start[0], ld[0],
-                   start[1], ld[1], p.beta, start[2], ld[2]);
+    cblas_sgemm_64(102, transpose_a ? 112 : 111, transpose_b ? 112 : 111, M, N, K, (float)p.alpha, start[0],
+                   ld[0], start[1], ld[1], (float)p.beta, start[2], ld[2]);
 
     matrix c = matrix_clone(&p.c);
     gather(&c, start[2], ld[2]);
@@ -93,6 +93,8 @@ int main(void)
     check_random random = {.state = check_seed()};
     float *block = arena_allocate(TB_MEMORY_DEVICE, BYTES);
     for (size_t row = 0; row < tb_catalog_size; row++) {
+        if (tb_catalog[row].element != TB_FP32)
+            continue;
         tileblas_set_option("KERNEL", tb_catalog[row].name);
         for (int transposition = 0; transposition < 4; transposition++)
             for (int far = 0; far < 3; far++)

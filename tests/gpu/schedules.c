@@ -98,14 +98,14 @@ static float *on_device(const matrix *first, int64_t stride, size_t apart)
     float *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)(batch.count * stride) * sizeof *blocks);
     for (int i = 0; i < batch.count; i++) {
         const matrix *each = (const matrix *)((const char *)first + (size_t)i * apart);
-        arena_copy(blocks + i * stride, each->block, each->floats * sizeof *blocks);
+        arena_copy(blocks + i * stride, each->block, each->bytes);
     }
     return blocks;
 }
 
 static int64_t stride_of(const matrix *matrix)
 {
-    return ((int64_t)matrix->floats + 3) / 4 * 4;
+    return ((int64_t)(matrix->bytes / sizeof(float)) + 3) / 4 * 4;
 }
 
 static void run(tb_stream *stream, const tb_kernel *row, const product *products, matrix *results)
@@ -122,7 +122,7 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
     for (int i = 0; i < batch.count; i++)
-        arena_copy(results[i].block, c + i * batch.stride_c, results[i].floats * sizeof *c);
+        arena_copy(results[i].block, c + i * batch.stride_c, results[i].bytes);
     float *all[] = {a, b, c, workspace};
     for (int i = 0; i < 4; i++)
         if (all[i])

@@ -26,10 +26,10 @@ static product p;
 static void multiply(const float *a, const float *b, float *c, const char *when, long number)
 {
     char wrong[256];
-    cblas_sgemm(102, 111, 111, M, N, K, p.alpha, a, (int)p.a.ld, b, (int)p.b.ld, p.beta, c + p.c.first,
-                (int)p.c.ld);
+    cblas_sgemm(102, 111, 111, M, N, K, (float)p.alpha, a, (int)p.a.ld, b, (int)p.b.ld, (float)p.beta,
+                c + p.c.first, (int)p.c.ld);
     matrix result = matrix_clone(&p.c);
-    sim_copy(result.block, c, result.floats * sizeof(float));
+    sim_copy(result.block, c, result.bytes);
     CHECK(product_holds(&p, &result, wrong, sizeof wrong), "%s, %ld: %s", when, number, wrong);
     matrix_free(&result);
 }
@@ -95,8 +95,8 @@ static void calls_that_fail_leave_no_copies(const char *failure)
 
 static float *write_combined(const matrix *matrix)
 {
-    float *block = sim_allocate_write_combined(matrix->floats * sizeof(float));
-    sim_copy(block, matrix->block, matrix->floats * sizeof(float));
+    float *block = sim_allocate_write_combined(matrix->bytes);
+    sim_copy(block, matrix->block, matrix->bytes);
     return block;
 }
 
@@ -114,8 +114,8 @@ static void write_combined_memory_is_not_read(void)
 
 static float *pinned(const matrix *matrix)
 {
-    float *block = sim_allocate(TB_MEMORY_PINNED, 0, matrix->floats * sizeof(float));
-    memcpy(block, matrix->block, matrix->floats * sizeof(float));
+    float *block = sim_allocate(TB_MEMORY_PINNED, 0, matrix->bytes);
+    memcpy(block, matrix->block, matrix->bytes);
     return block;
 }
 

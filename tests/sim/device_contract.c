@@ -140,29 +140,37 @@ static void events_order_streams(void)
 /* Every kernel in pinned memory, which host and device both reach. */
 static void kernels_multiply_or_refuse(void)
 {
-    enum { SIZE = 12 };
-    float *memory;
+    enum { SIZE = 12, COUNT = SIZE * SIZE };
+    struct numbers {
+        float floats[3 * COUNT];
+        double doubles[3 * COUNT];
+    } * memory;
     tb_stream *stream;
-    MUST(tb_device.allocate_pinned(3 * SIZE * SIZE * sizeof(float), (void **)&memory));
+    MUST(tb_device.allocate_pinned(sizeof *memory, (void **)&memory));
     MUST(tb_device.create_stream(0, &stream));
-    for (int i = 0; i < 2 * SIZE * SIZE; i++)
-        memory[i] = 1;
-    float *c = memory + 2 * SIZE * SIZE;
-    const tb_product product = tb_gemm(TB_SGEMM, false, false, SIZE, SIZE, SIZE, 2, memory, SIZE,
-                                       memory + SIZE * SIZE, SIZE, 0, c, SIZE);
+    for (int i = 0; i < 2 * COUNT; i++)
+        memory->doubles[i] = memory->floats[i] = 1;
+    const tb_product products[TB_ELEMENTS] = {
+        [TB_FP32] = tb_gemm(TB_SGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->floats, SIZE,
+                            memory->floats + COUNT, SIZE, 0, memory->floats + 2 * COUNT, SIZE),
+        [TB_FP64] = tb_gemm(TB_DGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->doubles, SIZE,
+                            memory->doubles + COUNT, SIZE, 0, memory->doubles + 2 * COUNT, SIZE),
+    };
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
+        const tb_product product = products[kernel->element];
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
         const size_t bytes = schedule.workspace;
         void *workspace = NULL;
         if (bytes > 0)
             MUST(tb_device.allocate(0, bytes, &workspace));
-        memset(c, 0xff, SIZE * SIZE * sizeof(float)); /* NaN: with beta 0 nobody may read it */
+        memset(product.c.data, 0xff, tb_operand_bytes(&product.c)); /* NaN: with beta 0 nobody may read it */
         tb_status status = tb_device.launch(stream, kernel, &product, &schedule, workspace);
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
-        CHECK(status != TB_OK || c[SIZE * SIZE - 1] == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE,
-              (double)c[SIZE * SIZE - 1]);
+        const void *last = tb_at(&product.c, SIZE - 1, SIZE - 1);
+        const double got = kernel->element == TB_FP64 ? *(const double *)last : (double)*(const float *)last;
+        CHECK(status != TB_OK || got == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE, got);
         if (workspace != NULL)
             tb_device.release(0, workspace);
     }

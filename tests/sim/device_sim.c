@@ -166,6 +166,8 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
     const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
     if (status != TB_OK && !fault)
         return status;
+    if (kernel->element != tb_element_of(p))
+        sim_abort("launched with a product of another element");
     if (!sim_kernel_serves(kernel, p, ARCHITECTURE))
         return TB_UNSUPPORTED;
     if (p->m == 0 || p->n == 0)

@@ -58,8 +58,8 @@ static uint64_t seed;
 
 static float *place(const matrix *matrix, tb_memory memory)
 {
-    float *block = arena_allocate(memory, matrix->floats * sizeof(float));
-    arena_copy(block, matrix->block, matrix->floats * sizeof(float));
+    float *block = arena_allocate(memory, matrix->bytes);
+    arena_copy(block, matrix->block, matrix->bytes);
     return block;
 }
 
@@ -81,10 +81,11 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
           *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    cblas_sgemm(102, transposition, transposition, scenario->m, scenario->n, scenario->k, p.alpha,
-                a + p.a.first, (int)p.a.ld, b + p.b.first, (int)p.b.ld, p.beta, c + p.c.first, (int)p.c.ld);
+    cblas_sgemm(102, transposition, transposition, scenario->m, scenario->n, scenario->k, (float)p.alpha,
+                a + p.a.first, (int)p.a.ld, b + p.b.first, (int)p.b.ld, (float)p.beta, c + p.c.first,
+                (int)p.c.ld);
     matrix result = matrix_clone(&p.c);
-    arena_copy(result.block, c, result.floats * sizeof(float));
+    arena_copy(result.block, c, result.bytes);
     bool right = product_holds(&p, &result, wrong, size);
 
     float *blocks[] = {a, b, c};

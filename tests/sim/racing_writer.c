@@ -90,7 +90,7 @@ static void multiply(const char *when)
 {
     char wrong[256];
     matrix c = matrix_clone(&p.c);
-    cblas_sgemm(102, 111, 111, M, N, K, p.alpha, a, M, matrix_elements(&p.b), (int)p.b.ld, 0,
+    cblas_sgemm(102, 111, 111, M, N, K, (float)p.alpha, a, M, matrix_elements(&p.b), (int)p.b.ld, 0,
                 matrix_elements(&c), (int)c.ld);
     CHECK(when == NULL || product_holds(&p, &c, wrong, sizeof wrong), "%s: %s", when, wrong);
     matrix_free(&c);

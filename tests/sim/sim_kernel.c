@@ -20,32 +20,50 @@ add_multiple(double *restrict sums, const double *restrict column, double factor
         sums[i] += column[i] * factor;
 }
 
+static double number_at(const tb_operand *operand, int64_t row, int64_t column)
+{
+    const void *at = tb_at(operand, row, column);
+    return operand->element == TB_FP64 ? *(const double *)at : (double)*(const float *)at;
+}
+
+/* Element (i, j) of op(X). */
+static double element_of(const tb_operand *x, int64_t i, int64_t j)
+{
+    return x->transposed ? number_at(x, j, i) : number_at(x, i, j);
+}
+
 /* op(A), column by column. */
 static double *copy_a(const tb_product *p)
 {
-    const int64_t row = p->a.transposed ? p->a.ld : 1, column = p->a.transposed ? 1 : p->a.ld;
-    const float *stored = p->a.data;
     double *a = sim_make(((size_t)p->m * (size_t)p->k + 1) * sizeof *a);
     for (int64_t l = 0; l < p->k; l++)
         for (int64_t i = 0; i < p->m; i++)
-            a[i + l * p->m] = (double)stored[i * row + l * column];
+            a[i + l * p->m] = element_of(&p->a, i, l);
     return a;
 }
+
+/* c := alpha * sums + beta * c for a column of C, in the arithmetic of its elements. */
+#define COMBINE(real, c, product, sums)                                                                      \
+    do {                                                                                                     \
+        const real alpha = (real)(product)->alpha.re, beta = (real)(product)->beta.re;                       \
+        real *column = (c);                                                                                  \
+        for (int64_t i = 0; i < (product)->m; i++)                                                           \
+            column[i] = alpha * (real)(sums)[i] + (beta == 0 ? 0 : beta * column[i]);                        \
+    } while (0)
 
 void sim_multiply(const tb_product *product, int64_t columns)
 {
     const tb_product *p = product;
-    const int64_t b_row = p->b.transposed ? p->b.ld : 1, b_column = p->b.transposed ? 1 : p->b.ld;
-    const float alpha = (float)p->alpha.re, beta = (float)p->beta.re, *b = p->b.data;
     double *a = copy_a(p), *sums = sim_make(((size_t)p->m + 1) * sizeof *sums);
 
     for (int64_t j = 0; j < columns; j++) {
         memset(sums, 0, (size_t)p->m * sizeof *sums);
         for (int64_t l = 0; l < p->k; l++)
-            add_multiple(sums, a + l * p->m, (double)b[l * b_row + j * b_column], p->m);
-        float *c = tb_at(&p->c, 0, j);
-        for (int64_t i = 0; i < p->m; i++)
-            c[i] = alpha * (float)sums[i] + (beta == 0 ? 0 : beta * c[i]);
+            add_multiple(sums, a + l * p->m, element_of(&p->b, l, j), p->m);
+        if (tb_element_of(p) == TB_FP64)
+            COMBINE(double, tb_at(&p->c, 0, j), p, sums);
+        else
+            COMBINE(float, tb_at(&p->c, 0, j), p, sums);
     }
     free(sums);
     free(a);

@@ -10,7 +10,8 @@
  *   raise N        the signal
  *   exit N, _exit N
  *
- * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), or none. As a library
+ * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), of complex numbers (CLIENT_COMPLEX), or
+ * none. As a library
  * (CLIENT_WORK) it is what `open` opens.
  */
 #include <dlfcn.h>
@@ -29,6 +30,9 @@ void cblas_sgemm(int layout, int transpose_a, int transpose_b, int m, int n, int
 void cblas_dgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
                  const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
+void cblas_zgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, const void *alpha,
+                 const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
+
 static void *make_calls(void *count)
 {
 #if defined(CLIENT_SINGLE)
@@ -41,6 +45,10 @@ static void *make_calls(void *count)
     double matrices[3] = {1, 2, 0};
     for (int i = 0; i < *(int *)count; i++)
         cblas_dgemm(102, 111, 111, 1, 1, 1, 1, matrices, 1, matrices + 1, 1, 0, matrices + 2, 1);
+#elif defined(CLIENT_COMPLEX)
+    double numbers[2] = {1, 2}, c[2];
+    for (int i = 0; i < *(int *)count; i++)
+        cblas_zgemm(102, 111, 111, 1, 1, 1, numbers, numbers, 1, numbers, 1, numbers, c, 1);
 #endif
     return count;
 }

@@ -57,7 +57,7 @@ def a_profile_is_written_with_points():
         with tempfile.TemporaryDirectory() as folder:
             with open(_tune(name, folder), encoding="utf-8") as file:
                 lines = file.read().splitlines()[2:-1]
-            assert lines and all(re.fullmatch(r"[a-z]+ [0-9]+ [0-9.e+-]+", line) for line in lines), lines
+            assert lines and all(re.fullmatch(r"[A-Z] [a-z]+ [0-9]+ [0-9.e+-]+", line) for line in lines), lines
 
 
 def a_profile_with_points_is_believed():
@@ -68,7 +68,7 @@ def a_profile_with_points_is_believed():
             with open(profile, encoding="utf-8") as file:
                 head = file.read().splitlines()[:2]
             with open(profile, "w", encoding="utf-8") as file:
-                file.write("\n".join(head + [f"host {c} 0.5" for c in range(48)] + ["end", ""]))
+                file.write("\n".join(head + [f"S host {c} 0.5" for c in range(48)] + ["end", ""]))
             seconds, said = _explain(name, folder)
             equal((round(seconds / plain, 3), said), (0.5, ""))
 

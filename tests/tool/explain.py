@@ -63,10 +63,21 @@ def where_the_matrices_lie_decides():
     equal(_explain("4000", "4000", "4000", "--pointers", "pinned", "--assume", "h200")["choice"]["route"], "streamed")
 
 
+def a_routine_has_kernels_of_its_own():
+    question = ("4000", "4000", "4000", "--pointers", "device", "--assume", "h200")
+    single, double = _explain(*question), _explain(*question, "--routine", "dgemm")
+    equal((single["problem"]["routine"], double["problem"]["routine"]), ("sgemm", "dgemm"))
+    assert double["choice"]["kernel"].startswith("dgemm_"), double["choice"]
+    equal({kernel["name"][:5] for kernel in double["kernels"]}, {"dgemm"})
+    assert not any(kernel["name"].startswith("dgemm") for kernel in single["kernels"])
+    contains(call("TOOL", "explain", *question, "--routine", "DGEMM").stdout, "problem      dgemm NN m=4000")
+    equal(call("TOOL", "explain", *question, "--routine", "gemm").returncode, 2)
+
+
 def shapes_and_options_reach_the_decision():
     problem = _explain("30", "40", "50", "--transa", "T", "--transb", "c", "--lda", "64", "--alpha", "-2", "--beta",
                        "0.5", "--assume", "h200")["problem"]
-    equal(problem, {"transa": "T", "transb": "T", "m": 30, "n": 40, "k": 50, "lda": 64, "ldb": 40, "ldc": 30,
+    equal(problem, {"routine": "sgemm", "transa": "T", "transb": "T", "m": 30, "n": 40, "k": 50, "lda": 64, "ldb": 40, "ldc": 30,
                     "alpha": -2, "beta": 0.5, "pointers": "host"})
     forced = _explain("100", "100", "100", "--assume", "h200",
                       environment={"TILEBLAS_ROUTE": "streamed", "TILEBLAS_KERNEL": "tiled"})

@@ -30,7 +30,7 @@ def words_are_by_route_and_shape():
 
 def no_calls_are_said():
     equal(_preloaded("calls", "0", STATS="1").stderr,
-          "tileblas: nothing was intercepted: no call of SGEMM arrived here\n")
+          "tileblas: nothing was intercepted: no matrix product arrived here\n")
 
 
 def json_is_one_line():

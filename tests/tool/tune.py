@@ -32,12 +32,12 @@ def _tune(folder):
 def it_writes_what_was_learned():
     with tempfile.TemporaryDirectory() as folder:
         lines = _tune(folder).splitlines()
-        equal(lines[0], "tileblas profile 1")
+        equal(lines[0], "tileblas profile 2")
         contains(lines[1], "machine ", " cores, simulated")
         equal(lines[-1], "end")
-        kinds = {line.split()[0] for line in lines[2:-1]}
-        equal(kinds, {"host", "pageable", "pinned"})
-        assert all(re.fullmatch(r"[a-z]+ [0-9]+ [0-9.e+-]+", line) for line in lines[2:-1]), lines
+        kinds = {tuple(line.split()[:2]) for line in lines[2:-1]}
+        equal(kinds, {("S", "host"), ("S", "pageable"), ("S", "pinned")})
+        assert all(re.fullmatch(r"[A-Z] [a-z]+ [0-9]+ [0-9.e+-]+", line) for line in lines[2:-1]), lines
         equal(os.listdir(os.path.join(folder, "tileblas")), ["profile"])
 
 
@@ -46,10 +46,11 @@ def programs_begin_with_it():
         plain, _ = _explain(folder)
         head = _tune(folder).splitlines()[:2]
         for ratio in (0.5, 4):
-            with open(_profile(folder), "w") as file:
-                file.write("\n".join(head + [f"host {c} {ratio}" for c in range(48)] + ["end", ""]))
-            seconds, said = _explain(folder)
-            equal((round(seconds / plain, 3), said), (ratio, ""))
+            for element, expected in (("S", ratio), ("D", 1)):
+                with open(_profile(folder), "w") as file:
+                    file.write("\n".join(head + [f"{element} host {c} {ratio}" for c in range(48)] + ["end", ""]))
+                seconds, said = _explain(folder)
+                equal((round(seconds / plain, 3), said), (expected, ""))
 
 
 def what_is_not_its_own_is_ignored_with_a_word():
@@ -59,9 +60,11 @@ def what_is_not_its_own_is_ignored_with_a_word():
         head = "\n".join(good.splitlines()[:2])
         for text, word in ((good.replace("simulated", "another"), "another machine's"), ("", "damaged"),
                            (good[:-4], "damaged"), (good + "more\n", "damaged"), ("\0\0\0", "damaged"),
-                           (head + "\nhost 48 1\nend\n", "damaged"), (head + "\nhost 3 -1\nend\n", "damaged"),
-                           (head + "\nhost 3 nan\nend\n", "damaged"), (head + "\nguest 3 1\nend\n", "damaged"),
-                           (head + "\nhost 3 1 1\nend\n", "damaged"), ("x" * 5000, "damaged")):
+                           (head + "\nS host 48 1\nend\n", "damaged"), (head + "\nS host 3 -1\nend\n", "damaged"),
+                           (head + "\nS host 3 nan\nend\n", "damaged"), (head + "\nS guest 3 1\nend\n", "damaged"),
+                           (head + "\nS host 3 1 1\nend\n", "damaged"), (head + "\nX host 3 1\nend\n", "damaged"),
+                           (head + "\nhost 3 1\nend\n", "damaged"), ("x" * 5000, "damaged"),
+                           (good.replace("profile 2", "profile 1"), "another version")):
             with open(_profile(folder), "w") as file:
                 file.write(text)
             seconds, said = _explain(folder)

@@ -34,11 +34,11 @@ def a_program_without_a_blas():
 def a_static_program():
     summary, _ = run_json("CLIENT_STATIC", "calls", "1")
     equal(summary["loaded"], False)
-    contains(_why("CLIENT_STATIC", "calls", "1"), "linked statically", "holds its own SGEMM")
+    contains(_why("CLIENT_STATIC", "calls", "1"), "linked statically", "holds its own GEMM")
 
 
 def a_blas_inside_the_program():
-    contains(_why("CLIENT_INSIDE", "calls", "1"), os.path.realpath(PATHS["CLIENT_INSIDE"]), "holds its own SGEMM")
+    contains(_why("CLIENT_INSIDE", "calls", "1"), os.path.realpath(PATHS["CLIENT_INSIDE"]), "holds its own GEMM")
 
 
 def a_program_of_an_odd_name():
@@ -46,7 +46,7 @@ def a_program_of_an_odd_name():
         program = os.path.join(os.path.realpath(folder), 'a "quoted" \\ \t name')
         shutil.copy(PATHS["CLIENT_INSIDE"], program)
         summary, _ = run_json(program, "calls", "1")
-        equal(summary["remarks"], [f"{program} holds its own SGEMM: a BLAS is linked into it statically"])
+        equal(summary["remarks"], [f"{program} holds its own GEMM: a BLAS is linked into it statically"])
 
 
 def a_library_opened_with_deepbind():
@@ -59,12 +59,18 @@ def a_library_opened_with_deepbind():
     contains(summary["remarks"][0], "RTLD_DEEPBIND", PATHS["EXTENSION"])
 
 
-def double_precision_only():
-    contains(_why("CLIENT_DOUBLE", "calls", "1"), "only products in float64")
+def complex_products_only():
+    contains(_why("CLIENT_COMPLEX", "calls", "1"), "only complex products")
 
 
-def sgemm_that_is_not_called():
-    equal(_why("CLIENT", "calls", "0"), "SGEMM is referred to, but was not called")
+def products_that_are_not_called():
+    for client in ("CLIENT", "CLIENT_DOUBLE"):
+        equal(_why(client, "calls", "0"), "SGEMM or DGEMM is referred to, but was not called")
+
+
+def either_precision_arrives():
+    summary, _ = run_json("CLIENT_DOUBLE", "calls", "3")
+    equal((summary["calls"], summary["remarks"]), (3, []))
 
 
 def a_set_uid_program():
@@ -82,14 +88,16 @@ def a_set_uid_program():
         contains(_why(program, "calls", "1"), "set-uid", program)
 
 
-def numpy_in_both_precisions():
+def numpy_in_real_and_complex_numbers():
     if SANITIZED != "no" or call(sys.executable, "-c", "import numpy").returncode != 0:
         print("not checked: no NumPy, or one that cannot load a sanitized library")
         return
-    summary, _ = run_json(sys.executable, "-c", NUMPY, "float32")
-    # a @ a: NumPy gives products with a transpose of the same matrix to ssyrk, this one to sgemm.
-    equal((summary["calls"], summary["remarks"]), (4, []))
-    contains(_why(sys.executable, "-c", NUMPY, "float64"), "SGEMM is referred to, but was not called", "float64")
+    for precision in ("float32", "float64"):
+        summary, _ = run_json(sys.executable, "-c", NUMPY, precision)
+        # a @ a: NumPy gives products with a transpose of the same matrix to ssyrk, this one to sgemm.
+        equal((summary["calls"], summary["remarks"]), (4, []))
+    contains(_why(sys.executable, "-c", NUMPY, "complex128"), "SGEMM or DGEMM is referred to, but was not called",
+             "complex products")
 
 
 if __name__ == "__main__":

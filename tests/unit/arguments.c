@@ -93,10 +93,13 @@ static const fortran_row fortran_rows[] = {
     {"the first of the sizes", 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
 };
 
+/* The rules are those of all routines of the class. */
+static tb_routine routine;
+
 static tb_gemm_arguments sizes(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
 {
     return (tb_gemm_arguments){
-        .routine = TB_SGEMM, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc};
+        .routine = routine, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc};
 }
 
 static void numbers_are_netlibs(void)
@@ -134,6 +137,8 @@ static void row_major_calls_swap_their_operands(void)
     given.beta = 3;
     tb_product product;
     CHECK(tb_canonicalize_cblas(R, T, N, &given, &product) == 0, "a regular call");
+    CHECK(product.routine == routine && tb_element_of(&product) == tb_routine_rows[routine].element,
+          "routine");
     CHECK(product.m == 4 && product.n == 3 && product.k == 5, "sizes");
     CHECK(product.a.data == &b && product.b.data == &a && product.c.data == &c, "matrices");
     CHECK(product.a.ld == 14 && product.b.ld == 13 && product.c.ld == 15, "leading dimensions");
@@ -155,8 +160,10 @@ static void column_major_calls_stay_as_they_are(void)
 
 int main(void)
 {
-    numbers_are_netlibs();
-    row_major_calls_swap_their_operands();
-    column_major_calls_stay_as_they_are();
+    for (routine = 0; routine < TB_ROUTINES; routine++) {
+        numbers_are_netlibs();
+        row_major_calls_swap_their_operands();
+        column_major_calls_stay_as_they_are();
+    }
     return check_result();
 }

@@ -104,8 +104,9 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
                 if (m == 0)
                     continue;
                 int64_t n = 3 * kernel->tile_n;
-                const tb_product product = tb_gemm(TB_SGEMM, transposition / 2, transposition % 2, m, n, k, 1,
-                                                   NULL, 1024, NULL, 1024, 0, NULL, 1024);
+                const tb_product product =
+                    tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, transposition / 2,
+                            transposition % 2, m, n, k, 1, NULL, 1024, NULL, 1024, 0, NULL, 1024);
                 blocks_launched = 0;
                 const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
                 void *workspace = malloc(schedule.workspace + 1);
@@ -119,14 +120,15 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
 
 static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
 {
-    float elements[8] __attribute__((aligned(16)));
+    double elements[8] __attribute__((aligned(64)));
     int step = kernel->alignment;
-    const tb_operand aligned = {.data = elements, .ld = 4 * step, .element = TB_FP32};
+    const tb_operand aligned = {.data = elements, .ld = 4 * step, .rows = 1, .element = kernel->element};
     tb_operand off_by_one = aligned, longer = aligned;
-    off_by_one.data = elements + 1;
+    off_by_one.data = tb_at(&aligned, 1, 0);
     longer.ld++;
     CHECK(tb_kernel_takes(kernel, &aligned), "%s: aligned", kernel->name);
-    CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one float", kernel->name);
+    CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one element",
+          kernel->name);
     CHECK(tb_kernel_takes(kernel, &longer) == (step == 1), "%s: leading dimension off by one", kernel->name);
 }
 
@@ -135,7 +137,8 @@ int main(void)
     CHECK(tb_catalog_size > 0, "the catalog is empty");
     CHECK(tb_find_kernel("no such kernel") == NULL && tb_find_kernel("") == NULL,
           "found a kernel that is not there");
-    CHECK(tb_find_kernel("naive") != NULL, "the kernel that serves everything is missing");
+    CHECK(tb_find_kernel("naive") != NULL && tb_find_kernel("dgemm_naive") != NULL,
+          "the kernels that serve everything are missing");
     for (size_t row = 0; row < tb_catalog_size; row++) {
         a_row_is_complete(&tb_catalog[row]);
         a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);

@@ -32,6 +32,20 @@ int main(void)
     double learned = tb_host_seconds(&square, &facts.machine);
     CHECK(fabs(learned / truth - 1) < 0.01, "forecast %g s, truth %g s", learned, truth);
 
+    /* Of the other element nothing has been learned, and it learns for itself. */
+    const tb_product doubles = product_of_routine(TB_DGEMM, N, N, N);
+    facts = facts_of(&doubles, TB_MEMORY_HOST);
+    CHECK(facts.machine.host_ratio == 1 && facts.machine.streamed_ratio == 1, "doubles: %g and %g",
+          facts.machine.host_ratio, facts.machine.streamed_ratio);
+    tb_learn_host(&doubles, &facts, 0.1 * tb_host_seconds(&doubles, &facts.machine));
+    tb_learn_streamed(&doubles, &facts, &(tb_plan){.device_seconds = 1}, 10);
+    facts = facts_of(&doubles, TB_MEMORY_HOST);
+    CHECK(facts.machine.host_ratio < 1 && facts.machine.streamed_ratio > 1, "doubles: %g and %g",
+          facts.machine.host_ratio, facts.machine.streamed_ratio);
+    facts = facts_of(&square, TB_MEMORY_HOST);
+    CHECK(facts.machine.host_ratio == before && facts.machine.streamed_ratio == 1,
+          "floats after them: %g and %g", facts.machine.host_ratio, facts.machine.streamed_ratio);
+
     /* The nearest size is the best guess; thin products are another matter. */
     facts = facts_of(&larger, TB_MEMORY_HOST);
     CHECK(fabs(facts.machine.host_ratio - before) < 1e-6, "a larger one: %g", facts.machine.host_ratio);
@@ -54,7 +68,7 @@ int main(void)
 
     /* A profile's ratio is a beginning, and no more. */
     for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
-        tb_suggest_learned(TB_LEARNED_HOST, class, 3);
+        tb_suggest_learned(TB_FP32, TB_LEARNED_HOST, class, 3);
     facts = facts_of(&square, TB_MEMORY_HOST);
     CHECK(fabs(facts.machine.host_ratio - before) < 0.05 * before, "suggested over learned: %g",
           facts.machine.host_ratio);

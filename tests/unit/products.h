@@ -5,9 +5,14 @@
 #include "words/product.h"
 
 /* C := A B. */
+static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64_t n, int64_t k)
+{
+    return tb_gemm(routine, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
+}
+
 static inline tb_product product_sized(int64_t m, int64_t n, int64_t k)
 {
-    return tb_gemm(TB_SGEMM, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
+    return product_of_routine(TB_SGEMM, m, n, k);
 }
 
 static inline tb_product product_square(int64_t n)

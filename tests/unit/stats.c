@@ -211,6 +211,27 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
     tileblas_set_option("ROUTE", "auto");
 }
 
+/* Each routine has its own share, in the order of the table. */
+static void routines_are_told_apart(void)
+{
+    tileblas_statistics sums;
+    tileblas_reset_statistics();
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        const tb_product product = product_of_routine(routine, 100, 100, 100);
+        for (int calls = 0; calls <= (int)routine; calls++)
+            record(TB_ROUTE_RESIDENT, TB_REASON_ON_DEVICE, &product, 0.5);
+    }
+    tileblas_read_statistics(&sums, sizeof sums);
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        const tileblas_routine_statistics *own = &sums.routines[routine];
+        CHECK(strcmp(own->routine, tb_routine_rows[routine].name) == 0, "routine %d is %s", routine,
+              own->routine);
+        CHECK(own->resident.calls == routine + 1 && own->resident.flop == 2e6 * (routine + 1) &&
+                  own->host.calls + own->streamed.calls == 0,
+              "%s: %llu calls", own->routine, own->resident.calls);
+    }
+}
+
 /* Programs were built for structures of other sizes than the library's: shorter ones by an older header, longer by a newer. */
 static void callers_get_as_much_as_they_have_room_for(void)
 {
@@ -247,6 +268,7 @@ int main(void)
     a_forked_child_counts_its_own();
     a_reset_starts_from_zero();
     callers_get_as_much_as_they_have_room_for();
+    routines_are_told_apart();
     shapes_are_told_apart_by_volume();
     bytes_over_the_link_are_those_of_the_matrices();
     return check_result();

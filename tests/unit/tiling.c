@@ -41,7 +41,8 @@ typedef struct walk {
 
 static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
 {
-    tb_product part = tb_sized_like(walk->product, m, n, k, tb_pitched(m + n + k, TB_FP32));
+    tb_product part =
+        tb_sized_like(walk->product, m, n, k, tb_pitched(m + n + k, tb_element_of(walk->product)));
     if (!first)
         part.beta = (tb_scalar){1, 0};
     CHECK(is_foreseen(walk->product, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
@@ -229,7 +230,8 @@ int main(void)
                           n = check_between(&random, 1, i % 3 ? 9000 : 40),
                           k = check_between(&random, 1, 9000);
             const bool transpose_a = i & 1, transpose_b = i >> 1 & 1;
-            const tb_product product = tb_gemm(TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, NULL,
+            const tb_routine routine = tb_catalog[row].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
+            const tb_product product = tb_gemm(routine, transpose_a, transpose_b, m, n, k, 1, NULL,
                                                transpose_a ? k : m, NULL, transpose_b ? n : k, 0, NULL, m);
             a_product_is_cut(&tb_catalog[row], &product, (double)check_between(&random, 1 << 20, 400 << 20),
                              &random);

@@ -28,6 +28,7 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
+        *:--routine:*) words='sgemm dgemm' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
         *:--assume:*) words='h200 none' ;;
@@ -38,7 +39,7 @@ _tileblas() {
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;

@@ -1,0 +1,4 @@
+#define ROUTINE DGEMM
+#define NAME    dgemm
+#define REAL    double
+#include "compat/gemm_abi.h"

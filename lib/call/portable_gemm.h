@@ -1,0 +1,36 @@
+/* What the host route does itself, for one kind of real element: REAL is its type, ELEMENT what its functions' names end in.
+ * Included by run_host.c once for each.
+ */
+#define JOIN_(x, y) x##_##y
+#define JOIN(x, y)  JOIN_(x, y)
+
+/* C := beta * C. Columns are scaled one by one: what lies between them is the caller's. */
+static void JOIN(scale, ELEMENT)(const tb_product *product)
+{
+    const tb_operand *c = &product->c;
+    const REAL beta = (REAL)product->beta.re;
+    for (int64_t j = 0; j < c->columns; j++) {
+        REAL *column = tb_at(c, 0, j);
+        for (int64_t i = 0; i < c->rows; i++)
+            column[i] = beta == 0 ? 0 : beta * column[i];
+    }
+}
+
+static void JOIN(multiply, ELEMENT)(const tb_product *product)
+{
+    const tb_operand *a = &product->a, *b = &product->b;
+    const REAL alpha = (REAL)product->alpha.re, beta = (REAL)product->beta.re;
+    const int64_t step_a = a->transposed ? 1 : a->ld, step_b = b->transposed ? b->ld : 1;
+    for (int64_t j = 0; j < product->n; j++)
+        for (int64_t i = 0; i < product->m; i++) {
+            const REAL *row = a->transposed ? tb_at(a, 0, i) : tb_at(a, i, 0);
+            const REAL *column = b->transposed ? tb_at(b, j, 0) : tb_at(b, 0, j);
+            REAL *c = tb_at(&product->c, i, j), sum = 0;
+            for (int64_t l = 0; l < product->k; l++)
+                sum += row[l * step_a] * column[l * step_b];
+            *c = alpha * sum + (beta == 0 ? 0 : beta * *c);
+        }
+}
+
+#undef JOIN
+#undef JOIN_
