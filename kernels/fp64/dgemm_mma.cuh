@@ -26,6 +26,13 @@ namespace fp64
 
 constexpr int mma_m = 16, mma_n = 8, mma_k = 16;
 
+/* Code for other chips is empty. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
+constexpr bool runs = false;
+#else
+constexpr bool runs = true;
+#endif
+
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int stages_, int blocks_,
           bool in_order_ = true>
 struct shape {
@@ -328,7 +335,8 @@ __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(shape::threads, shape::blocks)                              \
         symbol(const __grid_constant__ tb_dgemm_arguments arguments)                                         \
     {                                                                                                        \
-        fp64::dgemm<shape, transpose_a, transpose_b, vector>(arguments);                                     \
+        if constexpr (fp64::runs)                                                                            \
+            fp64::dgemm<shape, transpose_a, transpose_b, vector>(arguments);                                 \
     }
 
 /* The kernels of one shape: four transpositions, for operands of any alignment and for such as can be copied 16 bytes at a
