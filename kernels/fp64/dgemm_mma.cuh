@@ -33,6 +33,7 @@ constexpr bool runs = false;
 constexpr bool runs = true;
 #endif
 
+/* in_order: shared memory is read where the code below says; else the assembler chooses. */
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int stages_, int blocks_,
           bool in_order_ = true>
 struct shape {
@@ -165,16 +166,15 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     double a[2][8], b[shape::pieces_n][4];
     unsigned first_a, first_b; /* the lane's place in the first stage */
     unsigned stage = 0;
-    unsigned everyone = 0xffffffff; /* of a value that the assembler does not know */
+    unsigned together; /* all lanes, but the assembler does not know that */
 
     __device__ explicit fragments(const position<shape> &at)
         : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.q)),
-          first_b(simt::first_stage() + shape::offset_b + 8 * panel_b::at(at.column + at.g, at.q))
+          first_b(simt::first_stage() + shape::offset_b + 8 * panel_b::at(at.column + at.g, at.q)),
+          together(__activemask())
     {
         simt::keep(first_a);
         simt::keep(first_b);
-        if (shape::in_order)
-            asm volatile("activemask.b32 %0;" : "=r"(everyone));
     }
 
     __device__ void read_a(int band)
@@ -195,7 +195,9 @@ template <class shape, class panel_a, class panel_b> struct fragments {
 
     /* A band, beside what the next one needs: `between` does what else is to be done after the j-th of its
      * multiplications. B's fragments are read anew where the next band is of other steps, one multiplication after their last
-     * use. */
+     * use.
+     * Warps meet for the assembler's sake: it moves no access to shared memory past that. Left free, it puts the reading
+     * of two bands behind the last multiplication before them. */
     template <class function> __device__ void multiply_band(sums<shape> &sum, int band, function between)
     {
         const int next = (band + 1) % bands;
@@ -206,7 +208,7 @@ template <class shape, class panel_a, class panel_b> struct fragments {
             if (j == 0) {
                 read_a(next);
                 if (shape::in_order)
-                    __syncwarp(everyone);
+                    __syncwarp(together);
             }
             if (reads_b && j > 0)
                 read_b(j - 1, next);
