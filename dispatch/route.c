@@ -207,6 +207,8 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 {
     if (product->k == 0)
         return on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
+    if (facts->stays_on_host && any_operand(product, facts, tb_is_in_host_memory))
+        return on_host(TB_REASON_ROUTINE, TB_START_NOT);
     if (!any_operand(product, facts, tb_is_in_host_memory) && is_open(facts, working_place(facts).device))
         return with_device(product, facts, TB_REASON_ON_DEVICE); /* all managed: no copies to pay for */
 

@@ -12,4 +12,12 @@ __device__ inline int thread()
     return number;
 }
 
+/* The block's number in its grid. */
+__device__ inline unsigned block()
+{
+    unsigned number;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
+    return number;
+}
+
 } // namespace again

@@ -1,6 +1,7 @@
 /* The catalog's rows. */
 #include "kernels/catalog.h"
 
+#include "kernels/fp64/launch_dgemm.h"
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
 #include "kernels/simt/launch_skinny.h"
@@ -107,6 +108,49 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
     [TB_SPLIT_SM80_MULTIPLY] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_128x128",
                                 TB_SPLIT_SM80_RING_BYTES, NULL, 0, false},
 };
+
+/* FP64 on tensor cores: unaligned and aligned, four transpositions each. */
+#define TB_DGEMM_ENTRIES_OF(stem, suffix, shared)                                                            \
+    {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, true},                                             \
+        {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, true},                                         \
+        {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, true},                                         \
+        {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, true},
+#define TB_DGEMM_ENTRIES(stem, shared)                                                                       \
+    extern const unsigned char tb_image_##stem[];                                                            \
+    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
+                                            TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
+#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, stages, ...)                          \
+    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k))
+#include "kernels/fp64/shapes.def"
+#undef TB_DGEMM_SHAPE
+
+extern const unsigned char tb_image_dgemm_mma_reduce[];
+static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image = TB_IMAGE(dgemm_mma_reduce)};
+tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
+
+/* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, stages, blocks_, efficiency_)                         \
+    {                                                                                                        \
+        .name = "dgemm_mma_" #name_,                                                                         \
+        .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages " stages",         \
+        .architecture = 80,                                                                                  \
+        .architecture_end = 100,                                                                             \
+        .major_only = true,                                                                                  \
+        .tile_m = m,                                                                                         \
+        .tile_n = n,                                                                                         \
+        .tile_k = k,                                                                                         \
+        .threads = TB_DGEMM_THREADS(warps_m, warps_n),                                                       \
+        .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
+        .element = TB_FP64,                                                                                  \
+        .efficiency = efficiency_,                                                                           \
+        .blocks = blocks_,                                                                                   \
+        .alignment = 1,                                                                                      \
+        .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
+        .entries = entries_dgemm_mma_##name_,                                                                \
+        .prepare = tb_dgemm_mma_prepare,                                                                     \
+        .launch = tb_launch_dgemm_mma,                                                                       \
+    },
 
 #define TB_SPLIT_ROW(family, words, entries_, row_bytes, accuracy_, efficiency_, forced_only_)               \
     {                                                                                                        \
@@ -219,6 +263,9 @@ const tb_kernel tb_catalog[] = {
         .prepare = tb_split_sm80_prepare,
         .launch = tb_launch_split_sm80,
     },
+#define TB_DGEMM_SHAPE TB_DGEMM_ROW
+#include "kernels/fp64/shapes.def"
+#undef TB_DGEMM_SHAPE
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
                  entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,

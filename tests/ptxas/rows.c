@@ -2,6 +2,7 @@
  * blocks run on a multiprocessor at a time.
  */
 #include "kernels/catalog.h"
+#include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/launch_simt.h"
 
 #include <stdio.h>
@@ -14,11 +15,12 @@
 
 int main(void)
 {
-    for (size_t row = 0; row < tb_catalog_size; row++)
-        for (int i = 0; tb_catalog[row].launch == tb_launch_simt && i < VARIANTS; i++) {
-            const char *symbol = tb_catalog[row].entries[i].symbol;
-            const int blocks = i == TN_VECTOR ? tb_catalog[row].blocks_along_k : tb_catalog[row].blocks;
-            printf("%s %d %d\n", symbol, tb_catalog[row].threads, blocks);
-        }
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        const bool simt = kernel->launch == tb_launch_simt;
+        for (int i = 0; (simt || kernel->launch == tb_launch_dgemm_mma) && i < VARIANTS; i++)
+            printf("%s %d %d\n", kernel->entries[i].symbol, kernel->threads,
+                   simt && i == TN_VECTOR ? kernel->blocks_along_k : kernel->blocks);
+    }
     return 0;
 }

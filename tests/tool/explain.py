@@ -70,7 +70,7 @@ def a_routine_has_kernels_of_its_own():
     assert double["choice"]["kernel"].startswith("dgemm_"), double["choice"]
     equal({kernel["name"][:5] for kernel in double["kernels"]}, {"dgemm"})
     assert not any(kernel["name"].startswith("dgemm") for kernel in single["kernels"])
-    contains(call("TOOL", "explain", *question, "--routine", "DGEMM").stdout, "problem      dgemm NN m=4000")
+    contains(call("TOOL", "explain", *question, "--routine", "DGEMM").stdout, "product      dgemm NN m=4000")
     equal(call("TOOL", "explain", *question, "--routine", "gemm").returncode, 2)
 
 

@@ -173,6 +173,23 @@ static void a_plan_is_printed_within_its_space(void)
         CHECK(tb_route_text(route) != NULL, "route %d has no text", route);
 }
 
+/* A routine that the user leaves to the host, unless an operand or the user's own word ties the call to the device. */
+static void routines_are_left_to_the_host(void)
+{
+    const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    const tb_product product = product_of(&row);
+    tb_facts facts = facts_of(&row);
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "4096 stays on the host");
+    facts.stays_on_host = true;
+    CHECK(tb_decide(&product, &facts).reason == TB_REASON_ROUTINE, "it leaves the host");
+    facts.places[TB_A].memory = TB_MEMORY_DEVICE;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the host cannot reach A");
+    facts.places[TB_A].memory = TB_MEMORY_HOST;
+    facts.route_forced = true;
+    facts.forced_route = TB_ROUTE_STREAMED;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the forced route is not taken");
+}
+
 int main(void)
 {
     every_row_is_decided_as_it_says();
@@ -181,5 +198,6 @@ int main(void)
     forecasts_grow_with_the_product();
     a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();
+    routines_are_left_to_the_host();
     return check_result();
 }

@@ -1,0 +1,40 @@
+/* What the launch function passes to dgemm_mma's kernels. Shared by C and CUDA.
+ *
+ * Work is dealt to blocks as in the SIMT family (simt.h): a step is tile_k of k for one tile of C. The first `whole` tiles
+ * have a block each; the steps of the others lie in one line, tile after tile, and are dealt evenly to `pieces` further
+ * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce.
+ */
+#ifndef TB_DGEMM_MMA_H
+#define TB_DGEMM_MMA_H
+
+#include "kernels/dgemm.h"
+
+typedef struct tb_dgemm_arguments {
+    tb_dgemm problem;
+    int64_t tiles_m, tiles_n;
+    int64_t whole;   /* tiles with a block of their own */
+    int64_t steps;   /* of a tile, at least 1 */
+    int64_t dealt;   /* steps of the tiles that are not whole */
+    int64_t pieces;  /* blocks to which those are dealt */
+    double *partial; /* two tiles for each piece: see tb_simt_slot */
+    int32_t tile_m, tile_n;
+    int32_t reduce_lanes; /* of dgemm_mma_reduce: see there */
+} tb_dgemm_arguments;
+
+#define TB_DGEMM_THREADS(warps_m, warps_n) (32 * (warps_m) * (warps_n))
+
+/* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
+#define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */
+#define TB_DGEMM_PAD_K_A   2 /* lines along k, of A */
+#define TB_DGEMM_PAD_K_B   4 /* lines along k, of B */
+
+#define TB_DGEMM_LARGER(x, y) ((x) > (y) ? (x) : (y))
+#define TB_DGEMM_PANEL_DOUBLES(tile_outer, tile_k, pad_k)                                                    \
+    TB_DGEMM_LARGER((tile_outer) * ((tile_k) + (pad_k)), (tile_k) * ((tile_outer) + TB_DGEMM_PAD_OUTER))
+
+/* A panel of A and one of B, whichever way they lie. */
+#define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k)                                                         \
+    (8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                                         \
+          TB_DGEMM_PANEL_DOUBLES(tile_n, tile_k, TB_DGEMM_PAD_K_B)))
+
+#endif

@@ -1,0 +1,217 @@
+/* Launching dgemm_mma: what a schedule is forecast to take, the schedule of a product that is forecast to take least, and its
+ * launches.
+ */
+#include "kernels/fp64/launch_dgemm.h"
+
+#include "kernels/forecast.h"
+#include "kernels/launch.h"
+#include "kernels/simt/simt.h"
+#include "words/integers.h"
+
+#include <math.h>
+
+/* Forecasts are in clocks of a multiprocessor. On 8.0 and 9.0 its FP64 tensor cores do as many multiply-adds in a clock as
+ * its FP32 lanes (data sheets: 19.5 and 67 TFLOP/s of either), so that TB_FMA_A_CLOCK is the rate of both, and forecasts of
+ * 8.0 hold in the clocks that tb_share_of_lanes makes of its own.
+ *
+ * What is not of the tensor cores is taken from the forecasts of other families, whose copies, launches and reductions are
+ * alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK from the SIMT family, L2_BYTES_A_CLOCK from
+ * sgemm_skinny. */
+#define START_CLOCKS        5200.0
+#define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
+#define BLOCK_CLOCKS        300.0
+#define STAGE_BYTES_A_CLOCK 300.0 /* at which the ring is filled first */
+#define STAGE_BYTES_BY_8    55.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
+#define TILE_BYTES_A_CLOCK  16.3  /* at which tiles of C are written, or read */
+#define OLD_TILE_CLOCKS     1270.0
+#define PARTS_BYTES_A_CLOCK 15.4 /* at which the second launch reads parts of tiles */
+#define L2_BYTES_A_CLOCK    39.0
+/* What a warp that has its tensor cores to itself waits at the end of a stage: for the barrier, and for a fragment from
+ * shared memory. Latencies, by the CUDA documentation's and others' microbenchmarks of sm_90. */
+#define ALONE_STAGE_CLOCKS 100.0
+#define WARPS_NOT_ALONE    8
+/* A piece shorter than this costs more to start and to add up than it gains. */
+#define PIECE_MINIMUM_K 128
+/* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
+#define PARTS_MOST 8
+
+#define REDUCE_THREADS 256
+
+static bool moves_vectors(const tb_product *product)
+{
+    const tb_kernel aligned = {.alignment = 2};
+    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
+}
+
+static double tile_bytes(const tb_kernel *kernel)
+{
+    return (double)sizeof(double) * kernel->tile_m * kernel->tile_n;
+}
+
+/* What the schedules of a product have in common, in clocks. */
+typedef struct costs {
+    const tb_kernel *kernel;
+    int multiprocessors, blocks; /* blocks that fit one */
+    int64_t tiles;
+    double step;    /* of a block, while it has a multiprocessor's share of tensor cores and L2 */
+    double tile;    /* filling the ring and writing the tile */
+    double reading; /* reading all operands once */
+} costs;
+
+static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
+{
+    const double filling = moves_vectors(product) ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
+    const double step_bytes = (double)sizeof(double) * kernel->tile_k * (kernel->tile_m + kernel->tile_n);
+    const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n);
+    double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    if (!tb_is_zero(product->beta))
+        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    return (costs){
+        .kernel = kernel,
+        .multiprocessors = target.multiprocessors,
+        .blocks = kernel->blocks,
+        .tiles = tiles,
+        .step = fmax((double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
+                         (TB_FMA_A_CLOCK * kernel->efficiency),
+                     step_bytes / L2_BYTES_A_CLOCK),
+        .tile = tile,
+        .reading = operands /
+                   (TB_BYTES_A_CLOCK * fmin(MEMORY_SHARE, MEMORY_SHARE * tb_memory_ratio(target))) /
+                   target.multiprocessors,
+    };
+}
+
+/* A round of blocks, so many sharing a multiprocessor, of so many steps and tiles, or parts of tiles, each. */
+static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+{
+    const bool alone = blocks * costs->kernel->threads < WARPS_NOT_ALONE * 32;
+    return BLOCK_CLOCKS + steps * ((double)blocks * costs->step + (alone ? ALONE_STAGE_CLOCKS : 0)) +
+           (double)tiles_a_block * costs->tile;
+}
+
+/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
+static double wave_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+{
+    const int64_t share = tb_pieces(blocks, costs->multiprocessors);
+    const int64_t full = share / costs->blocks, rest = share % costs->blocks;
+    double clocks = 0;
+    if (full > 0)
+        clocks += (double)full * round_clocks(costs, costs->blocks, steps, tiles_a_block);
+    if (rest > 0)
+        clocks += round_clocks(costs, rest, steps, tiles_a_block);
+    return clocks;
+}
+
+/* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. Where the memory
+ * sets the pace all schedules take as long. */
+static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
+{
+    double clocks = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1);
+    if (schedule->pieces > 0) {
+        const int64_t dealt = costs->tiles - schedule->whole;
+        const bool even = schedule->pieces % dealt == 0;
+        const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
+        clocks += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+                              even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
+        clocks += TB_SECOND_LAUNCH_CLOCKS +
+                  2 * parts * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+    }
+    return fmax(clocks, costs->reading);
+}
+
+/* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
+static tb_dgemm_schedule deal(const costs *costs, int64_t whole, int64_t pieces, tb_dgemm_schedule other)
+{
+    const int64_t rest = costs->tiles - whole;
+    tb_dgemm_schedule dealt = other;
+    dealt.whole = whole;
+    dealt.pieces = tb_smaller(pieces, rest * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k));
+    if (dealt.pieces == 0 || dealt.pieces == rest)
+        return other;
+    dealt.clocks = clocks_of(costs, &dealt);
+    return dealt.clocks < other.clocks ? dealt : other;
+}
+
+/* Each of the tiles behind the first `whole` is cut into the same number of pieces, so that no block has parts of two: into
+ * what fills the room, or into a few. */
+static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t room, tb_dgemm_schedule best)
+{
+    const int64_t rest = costs->tiles - whole;
+    if (rest <= room / 2)
+        best = deal(costs, whole, room / rest * rest, best);
+    const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
+    for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
+        best = deal(costs, whole, rest * parts, best);
+    return best;
+}
+
+/* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last whole wave too, are dealt
+ * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. */
+static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    tb_dgemm_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
+                              .tiles_n = tb_pieces(product->n, kernel->tile_n),
+                              .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
+    const int64_t tiles = best.tiles_m * best.tiles_n;
+    const costs costs = costs_of(kernel, product, tiles, target);
+    best.whole = tiles;
+    best.clocks = clocks_of(&costs, &best);
+
+    const int64_t wave = (int64_t)costs.multiprocessors * costs.blocks;
+    if (tiles == 0 || tiles % wave == 0)
+        return best;
+    const int64_t whole = tiles / wave * wave;
+    best = deal(&costs, whole, wave, best);
+    if (whole > 0)
+        best = deal(&costs, whole - wave, wave, best);
+    return deal_evenly(&costs, whole, wave, best);
+}
+
+void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                          tb_schedule *schedule)
+{
+    const tb_dgemm_schedule own = plan(kernel, product, target);
+    schedule->clocks = START_CLOCKS + own.clocks;
+    schedule->workspace = 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
+}
+
+/* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
+static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
+                               tb_dgemm_arguments *arguments)
+{
+    const int64_t parts = tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
+    arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
+    const int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 2;
+    const int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);
+    return launcher->launch(launcher, &tb_entry_dgemm_mma_reduce, blocks, REDUCE_THREADS, 0, arguments);
+}
+
+tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                              const tb_schedule *schedule, void *workspace)
+{
+    const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
+    const int64_t tiles = own->tiles_m * own->tiles_n;
+    if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n || product->k > TB_DGEMM_K_LIMIT)
+        return TB_UNSUPPORTED;
+    tb_dgemm_arguments arguments = {
+        .problem = tb_dgemm_of(product),
+        .tiles_m = own->tiles_m,
+        .tiles_n = own->tiles_n,
+        .whole = own->whole,
+        .steps = own->steps,
+        .dealt = (tiles - own->whole) * own->steps,
+        .pieces = own->pieces,
+        .partial = workspace,
+        .tile_m = kernel->tile_m,
+        .tile_n = kernel->tile_n,
+    };
+    tb_entry *entry =
+        &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];
+    /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
+    if (own->pieces > 0)
+        TB_TRY(launcher->load(launcher, &tb_entry_dgemm_mma_reduce));
+    TB_TRY(launcher->launch(launcher, entry, own->whole + own->pieces, kernel->threads, kernel->shared_bytes,
+                            &arguments));
+    return own->pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
+}

@@ -1,0 +1,87 @@
+/* The way out of dgemm_mma: which tile of C a number means, and alpha and beta. */
+#pragma once
+
+#include "kernels/fp64/dgemm_mma.h"
+#include "kernels/simt/simt.h"
+
+namespace fp64
+{
+
+struct tile {
+    int64_t m, n; /* first row and column of C */
+};
+
+/* Tiles are numbered in columns grouped by `group`, within a group along n first, so that the blocks in flight share panels
+ * of A and B in L2. */
+__device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
+{
+    constexpr unsigned group = 8;
+    const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
+    const unsigned index = unsigned(number), group_size = min(group, tiles_n) * tiles_m;
+    const unsigned first_n = index / group_size * group, within = index % group_size;
+    const unsigned width = min(group, tiles_n - first_n);
+    return {int64_t(within / width) * arguments.tile_m, int64_t(first_n + within % width) * arguments.tile_n};
+}
+
+/* Where sums of products go, as they are or as alpha * sum + beta * c. */
+struct output {
+    double *c;
+    int64_t ldc;
+    int rows, columns; /* that exist from c on, if few */
+    double alpha, beta;
+
+    __device__ double scale(double sum, double old) const
+    {
+        const double product = alpha * sum;
+        return beta == 0 ? product : fma(beta, old, product);
+    }
+
+    /* Whether every column begins at a multiple of 16 bytes. */
+    __device__ bool is_aligned() const
+    {
+        return ldc % 2 == 0 && reinterpret_cast<uintptr_t>(c) % 16 == 0;
+    }
+};
+
+__device__ inline output output_to_c(const tb_dgemm_arguments &arguments, const tile &tile)
+{
+    const tb_dgemm &problem = arguments.problem;
+    return {problem.c + tile.m + tile.n * problem.ldc,
+            problem.ldc,
+            int(min(problem.m - tile.m, int64_t(arguments.tile_m))),
+            int(min(problem.n - tile.n, int64_t(arguments.tile_n))),
+            problem.alpha,
+            problem.beta};
+}
+
+__device__ inline output output_to_slot(const tb_dgemm_arguments &arguments, int64_t slot)
+{
+    const int tile_m = arguments.tile_m, tile_n = arguments.tile_n;
+    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0};
+}
+
+/* Two neighbours of a column, of which the first `left` exist. beta = 0 means that they hold nothing worth reading. */
+__device__ inline double2 read_pair(const output &out, const double *c, int left, bool aligned)
+{
+    if (out.beta == 0 || left <= 0)
+        return make_double2(0, 0);
+    if (aligned && left >= 2)
+        return *reinterpret_cast<const double2 *>(c);
+    return make_double2(c[0], left > 1 ? c[1] : 0);
+}
+
+__device__ inline void write_pair(const output &out, double *c, double first, double second,
+                                  const double2 &old, int left, bool aligned)
+{
+    const double2 value = make_double2(out.scale(first, old.x), out.scale(second, old.y));
+    if (aligned && left >= 2) {
+        *reinterpret_cast<double2 *>(c) = value;
+        return;
+    }
+    if (left > 0)
+        c[0] = value.x;
+    if (left > 1)
+        c[1] = value.y;
+}
+
+} // namespace fp64

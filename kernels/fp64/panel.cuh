@@ -1,0 +1,228 @@
+/* Panels of FP64 operands on their way into shared memory, and from there into the fragments of mma.sync.
+ *
+ * A panel is tile_outer x tile_k of an operand. It keeps in shared memory the order that it has in global memory: lines
+ * along k (A transposed, B not) or along the outer dimension, each padded. Nothing is turned on the way, so that cp.async
+ * serves all four transpositions.
+ *
+ * Lane 4 g + q of a warp has of 16 of k the steps q, q + 4, q + 8 and q + 12; of 16 rows of A the rows 2 g and 2 g + 1, in
+ * the place of the rows g and g + 8 that mma.sync names: C's rows change places alike, and come out as pairs. Of 8
+ * columns of B it has column g.
+ *
+ * The banks, as columns of two (a double takes two banks): where the doubles lie that are read together, 16 by 8-byte loads
+ * (lanes 0 to 15), 16 by 16-byte loads (lanes 0 to 7).
+ *
+ *   pair of banks         0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
+ *   A along k             q=0 1   2   3  |0   1   2   3  |0   1   2   3  |0   1   2   3      line 2 g: 2 (tile_k + 2) = 4
+ *                         g=0            |1              |2              |3
+ *   A along m             g=0     1      |0       1      |0       1      |0       1          step q: tile_m + 4 = 4
+ *     rows                0   1   2   3  |0   1   2   3  |0   1   2   3  |0   1   2   3
+ *                         q=0            |1              |2              |3
+ *   B along k             q=0 1   2   3  |0   1   2   3  |0   1   2   3  |0   1   2   3      column g: tile_k + 4 = 4
+ *                         g=0            |1              |2              |3
+ *   B along n             g=0 1   2   3  |0   1   2   3  |0   1   2   3  |0   1   2   3      step q: tile_n + 4 = 4
+ *                         q=0            |1              |2              |3                  (modulo 16)
+ *
+ * Copies write lines from end to end, without conflicts however those lie.
+ */
+#pragma once
+
+#include "kernels/fp64/dgemm_mma.h"
+#include "kernels/simt/copy_async.cuh"
+
+namespace fp64
+{
+
+/* Where the elements of a panel lie, in doubles from the first one. */
+template <int tile_outer_, int tile_k_, bool k_contiguous_, int pad_k> struct panel {
+    static constexpr int tile_outer = tile_outer_, tile_k = tile_k_;
+    static constexpr bool k_contiguous = k_contiguous_;
+    static constexpr int line = k_contiguous ? tile_k : tile_outer,
+                         lines = k_contiguous ? tile_outer : tile_k;
+    static constexpr int pitch = line + (k_contiguous ? pad_k : TB_DGEMM_PAD_OUTER);
+
+    static __device__ constexpr int at(int outer, int k)
+    {
+        return k_contiguous ? outer * pitch + k : k * pitch + outer;
+    }
+};
+
+/* Copies 8 or 16 bytes to shared memory, of which only the first `valid` are read; the rest become zero. An address of
+ * which nothing is read may be any. */
+template <int bytes> __device__ inline void copy_async(unsigned shared, const double *global, int valid)
+{
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(global), "r"(valid));
+}
+
+/* Copies 8 or 16 bytes, or does nothing. A predicate takes one instruction, a number of valid bytes six. */
+template <int bytes>
+__device__ inline void copy_async_if(unsigned wanted, unsigned shared, const double *global)
+{
+    if (bytes == 16)
+        asm volatile("{\n"
+                     ".reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %0, 0;\n"
+                     "@wanted cp.async.cg.shared.global [%1], [%2], 16;\n"
+                     "}" ::"r"(wanted),
+                     "r"(shared), "l"(global));
+    else
+        asm volatile("{\n"
+                     ".reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %0, 0;\n"
+                     "@wanted cp.async.ca.shared.global [%1], [%2], 8;\n"
+                     "}" ::"r"(wanted),
+                     "r"(shared), "l"(global));
+}
+
+/* Copies one operand's panels, one after the other along k. A thread has, of `count` lines, `width` elements each. Elements
+ * beyond the outer dimension are not read; what lies in shared memory in their place reaches only elements that C does not
+ * have. A stage is named by its offset from the first one, in bytes. */
+template <class panel, int threads, bool vector> struct loader {
+    static constexpr int width = vector ? 2 : 1;
+    static constexpr int lanes = panel::line / width, at_a_time = threads / lanes;
+    static constexpr int count = panel::lines / at_a_time;
+    static_assert(threads % lanes == 0 && panel::lines % at_a_time == 0, "threads share the panel evenly");
+    static constexpr unsigned ragged = 1u << 31;
+    static_assert(count < 32, "a mask has a bit for each piece, and one more for ragged ones");
+
+    const double *address; /* of the panel's first piece */
+    int64_t stride;        /* from piece to piece */
+    unsigned target;       /* shared address of the first piece in the first stage */
+    int outer_left;        /* rows or columns from the thread's first one on, if few */
+    unsigned
+        mask; /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is */
+
+    __device__ static int first_line()
+    {
+        return threadIdx.x / lanes;
+    }
+    __device__ static int first_in_line()
+    {
+        return threadIdx.x % lanes * width;
+    }
+
+    /* Panels of the rows or columns from `outer` on. */
+    __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, unsigned first)
+        : stride(ld * at_a_time), mask(0)
+    {
+        const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
+        const int own_k = panel::k_contiguous ? first_in_line() : first_line();
+        address = operand +
+                  (panel::k_contiguous ? (outer + own_outer) * ld + own_k : outer + own_outer + own_k * ld);
+        target = first + 8 * panel::at(own_outer, own_k);
+        outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            if (panel::k_contiguous ? outer_left > i * at_a_time : outer_left >= width)
+                mask |= 1u << i;
+        if (!panel::k_contiguous && vector && outer_left == 1)
+            mask = ragged;
+        simt::keep(target);
+        simt::keep(mask);
+    }
+
+    /* Past panels, forward or back. */
+    __device__ void skip(int64_t panels)
+    {
+        address += panels * (panel::k_contiguous ? panel::tile_k : count * stride);
+    }
+
+    static __device__ constexpr unsigned offset(int i)
+    {
+        return 8 * panel::pitch * at_a_time * i;
+    }
+
+    /* The next panel, of which so many steps exist; beyond them it is zero. */
+    __device__ void start_guarded(unsigned stage, int k_left)
+    {
+        const int own_left = k_left - (panel::k_contiguous ? first_in_line() : first_line());
+        const int lines_left = panel::k_contiguous ? outer_left : own_left;
+        const int valid = 8 * max(0, min(width, panel::k_contiguous ? own_left : outer_left));
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            copy_async<8 * width>(target + stage + offset(i), address + i * stride,
+                                  lines_left > i * at_a_time ? valid : 0);
+        skip(1);
+    }
+
+    /* There is no further panel. */
+    __device__ void stop()
+    {
+        mask = 0;
+    }
+
+    /* Of a panel that lies within k, what is not copied in whole pieces; before its pieces. */
+    __device__ void start_ragged(unsigned stage) const
+    {
+        if (!panel::k_contiguous && vector && mask & ragged)
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                copy_async_if<8>(1, target + stage + offset(i), address + i * stride);
+    }
+
+    __device__ void start_piece(unsigned stage, int i)
+    {
+        copy_async_if<8 * width>(mask & 1u << i, target + stage + offset(i), address + i * stride);
+        if (i == count - 1)
+            skip(1);
+    }
+};
+
+__device__ inline double load_shared(unsigned address)
+{
+    double value;
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address));
+    return value;
+}
+
+__device__ inline void load_shared_pair(double &first, double &second, unsigned address)
+{
+    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(first), "=d"(second) : "r"(address));
+}
+
+/* 16 rows and 16 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
+template <class panel> __device__ inline void load_a(double (&a)[8], unsigned place, int row, int k)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (panel::k_contiguous) {
+            a[2 * i] = load_shared(place + 8 * panel::at(row, k + 4 * i));
+            a[2 * i + 1] = load_shared(place + 8 * panel::at(row + 1, k + 4 * i));
+        } else {
+            load_shared_pair(a[2 * i], a[2 * i + 1], place + 8 * panel::at(row, k + 4 * i));
+        }
+}
+
+/* 8 columns and 16 steps of B likewise: b[i] is step q + 4 i. */
+template <class panel> __device__ inline void load_b(double (&b)[4], unsigned place, int column, int k)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        b[i] = load_shared(place + 8 * panel::at(column, k + 4 * i));
+}
+
+/* sum (16 x 8) += a (16 x 16) * b (16 x 8). Of the sum lane 4 g + q holds, as sum[2 h + e], row h of its pair and column
+ * 2 q + e (PTX ISA, "Matrix fragments for mma.m16n8k16 with .f64"). sm_80 has mma.sync of 8 x 8 with 4 steps alone. */
+__device__ inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, "
+                 "%9, %10, %11}, "
+                 "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
+                 : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+                   "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                         : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
+                         : "d"(a[2 * i + h]), "d"(b[i]));
+#endif
+}
+
+} // namespace fp64

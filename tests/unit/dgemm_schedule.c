@@ -1,0 +1,124 @@
+/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is computed exactly once, no two
+ * pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow it.
+ */
+#include "kernels/catalog.h"
+#include "kernels/fp64/launch_dgemm.h"
+#include "kernels/simt/simt.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES = 2000 };
+
+static tb_dgemm_arguments launched;
+static const char *symbol;
+static int64_t blocks_launched, reduce_blocks;
+static int launches;
+
+static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
+{
+    (void)launcher, (void)entry;
+    return TB_OK;
+}
+
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)launcher, (void)threads;
+    CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%s: %d bytes of shared memory", entry->symbol,
+          shared_bytes);
+    if (launches++ == 0) {
+        memcpy(&launched, argument, sizeof launched);
+        blocks_launched = blocks;
+        symbol = entry->symbol;
+    } else {
+        CHECK(entry == &tb_entry_dgemm_mma_reduce, "%s comes second", entry->symbol);
+        memcpy(&launched, argument, sizeof launched);
+        reduce_blocks = blocks;
+    }
+    return TB_OK;
+}
+
+static const tb_launcher launcher = {
+    .target = {.architecture = 90, .multiprocessors = 132}, .load = note_nothing, .launch = note_launch};
+
+/* Walks through the pieces as the kernel does. */
+static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
+{
+    int64_t expected = 0;
+    unsigned char *slots = calloc(2 * (size_t)launched.pieces + 1, 1);
+    for (int64_t piece = 0; piece < launched.pieces; piece++) {
+        int64_t step = tb_simt_first(piece, launched.dealt, launched.pieces);
+        const int64_t end = tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+        CHECK(step == expected && end > step, "%s: piece %lld has steps %lld to %lld, expected from %lld",
+              kernel->name, (long long)piece, (long long)step, (long long)end, (long long)expected);
+        while (step < end) {
+            const int64_t within = step % launched.steps, left = launched.steps - within;
+            const int64_t count = left < end - step ? left : end - step;
+            const int64_t slot = tb_simt_slot(piece, within == 0);
+            CHECK(count == launched.steps || slots[slot]++ == 0, "%s: slot %lld is written twice",
+                  kernel->name, (long long)slot);
+            step += count;
+        }
+        expected = end;
+    }
+    CHECK(expected == launched.dealt, "%s: steps are left over", kernel->name);
+    CHECK(workspace >=
+              2 * (size_t)launched.pieces * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(double),
+          "%s: %zu bytes of workspace for %lld pieces", kernel->name, workspace, (long long)launched.pieces);
+    free(slots);
+}
+
+static tb_product product_with(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb)
+{
+    tb_product product = tb_gemm(TB_SGEMM, false, false, m, n, k, 1, NULL, lda, NULL, ldb, 0, NULL, m);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        product.operands[role].element = TB_FP64;
+    return product;
+}
+
+static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product)
+{
+    launches = 0;
+    reduce_blocks = 0;
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
+          kernel->name);
+    CHECK(schedule.clocks > 0 && launched.whole + launched.pieces == blocks_launched &&
+              launched.whole * launched.steps + launched.dealt ==
+                  launched.tiles_m * launched.tiles_n * launched.steps,
+          "%s: %lld blocks", kernel->name, (long long)blocks_launched);
+    CHECK(launched.steps * kernel->tile_k >= product->k, "%s: %lld steps", kernel->name,
+          (long long)launched.steps);
+    CHECK(
+        launches == (launched.pieces > 0 ? 2 : 1) &&
+            reduce_blocks * launched.reduce_lanes * 2 ==
+                (launched.pieces > 0 ? launched.dealt / launched.steps * kernel->tile_m * kernel->tile_n : 0),
+        "%s: %d launches, the second of %lld blocks", kernel->name, launches, (long long)reduce_blocks);
+    const bool aligned = product->a.ld % 2 == 0 && product->b.ld % 2 == 0;
+    CHECK(aligned == (strstr(symbol, "_vector") != NULL), "%s with leading dimensions of %lld and %lld",
+          symbol, (long long)product->a.ld, (long long)product->b.ld);
+    every_step_is_dealt_once(kernel, schedule.workspace);
+}
+
+int main(void)
+{
+    check_random random = {.state = check_seed()};
+    int kernels = 0, cut = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        if (tb_catalog[row].prepare != tb_dgemm_mma_prepare)
+            continue;
+        kernels++;
+        for (int i = 0; i < SHAPES; i++) {
+            const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
+                          n = check_between(&random, 1, i % 3 ? 800 : 9000),
+                          k = check_between(&random, 0, i % 5 ? 5000 : 100000);
+            const tb_product product = product_with(m, n, k, 10000 + i % 2, 100000 + i / 2 % 2);
+            a_product_is_dealt(&tb_catalog[row], &product);
+            cut += launched.pieces > 0;
+        }
+    }
+    CHECK(kernels > 0 && cut > 0, "%d kernels, %d products cut", kernels, cut);
+    return check_result();
+}
