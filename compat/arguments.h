@@ -1,8 +1,8 @@
-/* The reference BLAS's argument rules: which calls are regular, and how a caller's arguments become a product. Pure
- * functions; they look at no element of a matrix.
+/* The reference BLAS's argument rules: which calls are regular, and how a caller's arguments become a
+ * product. Pure functions; they look at no element of a matrix.
  *
- * The answer is 0, and *product is complete; or it is the number of the irregular argument that Netlib's BLAS reports, and
- * *product means nothing.
+ * The answer is 0, and *product is complete; or it is the number of the irregular argument that Netlib's BLAS
+ * reports, and *product means nothing.
  */
 #ifndef TB_ARGUMENTS_H
 #define TB_ARGUMENTS_H

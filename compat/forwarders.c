@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The definition that references of an object to a name are bound to: that which the whole process sees, or else the one that
- * the object brings. */
+/* The definition that references of an object to a name are bound to: that which the whole process sees, or
+ * else the one that the object brings. */
 static void *find_binding(const tb_loaded_object *object, const char *name)
 {
     void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
@@ -49,8 +49,8 @@ int tb_find_forwarder(const void *call_site, const char *name)
 
 #define MARK "TileBLAS probe 2"
 
-/* The matrix C of a probe, one element of whatever type, and what tells it from a program's. Every TileBLAS of a process knows
- * those of the others: the mark lies in one place for all types. */
+/* The matrix C of a probe, one element of whatever type, and what tells it from a program's. Every TileBLAS
+ * of a process knows those of the others: the mark lies in one place for all types. */
 typedef struct probe {
     union {
         float fp32;
@@ -134,9 +134,9 @@ static bool is_known_blas(const void *address)
     return false;
 }
 
-/* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a glance, where
- * nothing would end a circle. For that one a BLAS wakes all of its threads, which takes 2 to 3 ms on a host of 16 cores: one
- * that is known is spared it. */
+/* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a
+ * glance, where nothing would end a circle. For that one a BLAS wakes all of its threads, which takes 2 to 3
+ * ms on a host of 16 cores: one that is known is spared it. */
 static bool computes_by_itself(tb_spelling spelling, const void *address)
 {
     return computes_probe(spelling, address, 1) &&

@@ -1,11 +1,12 @@
-/* Forwarders: libraries that export the names of BLAS themselves and hand the calls to another library, which they
- * have opened, through a pointer. FlexiBLAS is one, libblastrampoline, many a profiler. Where that other library is
- * TileBLAS, what looks like the caller's own BLAS would hand every call back to us. Such a candidate leads back.
+/* Forwarders: libraries that export the names of BLAS themselves and hand the calls to another library, which
+ * they have opened, through a pointer. FlexiBLAS is one, libblastrampoline, many a profiler. Where that other
+ * library is TileBLAS, what looks like the caller's own BLAS would hand every call back to us. Such a
+ * candidate leads back.
  *
- * Two things tell one. A call that comes out of an object whose references the dynamic linker has bound to the object's
- * own definition came through a pointer of that object. And a probe, a call of GEMM by which a single number of ours
- * is computed, comes back to us; that shows also those that jump, of which a return address tells nothing, and chains
- * of several.
+ * Two things tell one. A call that comes out of an object whose references the dynamic linker has bound to
+ * the object's own definition came through a pointer of that object. And a probe, a call of GEMM by which a
+ * single number of ours is computed, comes back to us; that shows also those that jump, of which a return
+ * address tells nothing, and chains of several.
  *
  * host_blas.c and forward/resolve.c ask about candidates; the exported functions (gemm_abi.h) notice probes.
  */
@@ -20,23 +21,26 @@
 /* Whether the linker has bound references to a name, where a call returns to, to a TileBLAS. */
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name);
 
-/* The position of the forwarder that has handed over a call of a name which returns to the call site: an object whose
- * references to the name are bound to its own definition, or to another TileBLAS though it has one. -1 where that is not known of any. */
+/* The position of the forwarder that has handed over a call of a name which returns to the call site: an
+ * object whose references to the name are bound to its own definition, or to another TileBLAS though it has
+ * one. -1 where that is not known of any. */
 int tb_find_forwarder(const void *call_site, const char *name);
 
-/* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls lsame_. Of
- * whom nothing is known yet, it is then presumed that calls do not come back; what follows from that is not to be kept.
+/* Whether this thread is inside a probe. A BLAS can call names that we forward: the reference's sgemm_ calls
+ * lsame_. Of whom nothing is known yet, it is then presumed that calls do not come back; what follows from
+ * that is not to be kept.
  */
 bool tb_is_probing(void);
 
-/* Whether the function of that spelling computes by itself: calls do not come back to a TileBLAS, nor is nothing done, as by
- * a forwarder that has no library for the name. Asked once for each address. */
+/* Whether the function of that spelling computes by itself: calls do not come back to a TileBLAS, nor is
+ * nothing done, as by a forwarder that has no library for the name. Asked once for each address. */
 bool tb_computes(tb_spelling spelling, const void *address);
 
 /* Whether every routine of ours that the object itself defines does. */
 bool tb_object_computes(const tb_loaded_object *object);
 
-/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. It is one of FP32. */
+/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. It is
+ * one of FP32. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9
 
 /* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then

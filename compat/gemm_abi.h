@@ -1,11 +1,13 @@
-/* GEMM under every name that programs call it by, a function stamped for each spelling of a routine's name: ROUTINE in upper
- * case, NAME in lower case, REAL its element. Included once for each routine by a file of its own.
+/* GEMM under every name that programs call it by, a function stamped for each spelling of a routine's name:
+ * ROUTINE in upper case, NAME in lower case, REAL its element. Included once for each routine by a file of
+ * its own.
  *
- * A call either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small calls, which have no
- * time to lose, and irregular ones, whose diagnosis is that BLAS's own. Going on is the last thing that a CBLAS function does,
- * so that it compiles to a jump: the host returns, or unwinds, straight to the caller, and nothing has to be put right
- * afterwards. What is stamped knows most small calls at a glance and calls nothing for them; all else it leaves, by a jump
- * too, to one function per calling convention.
+ * A call either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small
+ * calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's own. Going on is the
+ * last thing that a CBLAS function does, so that it compiles to a jump: the host returns, or unwinds,
+ * straight to the caller, and nothing has to be put right afterwards. What is stamped knows most small calls
+ * at a glance and calls nothing for them; all else it leaves, by a jump too, to one function per calling
+ * convention.
  */
 #include "compat/arguments.h"
 #include "compat/forwarders.h"
@@ -134,8 +136,9 @@ TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     return is_settled(host, number, &product);
 }
 
-/* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there from being a
- * jump. (A signal handler that calls GEMM just then would be taken for it; no BLAS may be called from one.) */
+/* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there
+ * from being a jump. (A signal handler that calls GEMM just then would be taken for it; no BLAS may be called
+ * from one.) */
 static _Thread_local struct {
     tb_spelling spelling;
     const void *call_site;

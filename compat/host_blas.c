@@ -50,9 +50,9 @@ typedef struct question {
     const tb_host_blas *came_from; /* a host that we called and that called us, or NULL */
 } question;
 
-/* A call that this thread makes while it is in a call of a host comes from there if the host has jumped to us, so that it
- * returns to where we called, or if it returns into the host's object and is of the same calling convention: what a
- * BLAS does inside is of the other one. */
+/* A call that this thread makes while it is in a call of a host comes from there if the host has jumped to
+ * us, so that it returns to where we called, or if it returns into the host's object and is of the same
+ * calling convention: what a BLAS does inside is of the other one. */
 static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_site)
 {
     if (!called_host)

@@ -20,8 +20,9 @@ typedef struct tb_host_blas {
     void *address;        /* NULL: the process has no BLAS but ours */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
     int integer_bits;     /* 32 or 64, of the caller's integers */
-    /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from inside their
-     * cblas_sgemm, through the symbol that we took over. Such a call was decided upon and counted already. */
+    /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from
+     * inside their cblas_sgemm, through the symbol that we took over. Such a call was decided upon and
+     * counted already. */
     bool nested;
 } tb_host_blas;
 

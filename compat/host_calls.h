@@ -4,8 +4,8 @@
 
 #include "words/product.h"
 
-/* Calls the function at the address with the product's arguments. A host with 32-bit integers reads the lower half of each, which
- * on both of our little-endian ABIs comes first. */
+/* Calls the function at the address with the product's arguments. A host with 32-bit integers reads the lower
+ * half of each, which on both of our little-endian ABIs comes first. */
 typedef void tb_host_call(void *address, const tb_product *product);
 
 typedef struct tb_host_calls {

@@ -1,9 +1,9 @@
-/* The libraries to look in when a program brings no BLAS of its own: host_blas.c looks for what is taken over in them,
- * forward/resolve.c for all other names. The option HOST_BLAS replaces them.
+/* The libraries to look in when a program brings no BLAS of its own: host_blas.c looks for what is taken over
+ * in them, forward/resolve.c for all other names. The option HOST_BLAS replaces them.
  *
  * The plain names (cblas_sgemm, sgemm_, dgemv_) do not tell the width of their integers. A library of ours is
- * built with TB_PLAIN_BITS: 64 when it stands for libblas64.so.3, where all of them are that wide, and so must
- * be those of every host; otherwise 0, where a host's own width counts.
+ * built with TB_PLAIN_BITS: 64 when it stands for libblas64.so.3, where all of them are that wide, and so
+ * must be those of every host; otherwise 0, where a host's own width counts.
  */
 #ifndef TB_HOST_LIBRARIES_H
 #define TB_HOST_LIBRARIES_H
@@ -19,8 +19,8 @@ extern const char *const tb_lapack_libraries[]; /* 32-bit integers */
  * is not a TileBLAS's, or hands the question to us. */
 int tb_probe_integer_bits(void *library);
 
-/* For forward/resolve.c, when it is asked who answers to isamax: whether it is by tb_probe_integer_bits of this thread
- * that it is, which then knows. */
+/* For forward/resolve.c, when it is asked who answers to isamax: whether it is by tb_probe_integer_bits of
+ * this thread that it is, which then knows. */
 bool tb_notice_width_question(void);
 
 #endif

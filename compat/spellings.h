@@ -1,8 +1,10 @@
-/* The names that programs call routines by. Each routine has the same spellings of its name, in two calling conventions.
+/* The names that programs call routines by. Each routine has the same spellings of its name, in two calling
+ * conventions.
  *
- * CBLAS with integers of either width: x86-64 (System V) and AArch64 (Linux) pass each of them in a whole 64-bit register or
- * stack slot, so a function declared with int64_t receives, and hands on, exactly the bits that came. Only whoever looks at
- * a value has to know how many of its bits count. Fortran's integers are behind pointers.
+ * CBLAS with integers of either width: x86-64 (System V) and AArch64 (Linux) pass each of them in a whole
+ * 64-bit register or stack slot, so a function declared with int64_t receives, and hands on, exactly the bits
+ * that came. Only whoever looks at a value has to know how many of its bits count. Fortran's integers are
+ * behind pointers.
  */
 #ifndef TB_SPELLINGS_H
 #define TB_SPELLINGS_H

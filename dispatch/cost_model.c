@@ -13,8 +13,8 @@
 #define HOST_BYTES_PER_SECOND_PER_CORE 20e9
 #define HOST_CALL_SECONDS              1e-6
 
-/* What a streamed call costs before its first byte moves and after its last; more where the host's threads copy, as they have
- * to be woken. */
+/* What a streamed call costs before its first byte moves and after its last; more where the host's threads
+ * copy, as they have to be woken. */
 #define STREAMED_CALL_SECONDS 45e-6
 #define COPIED_CALL_SECONDS   60e-6
 /* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last panels' way
@@ -28,8 +28,8 @@
 
 /* 128 fused multiply-adds a cycle and multiprocessor: at 1.76 GHz, 59.6 TFLOP/s on an H200's 132. */
 #define FLOP_A_CLOCK 256.5
-/* A launch that is prepared while the one before it runs; one that is not, as those of rows without a forecast of their
- * own, takes so much longer. */
+/* A launch that is prepared while the one before it runs; one that is not, as those of rows without a
+ * forecast of their own, takes so much longer. */
 #define LAUNCH_SECONDS      1.3e-6
 #define LATE_LAUNCH_SECONDS 2e-6
 /* Filling the first buffers and writing C, and as long again for reading it, for a block that nothing else on its
@@ -50,8 +50,8 @@ static const tb_chip presumed_chip = {.architecture = 80,
                                       .link_out = 20e9};
 #define PRESUMED_EFFICIENCY 0.6
 
-/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, no more than 56 for each device that shares the
- * product, and by so many threads at most (lib/streaming/copy_threads.c). */
+/* memcpy into pinned memory beside the link's own traffic: 8 GB/s a thread, no more than 56 for each device
+ * that shares the product, and by so many threads at most (lib/streaming/copy_threads.c). */
 #define COPY_RATE_A_CORE   8e9
 #define COPY_CORES_A_LINK  7
 #define COPY_CORES_AT_MOST 16

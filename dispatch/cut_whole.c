@@ -1,5 +1,6 @@
-/* How a product is cut of which everything has its place on the device: columns of C as they complete, or rows where there are
- * many more of them. Of the ways to do the first, the one that is forecast to take least time.
+/* How a product is cut of which everything has its place on the device: columns of C as they complete, or
+ * rows where there are many more of them. Of the ways to do the first, the one that is forecast to take least
+ * time.
  */
 #include "dispatch/choose_tiling.h"
 
@@ -14,18 +15,18 @@
  * ones than these are long to wait for. */
 #define PIECES           8
 #define PIECE_SLOTS_MOST 16
-/* Multiply-adds of FP32 for each float of a column of B and of C: from here on the device is busy for half of the link's
- * time, on an H200. Of FP64, as many for each double: its elements take twice as long both ways. */
+/* Multiply-adds of FP32 for each float of a column of B and of C: from here on the device is busy for half of
+ * the link's time, on an H200. Of FP64, as many for each double: its elements take twice as long both ways. */
 #define FILLED_INTENSITY 2500.0
 /* So many times as many rows as columns. */
 #define TALL 2
-/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first block may be half as
- * long, which is made up for by more blocks, up to so many. */
+/* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first
+ * block may be half as long, which is made up for by more blocks, up to so many. */
 #define SLOT_ROWS   1024
 #define SLOT_ROWS_B 2048
 #define BLOCKS_MOST 6
-/* Where the link reads and writes the program's memory, and more of it than so many slots, pieces of 8 and 16 KiB come at 31
- * GB/s; of 32 KiB, and of less memory, they come faster. */
+/* Where the link reads and writes the program's memory, and more of it than so many slots, pieces of 8 and 16
+ * KiB come at 31 GB/s; of 32 KiB, and of less memory, they come faster. */
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
@@ -41,8 +42,8 @@ static bool keeps_device_busy(const tb_product *product, int64_t extent)
     return rows * k >= FILLED_INTENSITY * (rows + k);
 }
 
-/* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles nearly fill whole
- * rounds of the multiprocessors. other is the extent of C the other way, count its tiles. */
+/* So many columns, or rows, at least; more where the device is busy enough for it to matter that the tiles
+ * nearly fill whole rounds of the multiprocessors. other is the extent of C the other way, count its tiles. */
 static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
@@ -131,8 +132,8 @@ typedef struct search {
     tb_known_size known[TB_SIZES_KNOWN];
 } search;
 
-/* What the next one tried has to take, of the best so far: less where it has more products to launch, and where the best is simple
- * and it is not, as forecasts are not that good. */
+/* What the next one tried has to take, of the best so far: less where it has more products to launch, and
+ * where the best is simple and it is not, as forecasts are not that good. */
 #define BETTER       0.998
 #define FINER_BETTER 0.995
 #define WORTH_MORE   0.96
@@ -175,14 +176,15 @@ static void try_first_blocks(search *search, cut from, int every)
         }
 }
 
-/* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more than that. */
+/* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more
+ * than that. */
 #define PANEL_MULTIPLE 64
 #define COLUMNS_MANY   24576
 
 static const int panels[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
 
-/* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter takes longer than
- * forecast. */
+/* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter
+ * takes longer than forecast. */
 static int64_t panel_least(const tb_product *product, const tb_budget *budget)
 {
     const int64_t in_slot = budget->slot_bytes / element_bytes(product);
@@ -252,8 +254,8 @@ static tb_tiling search_columns(const tb_product *product, const tb_budget *budg
     return search.tiling;
 }
 
-/* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's and the longer of
- * A's and C's, which is less where C has more rows than columns and than steps of k. */
+/* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's
+ * and the longer of A's and C's, which is less where C has more rows than columns and than steps of k. */
 static bool is_tall(const tb_product *product)
 {
     return product->m >= TALL * product->n && product->m > product->k;

@@ -74,7 +74,8 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its exponent. */
+/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its
+ * exponent. */
 static uint64_t alignment_of(const tb_operand *operand)
 {
     enum { MOST = 128 };
@@ -106,7 +107,8 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     return hash;
 }
 
-/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first call of each. */
+/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first
+ * call of each. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {

@@ -109,10 +109,11 @@ static bool can_start(tb_readiness readiness)
     return readiness == TB_UNTRIED || readiness == TB_STARTING;
 }
 
-/* Bringing a device up takes 0.25 s of one core, and the program's own BLAS, whose threads wait for each other, a third of its speed
- * meanwhile; taking it down at exit takes 0.05 to 0.08 s. So it is started for programs that have spent more than that on
- * products, and will therefore, as far as anybody knows, go on. On an H100's host of 16 cores ten products of 4096, which take 1.2 s and see
- * the device for the last three, lose 5% by it, and thirty gain 58% (bench/programs, docs/lab/starting.md). */
+/* Bringing a device up takes 0.25 s of one core, and the program's own BLAS, whose threads wait for each
+ * other, a third of its speed meanwhile; taking it down at exit takes 0.05 to 0.08 s. So it is started for
+ * programs that have spent more than that on products, and will therefore, as far as anybody knows, go on. On
+ * an H100's host of 16 cores ten products of 4096, which take 1.2 s and see the device for the last three,
+ * lose 5% by it, and thirty gain 58% (bench/programs, docs/lab/starting.md). */
 #define START_PAYS 0.65
 
 /* A call that saves so much waits for the device, instead of being the last that the host has. */
@@ -128,15 +129,16 @@ static tb_start how_to_start(const tb_machine *machine, double host, double devi
     return pays || machine->readiness == TB_STARTING ? TB_START_FOR_LATER : TB_START_NOT;
 }
 
-/* Both forecasts may be off, and what the program has just used lies in the host's caches, where a short call takes down to half of
- * its forecast: a call leaves the host where that saves so much at least, since being slower than the program's own BLAS
- * is worse than gaining little. */
+/* Both forecasts may be off, and what the program has just used lies in the host's caches, where a short call
+ * takes down to half of its forecast: a call leaves the host where that saves so much at least, since being
+ * slower than the program's own BLAS is worse than gaining little. */
 #define SHARE_SAVED       0.15
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-/* Of a short product whose time either way is known, from calls of its own; a few samples say less than of long ones: in
- * bench/regret 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and took 0.039 in a row. */
+/* Of a short product whose time either way is known, from calls of its own; a few samples say less than of
+ * long ones: in bench/regret 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and
+ * took 0.039 in a row. */
 #define SHARE_SAVED_SHORT_KNOWN 0.25
 
 static bool is_worth_it(double device, double host, const tb_repeated *repeated)
@@ -148,10 +150,10 @@ static bool is_worth_it(double device, double host, const tb_repeated *repeated)
     return device < (1 - share) * host;
 }
 
-/* A way that is due is tried if it is forecast not to take much longer than the chosen one, or no longer than it may by
- * now. A short product's forecast for the host is the least certain: in bench/regret 1444 x 47 x 35 was forecast at 0.18 ms
- * and took 0.04. Calls of its own say more, but may have been slow by chance: 1980 x 1076 x 6 took 0.37 ms twice, and then
- * 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
+/* A way that is due is tried if it is forecast not to take much longer than the chosen one, or no longer than
+ * it may by now. A short product's forecast for the host is the least certain: in bench/regret 1444 x 47 x 35
+ * was forecast at 0.18 ms and took 0.04. Calls of its own say more, but may have been slow by chance: 1980 x
+ * 1076 x 6 took 0.37 ms twice, and then 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
 #define TRIAL_RATIO             1.5
 #define TRIAL_RATIO_SHORT       4.0
 #define TRIAL_RATIO_SHORT_KNOWN 2.0

@@ -1,4 +1,5 @@
-/* What a tiling takes: room on the device, traffic on the link, and the products that it makes the kernel multiply. */
+/* What a tiling takes: room on the device, traffic on the link, and the products that it makes the kernel
+ * multiply. */
 #include "dispatch/tiling.h"
 
 #include "words/integers.h"

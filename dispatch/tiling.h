@@ -1,17 +1,17 @@
 /* How a product whose operands stream through a device is cut.
  *
- * Where the device has room for everything, each operand has its place there. The columns of the first block of C are
- * multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that the next columns of
- * C need. So C travels back while B is still on its way, and little is left to do in the end. A piece is what lies
- * together in A: a run of k, or of rows where A is transposed. Slabs of k may be multiplied for all of C before that, and
- * rows may come band by band after it. Where C has many more rows than columns all of B comes first, and bands of A
- * complete bands of C.
+ * Where the device has room for everything, each operand has its place there. The columns of the first block
+ * of C are multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that
+ * the next columns of C need. So C travels back while B is still on its way, and little is left to do in the
+ * end. A piece is what lies together in A: a run of k, or of rows where A is transposed. Slabs of k may be
+ * multiplied for all of C before that, and rows may come band by band after it. Where C has many more rows
+ * than columns all of B comes first, and bands of A complete bands of C.
  *
- * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a slab being
- * a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
+ * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a
+ * slab being a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
  *
- * A block's last slab is multiplied panel by panel, a panel being a run of columns, so that the first panels travel back
- * while the last are computed.
+ * A block's last slab is multiplied panel by panel, a panel being a run of columns, so that the first panels
+ * travel back while the last are computed.
  */
 #ifndef TB_TILING_H
 #define TB_TILING_H
@@ -26,7 +26,8 @@
 #define TB_RING_MAXIMUM   64
 #define TB_PANELS_MAXIMUM 32
 
-/* Each way: while one slot is copied by the link and one by the host's threads, the others let either side run ahead. */
+/* Each way: while one slot is copied by the link and one by the host's threads, the others let either side
+ * run ahead. */
 #define TB_SLOTS 4
 
 typedef struct tb_tiling {
@@ -65,8 +66,8 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling);
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index);
 
-/* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others occur, and not
- * all may. Returns how many. */
+/* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others
+ * occur, and not all may. Returns how many. */
 typedef struct tb_launch_size {
     int64_t rows, columns, k;
     tb_scalar beta; /* after the first slab, 1 */
@@ -88,9 +89,9 @@ typedef enum tb_passage {
     TB_STRAIGHT,   /* the link reads or writes it where it is */
 } tb_passage;
 
-/* What a tiling has to fit into, and what it is chosen for. A slot takes whole columns of what is loaded or returned at a
- * time. Rates are the machine's as far as they are the same from one process to the next: how a product is cut
- * changes bits of its result. */
+/* What a tiling has to fit into, and what it is chosen for. A slot takes whole columns of what is loaded or
+ * returned at a time. Rates are the machine's as far as they are the same from one process to the next: how a
+ * product is cut changes bits of its result. */
 typedef struct tb_budget {
     const tb_kernel *kernel;
     const struct tb_chip *chip;
@@ -110,12 +111,12 @@ double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const
 /* Distance between the columns of a matrix of so many rows in device buffers, in elements. */
 int64_t tb_pitched(int64_t rows, tb_element element);
 
-/* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the longest of their
- * columns' pitch. */
+/* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the
+ * longest of their columns' pitch. */
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k);
 
-/* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and of one kernel and
- * device. */
+/* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and
+ * of one kernel and device. */
 #define TB_SIZES_KNOWN 64
 typedef struct tb_known_size {
     int64_t m, n, k;

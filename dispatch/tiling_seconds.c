@@ -1,13 +1,13 @@
-/* How long the steps of a streamed product take, gone through one by one: the link's two ways, the device and the thread
- * that keeps all of it going each do one thing after the other, and wait for each other.
+/* How long the steps of a streamed product take, gone through one by one: the link's two ways, the device and
+ * the thread that keeps all of it going each do one thing after the other, and wait for each other.
  */
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
 
 #include "words/integers.h"
 
-/* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16 cores, in ordinary
- * and in pinned memory: within a shape, forecasts are off by 2.8%. */
+/* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16
+ * cores, in ordinary and in pinned memory: within a shape, forecasts are off by 2.8%. */
 
 /* Each way of the link while the other one is used, too. */
 #define BOTH_WAYS 0.9

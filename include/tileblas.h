@@ -72,10 +72,10 @@ typedef struct tileblas_statistics {
     tileblas_routine_statistics routines[TILEBLAS_ROUTINE_COUNT];
 } tileblas_statistics;
 
-/* size is sizeof(tileblas_statistics) as the caller was compiled; later versions have more members. Those that an older library
- * does not know become zero or NULL. Returns the size of the library's own. The texts are the library's. Calls too small to
- * gain are counted only while the option STATS is not 0: they take a shorter way. Calls whose arguments are irregular, or
- * that leave C as it is, are not counted. */
+/* size is sizeof(tileblas_statistics) as the caller was compiled; later versions have more members. Those
+ * that an older library does not know become zero or NULL. Returns the size of the library's own. The texts
+ * are the library's. Calls too small to gain are counted only while the option STATS is not 0: they take a
+ * shorter way. Calls whose arguments are irregular, or that leave C as it is, are not counted. */
 TILEBLAS_API size_t tileblas_read_statistics(tileblas_statistics *statistics, size_t size);
 TILEBLAS_API void tileblas_reset_statistics(void);
 
@@ -91,10 +91,10 @@ TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
  * nothing changed when there is no such option or the value is not accepted. */
 TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
 
-/* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less accurate than
- * FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. Products in FP64 are always computed by FP64
- * fused multiply-adds. NULL: the option again. Returns 0, or -1 with
- * nothing changed when there is no such precision. */
+/* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less
+ * accurate than FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. Products in FP64 are
+ * always computed by FP64 fused multiply-adds. NULL: the option again. Returns 0, or -1 with nothing changed
+ * when there is no such precision. */
 TILEBLAS_API int tileblas_set_precision(const char *name);
 
 /* The CUDA stream (a cudaStream_t or CUstream) on which the calling thread's later calls with operands in

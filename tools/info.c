@@ -63,7 +63,8 @@ static const char *why_no_device(tb_readiness readiness)
     return "the driver offers no GPU that the kernels run on";
 }
 
-/* Whether decisions may choose the kernel on this machine's GPU, or, where there is none, on the oldest that it runs on. */
+/* Whether decisions may choose the kernel on this machine's GPU, or, where there is none, on the oldest that
+ * it runs on. */
 static bool is_free(const tb_kernel *kernel)
 {
     const tb_machine machine = tb_machine_facts();

@@ -1,5 +1,5 @@
-/* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/reports/summary.c writes a line of JSON when
- * the library is loaded, and one when a process ends.
+/* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/reports/summary.c writes a line
+ * of JSON when the library is loaded, and one when a process ends.
  */
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H

@@ -1,8 +1,8 @@
 /* An operand: a matrix in memory, column by column, and how a product reads it.
  *
- * Rows and columns are those of the matrix as it lies in memory; transposed says that the product reads its transpose. A
- * structure other than general leaves out elements: one triangle of a symmetric or Hermitian matrix is stored, the other one of
- * a triangular matrix is zero, and what is left out is never read.
+ * Rows and columns are those of the matrix as it lies in memory; transposed says that the product reads its
+ * transpose. A structure other than general leaves out elements: one triangle of a symmetric or Hermitian
+ * matrix is stored, the other one of a triangular matrix is zero, and what is left out is never read.
  */
 #ifndef TB_OPERAND_H
 #define TB_OPERAND_H

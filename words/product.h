@@ -80,7 +80,8 @@ static inline tb_product tb_gemm(tb_routine routine, bool transpose_a, bool tran
     };
 }
 
-/* What of an operand the product of some rows and columns of C reads in some steps of k: a rectangle, as it lies in memory. */
+/* What of an operand the product of some rows and columns of C reads in some steps of k: a rectangle, as it
+ * lies in memory. */
 static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_range rows, tb_range columns,
                                     tb_range k, tb_range *stored_rows, tb_range *stored_columns)
 {
@@ -122,8 +123,8 @@ static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
     return tb_subproduct(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
 }
 
-/* Like the product, but of another size and nowhere: what forecasts and workspaces are asked of. Columns of the operands
- * lie ld apart. */
+/* Like the product, but of another size and nowhere: what forecasts and workspaces are asked of. Columns of
+ * the operands lie ld apart. */
 static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int64_t n, int64_t k, int64_t ld)
 {
     tb_product sized = tb_subproduct(product, (tb_range){0, m}, (tb_range){0, n}, (tb_range){0, k});

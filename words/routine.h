@@ -1,12 +1,13 @@
-/* The routines that are taken over: one row each. What a routine is called by, and how its arguments become a product, is in
- * compat/; all else that is particular to one is here.
+/* The routines that are taken over: one row each. What a routine is called by, and how its arguments become a
+ * product, is in compat/; all else that is particular to one is here.
  */
 #ifndef TB_ROUTINE_H
 #define TB_ROUTINE_H
 
 #include "words/element.h"
 
-/* Routines of a class have the same arguments but for the element, so that one function, stamped for each, serves them. */
+/* Routines of a class have the same arguments but for the element, so that one function, stamped for each,
+ * serves them. */
 typedef enum tb_routine_class {
     TB_CLASS_GEMM,
 } tb_routine_class;

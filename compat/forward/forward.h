@@ -21,8 +21,8 @@ extern const int32_t tb_forward_offsets[];
 /* Returns 0 in every register that can carry a result. */
 void tb_forward_missing(void);
 
-/* Finds who answers to a name, fills its slot and returns what is in it. The call that asks returns to the call site. Does
- * not return where nobody has the name of a computation. For trampolines.S. */
+/* Finds who answers to a name, fills its slot and returns what is in it. The call that asks returns to the
+ * call site. Does not return where nobody has the name of a computation. For trampolines.S. */
 void *tb_resolve_forwarded(uint32_t index, const void *call_site);
 
 #endif

@@ -38,9 +38,9 @@ static bool has_promised_width(const tb_loaded_object *object)
     return bits == 0 || bits == TB_PLAIN_BITS;
 }
 
-/* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is enough: it may be
- * on its way up, as libblastrampoline is when it tries out its library, and its other names not be ready to be called,
- * which a BLAS that is asked may do. Of others it is their GEMM that shows it. */
+/* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is
+ * enough: it may be on its way up, as libblastrampoline is when it tries out its library, and its other names
+ * not be ready to be called, which a BLAS that is asked may do. Of others it is their GEMM that shows it. */
 static bool leads_back(const question *question, const tb_loaded_object *object)
 {
     if (question->forwarder >= 0)
@@ -170,8 +170,8 @@ static bool is_computation(const char *symbol)
            !strstr(symbol, "xerbla");
 }
 
-/* Irregular arguments are reported even where no BLAS is there to do it: the taken-over routines', and those that libraries
- * find which check arguments themselves. */
+/* Irregular arguments are reported even where no BLAS is there to do it: the taken-over routines', and those
+ * that libraries find which check arguments themselves. */
 static void *stand_in(const char *symbol)
 {
     if (strcmp(symbol, "xerbla_") == 0)

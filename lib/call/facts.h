@@ -4,8 +4,8 @@
 
 #include "dispatch/plan.h"
 
-/* What the machine is, what the options force, what has been learned; the operands have been located (lib/call/residency.h).
- * Waits for nothing. */
+/* What the machine is, what the options force, what has been learned; the operands have been located
+ * (lib/call/residency.h). Waits for nothing. */
 void tb_gather_facts(const tb_product *product, tb_facts *facts);
 
 #endif

@@ -12,7 +12,8 @@ struct tb_host {
     void (*multiply)(const tb_host *host, const tb_product *product);
 };
 
-/* Has the host compute the product; where the process has no BLAS but ours, a portable loop does, with rounded sums. */
+/* Has the host compute the product; where the process has no BLAS but ours, a portable loop does, with
+ * rounded sums. */
 void tb_compute_on_host(const tb_product *product, const tb_host *host);
 
 #endif

@@ -1,5 +1,5 @@
-/* The way into the runtime: compat/ forwards small calls whose operands are seen to be the host's (residency.h), or of which
- * tb_stays_on_host says so (small.h), and calls tb_multiply with regular products.
+/* The way into the runtime: compat/ forwards small calls whose operands are seen to be the host's
+ * (residency.h), or of which tb_stays_on_host says so (small.h), and calls tb_multiply with regular products.
  */
 #ifndef TB_MULTIPLY_H
 #define TB_MULTIPLY_H

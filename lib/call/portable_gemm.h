@@ -1,5 +1,5 @@
-/* What the host route does itself, for one kind of real element: REAL is its type, ELEMENT what its functions' names end in.
- * Included by run_host.c once for each.
+/* What the host route does itself, for one kind of real element: REAL is its type, ELEMENT what its
+ * functions' names end in. Included by run_host.c once for each.
  */
 #define JOIN_(x, y) x##_##y
 #define JOIN(x, y)  JOIN_(x, y)

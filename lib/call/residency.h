@@ -16,8 +16,8 @@ void tb_locate_operands(const tb_product *product, tb_facts *facts);
 
 /* ---- Memory that is the host's for certain ---------------------------------------------------------------- */
 
-/* Where the break of the process began, and where its program begins and ends, which never changes. Beginnings are all
- * ones until they are known: see tb_learn_host_memory. */
+/* Where the break of the process began, and where its program begins and ends, which never changes.
+ * Beginnings are all ones until they are known: see tb_learn_host_memory. */
 extern _Atomic(uintptr_t) tb_heap_start, tb_program_start, tb_program_end;
 void tb_learn_host_memory(void);
 
@@ -60,8 +60,8 @@ static inline uintptr_t tb_lesser(uintptr_t x, uintptr_t y)
 /* The break, as the GNU C library keeps it and exports it; other C libraries have no such variable. */
 extern void *__curbrk __attribute__((weak));
 
-/* True only when all of them are the host's for certain. Calls no function, which would cost a small call more than all
- * else: whatever is not known yet makes it false. */
+/* True only when all of them are the host's for certain. Calls no function, which would cost a small call
+ * more than all else: whatever is not known yet makes it false. */
 static inline bool tb_are_the_hosts(const void *a, const void *b, const void *c)
 {
     const void *heap_end = &__curbrk ? __atomic_load_n(&__curbrk, __ATOMIC_RELAXED) : NULL;

@@ -7,8 +7,8 @@
 #include "dispatch/plan.h"
 #include "lib/call/host.h"
 
-/* *seconds is the time that the work itself took, without waiting for other calls; left alone where that is all of the
- * time. */
+/* *seconds is the time that the work itself took, without waiting for other calls; left alone where that is
+ * all of the time. */
 typedef tb_outcome tb_runner(const tb_product *product, const tb_plan *plan, const tb_host *host,
                              double *seconds);
 

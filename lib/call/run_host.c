@@ -1,5 +1,6 @@
-/* The host route: the caller's own BLAS, and what has to be done here because no BLAS can be trusted with it or because
- * there is none. Calls too small to matter come here only where the driver had to be asked where their operands lie.
+/* The host route: the caller's own BLAS, and what has to be done here because no BLAS can be trusted with it
+ * or because there is none. Calls too small to matter come here only where the driver had to be asked where
+ * their operands lie.
  */
 #include "lib/call/run.h"
 

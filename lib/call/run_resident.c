@@ -1,10 +1,10 @@
 /* The resident route: operands where the device can reach them, one kernel on the caller's stream. A kernel
- * that pads gets copies of the operands that miss its alignment, in pitched memory. One whose workspace does not fit
- * into memory computes a part of k at a time.
+ * that pads gets copies of the operands that miss its alignment, in pitched memory. One whose workspace does
+ * not fit into memory computes a part of k at a time.
  *
- * The device works in place, so that a failure leaves C written in part. In managed memory, which the host reaches too, the
- * product is done once more: where beta is to be applied to what lay there, the call begins by copying C into host
- * memory.
+ * The device works in place, so that a failure leaves C written in part. In managed memory, which the host
+ * reaches too, the product is done once more: where beta is to be applied to what lay there, the call begins
+ * by copying C into host memory.
  */
 #include "lib/call/run.h"
 

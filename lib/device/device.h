@@ -89,11 +89,12 @@ typedef struct tb_device_operations {
     tb_status (*copy)(tb_stream *stream, const tb_copy *copy);
     /* How the kernel would compute the product on this stream's device: what launch is then given. */
     tb_schedule (*prepare)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product);
-    /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as many bytes as the schedule asks for. */
+    /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as
+     * many bytes as the schedule asks for. */
     tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                         const tb_schedule *schedule, void *workspace);
-    /* The same right after a launch of the same kernel with the same workspace and A, whose elements have not changed:
-     * what was made of A serves again. */
+    /* The same right after a launch of the same kernel with the same workspace and A, whose elements have not
+     * changed: what was made of A serves again. */
     tb_status (*launch_again)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                               const tb_schedule *schedule, void *workspace);
 } tb_device_operations;

@@ -19,8 +19,9 @@ tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
 /* The one whose context owns pinned memory, which every device reaches. */
 static atomic_int first_open = -1;
 
-/* Work of others that is being captured into a graph forbids allocating and asking to all threads but those that say that they
- * know what they do: nothing here is for a stream of theirs. The thread's own mode comes back afterwards. */
+/* Work of others that is being captured into a graph forbids allocating and asking to all threads but those
+ * that say that they know what they do: nothing here is for a stream of theirs. The thread's own mode comes
+ * back afterwards. */
 static void exchange_capture_mode(CUstreamCaptureMode *mode)
 {
     tb_cu()->cuThreadExchangeStreamCaptureMode_(mode);

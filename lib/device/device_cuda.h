@@ -1,5 +1,5 @@
-/* What the parts of the CUDA device interface share: device_cuda.c, and device_cuda_code.c, which brings code to devices and
- * launches it. For no other file.
+/* What the parts of the CUDA device interface share: device_cuda.c, and device_cuda_code.c, which brings code
+ * to devices and launches it. For no other file.
  */
 #ifndef TB_DEVICE_CUDA_H
 #define TB_DEVICE_CUDA_H
@@ -34,8 +34,8 @@ typedef struct tb_cuda_launcher {
 
 tb_cuda_launcher tb_cuda_launcher_on(tb_stream *stream);
 
-/* Asks the driver how many clusters of blocks run at a time; the device's context is current. Where it does not tell, or the
- * build's code has no clusters, they stay unknown. */
+/* Asks the driver how many clusters of blocks run at a time; the device's context is current. Where it does
+ * not tell, or the build's code has no clusters, they stay unknown. */
 void tb_cuda_count_clusters(int device);
 
 #endif

@@ -1,5 +1,5 @@
-/* Device code: modules are loaded once, entries made ready on each device, and launched; and how many clusters of blocks a
- * device runs at a time.
+/* Device code: modules are loaded once, entries made ready on each device, and launched; and how many
+ * clusters of blocks a device runs at a time.
  */
 #include "lib/device/device_cuda.h"
 #include "lib/process/lock.h"

@@ -17,8 +17,9 @@
  * shape is divided the same way. */
 #define PITCH_BYTES ((size_t)512)
 
-/* Pinned memory that could not be had is not asked for again for so long: the attempt takes longer than the host takes for most
- * products, and fails for as long as the user's limit or the other processes on the host stay what they are. */
+/* Pinned memory that could not be had is not asked for again for so long: the attempt takes longer than the
+ * host takes for most products, and fails for as long as the user's limit or the other processes on the host
+ * stay what they are. */
 #define REFUSED_SECONDS 10.0
 
 /* Of a device's memory, for buffers with names. */
@@ -50,8 +51,8 @@ static void take_lock(void)
         kept_count = 0;
 }
 
-/* Callers may leave at any point (lib/process/leaving.h), and give then what their buffers hold: a buffer is empty before its memory is
- * anybody else's, and has memory when all else in it is right. */
+/* Callers may leave at any point (lib/process/leaving.h), and give then what their buffers hold: a buffer is
+ * empty before its memory is anybody else's, and has memory when all else in it is right. */
 static tb_buffer empty(tb_buffer *buffer)
 {
     const tb_buffer contents = *buffer;
@@ -258,8 +259,8 @@ tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_bu
     return TB_OK;
 }
 
-/* Under the lock. Those of the device that were used least recently lose their names while there are too many bytes of
- * them. */
+/* Under the lock. Those of the device that were used least recently lose their names while there are too many
+ * bytes of them. */
 static void limit_named(int device, double most)
 {
     for (;;) {

@@ -29,8 +29,8 @@ tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_bu
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 
-/* How often memory has been allocated for buffers, or freed. While that stays the same, what a call took and gave back is kept, or
- * in use by others. */
+/* How often memory has been allocated for buffers, or freed. While that stays the same, what a call took and
+ * gave back is kept, or in use by others. */
 unsigned long tb_buffer_changes(void);
 
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
@@ -51,7 +51,8 @@ typedef void tb_drop_notes(tb_notes *notes);
 /* Keeps the buffer, and calls drop when the contents are lost: maybe at once, maybe in another thread. */
 uint64_t tb_give_buffer_named(tb_buffer *buffer, tb_notes *notes, tb_drop_notes *drop);
 
-/* The buffer with that name and its notes, its contents as they were; false where it has been given to others or freed. */
+/* The buffer with that name and its notes, its contents as they were; false where it has been given to others
+ * or freed. */
 bool tb_take_buffer_named(uint64_t name, tb_buffer *buffer, tb_notes **notes);
 
 /* Nobody wants the contents any more. */

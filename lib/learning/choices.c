@@ -2,8 +2,8 @@
 
 #include <stdatomic.h>
 
-/* Of each entry the upper 56 bits are the question's, the lower 8 the answer's row in the catalog, counted from 1. All 0: nothing
- * is remembered. Whichever thread writes last is believed. */
+/* Of each entry the upper 56 bits are the question's, the lower 8 the answer's row in the catalog, counted
+ * from 1. All 0: nothing is remembered. Whichever thread writes last is believed. */
 #define ENTRIES  1024
 #define ROW_BITS UINT64_C(0xff)
 static _Atomic(uint64_t) entries[ENTRIES];

@@ -1,5 +1,5 @@
-/* Which kernels have been chosen, for the last thousand or so different questions. Asking all rows for their forecasts takes
- * longer than launching one of them.
+/* Which kernels have been chosen, for the last thousand or so different questions. Asking all rows for their
+ * forecasts takes longer than launching one of them.
  */
 #ifndef TB_CHOICES_H
 #define TB_CHOICES_H

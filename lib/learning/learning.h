@@ -1,6 +1,7 @@
-/* What calls really took, against what had been forecast, by element and class of shape. A forecast is multiplied by what has
- * been learned of its class; where nothing has, by what has been learned of the class nearest in size. Elements learn nothing
- * of each other: they are multiplied by other instructions, or even kernels.
+/* What calls really took, against what had been forecast, by element and class of shape. A forecast is
+ * multiplied by what has been learned of its class; where nothing has, by what has been learned of the class
+ * nearest in size. Elements learn nothing of each other: they are multiplied by other instructions, or even
+ * kernels.
  */
 #ifndef TB_LEARNING_H
 #define TB_LEARNING_H

@@ -8,27 +8,27 @@
 /* One entry for each hash: products that share one forget each other. */
 #define ENTRIES 1024
 
-/* A product that is called a third time will be called again: both ways are tried; and the one that is not taken
- * again after so many calls, the host sooner, after twice as many, and so on, and then every so often, as what was tried
- * may have been slow by chance. */
+/* A product that is called a third time will be called again: both ways are tried; and the one that is not
+ * taken again after so many calls, the host sooner, after twice as many, and so on, and then every so often,
+ * as what was tried may have been slow by chance. */
 #define CALLS_ALIKE     2u
 #define CALLS_SOON      16u
 #define CALLS_SOON_HOST 8u
 #define CALLS_BETWEEN   64u
 
-/* One that took several times as long is tried again after so many times as many calls since its last trial, so that the
- * two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
+/* One that took several times as long is tried again after so many times as many calls since its last trial,
+ * so that the two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
 #define CALLS_A_TIME 64.0
 
-/* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when two calls of
- * the thread have gone it in a row, or so many have at all. */
+/* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when
+ * two calls of the thread have gone it in a row, or so many have at all. */
 #define TRIES_MOST 4
 
-/* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and then for reasons
- * of their own. The host goes up least: it counts for what it takes at its best, the device for what it usually takes, as
- * being slower than the program's own BLAS is worse than gaining little: where it saves 30% of a long product, one slow
- * call does not send that home, two in a row do. In a trial it goes up no faster than the host, or one that is slow by
- * chance would be the last. */
+/* Later calls move a ratio by so much towards what they took: down faster than up, as calls are slow now and
+ * then for reasons of their own. The host goes up least: it counts for what it takes at its best, the device
+ * for what it usually takes, as being slower than the program's own BLAS is worse than gaining little: where
+ * it saves 30% of a long product, one slow call does not send that home, two in a row do. In a trial it goes
+ * up no faster than the host, or one that is slow by chance would be the last. */
 #define STEP_DOWN        0.75f
 #define STEP_UP          0.125f
 #define STEP_STREAMED_UP 0.2f

@@ -2,12 +2,12 @@
 
 enum { FEW_CORES = 4 };
 
-/* Of more, a quarter is left to others: who waits for a copy waits for its last piece, and on a host of sixteen cores, where
- * something else wanted a core, all sixteen were up to sixty times slower than twelve. */
+/* Of more, a quarter is left to others: who waits for a copy waits for its last piece, and on a host of
+ * sixteen cores, where something else wanted a core, all sixteen were up to sixty times slower than twelve. */
 enum { ALL_CORES = 8 };
-/* More get into each other's way, however many cores there are, unless there is another link to fill: on two hosts of 32
- * cores one was filled best by twelve, two of H100s by sixteen to eighteen where each moves 128 MiB, and by 24 from
- * 512 MiB on (8192 x 8192 x 8192 in 11.3 ms instead of 13.4; docs/lab/streaming.md). */
+/* More get into each other's way, however many cores there are, unless there is another link to fill: on two
+ * hosts of 32 cores one was filled best by twelve, two of H100s by sixteen to eighteen where each moves 128
+ * MiB, and by 24 from 512 MiB on (8192 x 8192 x 8192 in 11.3 ms instead of 13.4; docs/lab/streaming.md). */
 enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6, MORE_LINK_THREADS_FOR_LONG = 12 };
 #define LONG_BYTES ((size_t)384 << 20)
 

@@ -6,7 +6,8 @@
 #include "lib/streaming/pipeline.h"
 #include "lib/call/precision.h"
 
-/* A product as programs have them who start a device; and the extent of one that is computed for its kernel's sake. */
+/* A product as programs have them who start a device; and the extent of one that is computed for its kernel's
+ * sake. */
 #define LARGE 4096
 #define SMALL 512
 

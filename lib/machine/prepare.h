@@ -1,5 +1,6 @@
-/* What a device's first product would have to wait for, done ahead by the thread that has brought the device up: pinned memory
- * for the slots, and the code of the kernel that large products take. Whatever cannot be had is left to that product.
+/* What a device's first product would have to wait for, done ahead by the thread that has brought the device
+ * up: pinned memory for the slots, and the code of the kernel that large products take. Whatever cannot be
+ * had is left to that product.
  */
 #ifndef TB_PREPARE_H
 #define TB_PREPARE_H

@@ -1,5 +1,6 @@
-/* What has been learned about a machine, kept in a file: `tileblas tune` writes it, programs begin with it. One line of
- * text a ratio, behind two that say what file it is and for which machine. The library itself writes nothing.
+/* What has been learned about a machine, kept in a file: `tileblas tune` writes it, programs begin with it.
+ * One line of text a ratio, behind two that say what file it is and for which machine. The library itself
+ * writes nothing.
  */
 #ifndef TB_PROFILE_H
 #define TB_PROFILE_H

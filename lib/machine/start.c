@@ -23,8 +23,8 @@
 static int device_count;
 static tb_device_description *descriptions; /* by ordinal */
 
-/* A new copy of the whole table whenever something is learned of a device: the latest is the one that has been published. There are as
- * many changes as devices, and one more where the first could not be had. */
+/* A new copy of the whole table whenever something is learned of a device: the latest is the one that has
+ * been published. There are as many changes as devices, and one more where the first could not be had. */
 static tb_chip *tables;
 static int tables_published;
 
@@ -180,8 +180,9 @@ static void *open_others(void *unused)
 
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
 
-/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU, unless nobody had
- * begun to bring a device up. A driver that was being initialized may have been inside the linker. */
+/* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU,
+ * unless nobody had begun to bring a device up. A driver that was being initialized may have been inside the
+ * linker. */
 static void forget_device_in_child(void)
 {
     tb_forget_bringing_up();
@@ -189,7 +190,8 @@ static void forget_device_in_child(void)
         tb_distrust_linker();
 }
 
-/* When the library is loaded: who begins to bring a device up would be too late for a fork that is already under way. */
+/* When the library is loaded: who begins to bring a device up would be too late for a fork that is already
+ * under way. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, forget_device_in_child);
@@ -215,8 +217,8 @@ static void give_up_starting(void *is_ours)
         tb_machine_settle(TB_LOST);
 }
 
-/* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has the dynamic
- * linker's lock, a helper could not load the driver. */
+/* On the calling thread where that is going to wait: if it is inside of a library's constructor, and so has
+ * the dynamic linker's lock, a helper could not load the driver. */
 static void start(bool here)
 {
     pin_library();

@@ -1,6 +1,6 @@
-/* Bringing devices up. One is enough for the machine to be ready. The others are opened when products turn up that would be
- * faster with them, or operands that lie there: an open device takes half a gigabyte of its memory, and a fifth of a
- * second.
+/* Bringing devices up. One is enough for the machine to be ready. The others are opened when products turn up
+ * that would be faster with them, or operands that lie there: an open device takes half a gigabyte of its
+ * memory, and a fifth of a second.
  */
 #ifndef TB_START_H
 #define TB_START_H
@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-/* Sees to a plan's wish: starts the device, or the other devices, if nobody has: on a helper thread, or, where the call
- * has to wait, because it needs the device now or the option START says so, on the calling one. True when it waited: the
- * facts may have changed. */
+/* Sees to a plan's wish: starts the device, or the other devices, if nobody has: on a helper thread, or,
+ * where the call has to wait, because it needs the device now or the option START says so, on the calling
+ * one. True when it waited: the facts may have changed. */
 bool tb_machine_start(const tb_plan *plan);
 
 #endif

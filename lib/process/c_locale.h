@@ -1,5 +1,6 @@
-/* Numbers with a decimal point. A program may have called setlocale, and then printf writes and scanf reads a comma, or
- * whatever else the locale has; files, JSON and lines of ours are by the rules of the C locale all the same.
+/* Numbers with a decimal point. A program may have called setlocale, and then printf writes and scanf reads a
+ * comma, or whatever else the locale has; files, JSON and lines of ours are by the rules of the C locale all
+ * the same.
  */
 #ifndef TB_C_LOCALE_H
 #define TB_C_LOCALE_H

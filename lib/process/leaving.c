@@ -56,7 +56,8 @@ bool tb_left_in_the_middle(void)
 /* How long a caller that leaves in the middle waits for the device to stop writing C. */
 #define LEAVING_SECONDS 1.0
 
-/* What threads have left in the middle; there are no more than those that were inside when the first one lost the devices. */
+/* What threads have left in the middle; there are no more than those that were inside when the first one lost
+ * the devices. */
 #define LEFT_MOST 8
 typedef struct left_work {
     tb_stream *streams[TB_STREAMS_OF_CALL];

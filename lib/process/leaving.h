@@ -1,9 +1,10 @@
-/* A caller that leaves a call in the middle: by siglongjmp out of a signal handler, or by pthread_exit there. The GNU C library
- * runs what was registered here before it jumps, on the stack of the thread that leaves, innermost first; other C libraries
- * do not, and calls that were left keep what they had taken.
+/* A caller that leaves a call in the middle: by siglongjmp out of a signal handler, or by pthread_exit there.
+ * The GNU C library runs what was registered here before it jumps, on the stack of the thread that leaves,
+ * innermost first; other C libraries do not, and calls that were left keep what they had taken.
  *
- * Cancellation is put off until the call is over (tb_begin_call). Signals are not, but in a few steps (tb_hold_signals): blocked in the calling thread, they would
- * be handled by another of the program's threads, whose handler would then jump to a stack that is not its own.
+ * Cancellation is put off until the call is over (tb_begin_call). Signals are not, but in a few steps
+ * (tb_hold_signals): blocked in the calling thread, they would be handled by another of the program's
+ * threads, whose handler would then jump to a stack that is not its own.
  */
 #ifndef TB_LEAVING_H
 #define TB_LEAVING_H
@@ -45,13 +46,13 @@ static inline uint32_t tb_calls_under_way(void)
     return atomic_load_explicit(&tb_calls_count, memory_order_relaxed);
 }
 
-/* For routines: whether the thread left in the middle of an operation of the device, or with a lock. Then no operation can be
- * begun, and the devices are lost. Gives up the locks. */
+/* For routines: whether the thread left in the middle of an operation of the device, or with a lock. Then no
+ * operation can be begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
-/* For routines: until the device has done what the streams hold, and so writes into C no more. After leaving in the middle another
- * thread waits for that, as whatever the driver holds stays with the one that left, and this one no longer than it may
- * take at most. */
+/* For routines: until the device has done what the streams hold, and so writes into C no more. After leaving
+ * in the middle another thread waits for that, as whatever the driver holds stays with the one that left, and
+ * this one no longer than it may take at most. */
 #define TB_STREAMS_OF_CALL 3
 void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle);
 

@@ -12,7 +12,8 @@
 
 enum { LOCKS_A_THREAD = 2 };
 
-/* Entered before the lock is tried, cleared after it is free: a thread that leaves finds here all that it may have. */
+/* Entered before the lock is tried, cleared after it is free: a thread that leaves finds here all that it may
+ * have. */
 static _Thread_local tb_lock *taken[LOCKS_A_THREAD] __attribute__((tls_model("initial-exec")));
 static _Thread_local uint32_t own_number __attribute__((tls_model("initial-exec")));
 

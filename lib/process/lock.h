@@ -1,6 +1,7 @@
-/* Locks that outlive a thread's leaving: a signal handler of the program's may jump out of a call with one of them taken. The
- * owner's number is the lock, taken in one step, so that it is known at every instant who has it; whoever leaves gives up
- * what it has (tb_give_up_locks), and what the lock protects counts as damaged from then on.
+/* Locks that outlive a thread's leaving: a signal handler of the program's may jump out of a call with one of
+ * them taken. The owner's number is the lock, taken in one step, so that it is known at every instant who has
+ * it; whoever leaves gives up what it has (tb_give_up_locks), and what the lock protects counts as damaged
+ * from then on.
  *
  * And waiting for a word to change, which holds nothing.
  */
@@ -29,7 +30,8 @@ static inline bool tb_is_damaged(tb_lock *lock)
     return atomic_load_explicit(&lock->damaged, memory_order_relaxed);
 }
 
-/* Sleeps while the word is that, until it is woken, or seconds have passed; may return early. Less than 0: for ever. */
+/* Sleeps while the word is that, until it is woken, or seconds have passed; may return early. Less than 0:
+ * for ever. */
 void tb_wait_while(_Atomic(uint32_t) *word, uint32_t that, double seconds);
 void tb_wake_all(_Atomic(uint32_t) *word);
 

@@ -31,8 +31,8 @@
  * quarter of a millisecond on a virtual machine, and what has slept copies at half the speed at first. */
 #define LOOK_SECONDS        50e-6
 #define LOOK_SECONDS_CALLED 2e-3
-/* Looks between two at the clock. In between, the core is offered to others: the thread that has the work to hand out may
- * be waiting for it, where another library's threads look for work too. */
+/* Looks between two at the clock. In between, the core is offered to others: the thread that has the work to
+ * hand out may be waiting for it, where another library's threads look for work too. */
 #define LOOKS 32
 
 /* How long the thread that ends a job waits awake for helpers that are at their last piece. */
@@ -198,8 +198,8 @@ int tb_copy_threads(int links, size_t bytes)
     return (int)tb_smaller(tb_larger(threads, 1), THREADS_MAXIMUM);
 }
 
-/* How many help one thread now: unless the option says how many, the other calls' threads have cores of their own, which
- * nobody gains by taking from them. */
+/* How many help one thread now: unless the option says how many, the other calls' threads have cores of their
+ * own, which nobody gains by taking from them. */
 static int helpers_for(int links, size_t bytes)
 {
     int threads = tb_copy_threads(links, bytes);
@@ -220,8 +220,8 @@ static void wake(int most)
         }
 }
 
-/* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken for nothing:
- * the thread that ends the job takes pieces too. */
+/* Waking takes as long as copying a piece, so that who is awake wakes two, who do the same. Nobody is woken
+ * for nothing: the thread that ends the job takes pieces too. */
 static void wake_two(tb_copy_job *job)
 {
     const size_t first = atomic_load_explicit(&job->next_row, memory_order_relaxed);
@@ -229,8 +229,8 @@ static void wake_two(tb_copy_job *job)
     wake(pieces < 2 ? (int)pieces : 2);
 }
 
-/* Copies pieces of the job until none is left to take. They are taken without the lock: for that, threads would queue, and
- * behind one that holds it and has lost its core. */
+/* Copies pieces of the job until none is left to take. They are taken without the lock: for that, threads
+ * would queue, and behind one that holds it and has lost its core. */
 static void copy_pieces(tb_copy_job *job)
 {
     for (;;) {
@@ -329,9 +329,9 @@ static uint32_t settle(void)
     return (uint32_t)number;
 }
 
-/* Of four helpers three touch the pages of a new C before they copy, as C's way back waits for its last page; the fourth and the calling
- * thread fill the link meanwhile. On an H200's host of 16 cores NumPy's A @ B of 4096 takes 3.9 ms instead of 6.4 (bench/fresh,
- * docs/lab/streaming.md). */
+/* Of four helpers three touch the pages of a new C before they copy, as C's way back waits for its last page;
+ * the fourth and the calling thread fill the link meanwhile. On an H200's host of 16 cores NumPy's A @ B of
+ * 4096 takes 3.9 ms instead of 6.4 (bench/fresh, docs/lab/streaming.md). */
 static bool touches_first(uint32_t number)
 {
     return number % 4 != 0;

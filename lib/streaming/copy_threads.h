@@ -1,5 +1,5 @@
-/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device takes. What is
- * copied can have its fingerprints taken on the way, or be held against them.
+/* Copying in host memory with several threads: one thread fills a fraction of what the link to a device
+ * takes. What is copied can have its fingerprints taken on the way, or be held against them.
  */
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is larger than they
- * are and not read again soon, or that a device reads next. */
+/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is
+ * larger than they are and not read again soon, or that a device reads next. */
 typedef struct tb_host_copy {
     char *target; /* of a comparison: not looked at */
     const char *source;
@@ -35,9 +35,9 @@ struct tb_copy_job {
     _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
 };
 
-/* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread being had, and
- * returns when all is copied. Jobs are begun and ended by any thread, and are taken up in the order in which they were
- * begun. */
+/* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread
+ * being had, and returns when all is copied. Jobs are begun and ended by any thread, and are taken up in the
+ * order in which they were begun. */
 void tb_copy_begin(tb_copy_job *job, const tb_host_copy *copy);
 void tb_copy_end(tb_copy_job *job);
 
@@ -48,8 +48,8 @@ void tb_copy_leave(tb_copy_job *job);
 void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
 bool tb_compare_end(tb_copy_job *job);
 
-/* Pages to be touched by helpers that have nothing to copy (lib/streaming/pages.h); it must stay where it is from begin to leave, after
- * which nobody touches them any more. */
+/* Pages to be touched by helpers that have nothing to copy (lib/streaming/pages.h); it must stay where it is
+ * from begin to leave, after which nobody touches them any more. */
 typedef struct tb_touch_job tb_touch_job;
 struct tb_touch_job {
     tb_touch_job *next;

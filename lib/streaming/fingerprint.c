@@ -58,8 +58,8 @@ static void add_steps(const char *bytes, size_t count, size_t first, uint64_t su
 }
 
 #if defined(__x86_64__)
-/* How far ahead memory is asked for. By themselves cores fetch no further than the end of a page, and twelve of them read 76
- * GB/s instead of 129 (an H200's host, 16 virtual cores; a throwaway program). */
+/* How far ahead memory is asked for. By themselves cores fetch no further than the end of a page, and twelve
+ * of them read 76 GB/s instead of 129 (an H200's host, 16 virtual cores; a throwaway program). */
 #define AHEAD_BYTES 8192
 
 __attribute__((target("avx2"))) static __m256i products_avx2(__m256i pairs, const uint64_t *of_key)

@@ -1,9 +1,10 @@
-/* Fingerprints tell whether bytes are still what they were, where keeping the bytes would cost as much as they do.
+/* Fingerprints tell whether bytes are still what they were, where keeping the bytes would cost as much as
+ * they do.
  *
- * NH, of UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO 1999): words of 32 bits, each with a word of a key added,
- * are multiplied in pairs, and the products summed modulo 2^64; twice, the second time with the key two words further on.
- * Two pieces of the same length that differ have the same fingerprint for a share of at most 2^-64 of all keys, whatever
- * they hold; the key is drawn at random in each process.
+ * NH, of UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO 1999): words of 32 bits, each with a word of
+ * a key added, are multiplied in pairs, and the products summed modulo 2^64; twice, the second time with the
+ * key two words further on. Two pieces of the same length that differ have the same fingerprint for a share
+ * of at most 2^-64 of all keys, whatever they hold; the key is drawn at random in each process.
  */
 #ifndef TB_FINGERPRINT_H
 #define TB_FINGERPRINT_H
@@ -25,9 +26,10 @@ bool tb_fingerprints_ready(void);
 /* Of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
 tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count);
 
-/* Copies so many bytes, and returns the fingerprint of what it has written. Each is read once: where another thread writes
- * into the source meanwhile, the copy may hold old and new bytes, but its fingerprint is still its own. With past_caches the
- * target is written past the caches where it is aligned to 32 bytes, which no lock orders. */
+/* Copies so many bytes, and returns the fingerprint of what it has written. Each is read once: where another
+ * thread writes into the source meanwhile, the copy may hold old and new bytes, but its fingerprint is still
+ * its own. With past_caches the target is written past the caches where it is aligned to 32 bytes, which no
+ * lock orders. */
 tb_fingerprint tb_copy_with_fingerprint(void *target, const void *source, size_t count, bool past_caches);
 
 /* The same without instructions that not every processor has. */

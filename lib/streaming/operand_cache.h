@@ -1,11 +1,11 @@
-/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is not loaded
- * again. Whether it has is found out at every call, by fingerprints of all that the program's memory holds, which the host's
- * threads take about twice as fast as the link moves it. So nothing depends on who wrote where: a copy is used
- * for what was seen, by this very call, to be in the program's memory.
+/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is
+ * not loaded again. Whether it has is found out at every call, by fingerprints of all that the program's
+ * memory holds, which the host's threads take about twice as fast as the link moves it. So nothing depends on
+ * who wrote where: a copy is used for what was seen, by this very call, to be in the program's memory.
  *
- * An operand is remembered when it comes first, with fingerprints of a few samples. When it comes again and these are as they
- * were, its copy gets fingerprints on its way, and is kept. From then on it is looked at before it is loaded, some
- * columns at a time, and loaded where it differs.
+ * An operand is remembered when it comes first, with fingerprints of a few samples. When it comes again and
+ * these are as they were, its copy gets fingerprints on its way, and is kept. From then on it is looked at
+ * before it is loaded, some columns at a time, and loaded where it differs.
  *
  * A strip is what of an operand's rows is loaded at a time, mostly all of them.
  *
@@ -85,8 +85,8 @@ void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived
 tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t rows, int64_t first_column,
                         int64_t columns);
 
-/* Whether some columns are known; from then on they are, as they are being loaded. Where loading fails, all of the copy is
- * forgotten. */
+/* Whether some columns are known; from then on they are, as they are being loaded. Where loading fails, all
+ * of the copy is forgotten. */
 bool tb_know(tb_strip *strip, int64_t first_column, int64_t columns);
 
 /* They are loaded in another way, and nothing is known of them. */

@@ -55,7 +55,8 @@ bool tb_pages_are_missing(const tb_pages *pages)
     return missing;
 }
 
-/* The kernel refuses what it does not know as it refuses pages that may not be written, so it is asked about one that may. */
+/* The kernel refuses what it does not know as it refuses pages that may not be written, so it is asked about
+ * one that may. */
 static bool kernel_populates(void)
 {
     enum { UNKNOWN, YES, NO };
@@ -71,8 +72,8 @@ static bool kernel_populates(void)
     return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
 }
 
-/* Older kernels: a byte of each page is written with what it holds, in one step, as the program's threads may be writing beside
- * C. Only bytes of C's own are touched. */
+/* Older kernels: a byte of each page is written with what it holds, in one step, as the program's threads may
+ * be writing beside C. Only bytes of C's own are touched. */
 static void touch_each(char *first, const char *end)
 {
     for (char *at = first; at < end;) {
@@ -81,8 +82,8 @@ static void touch_each(char *first, const char *end)
     }
 }
 
-/* A piece is what lies in one large page, which two threads would clear twice; where columns have wide gaps, or the kernel
- * does not populate, it is about as many rows. */
+/* A piece is what lies in one large page, which two threads would clear twice; where columns have wide gaps,
+ * or the kernel does not populate, it is about as many rows. */
 #define PIECE_BYTES ((size_t)2 << 20)
 
 static bool by_large_pages(const tb_pages *pages)

@@ -1,5 +1,6 @@
-/* Pages of the program's memory that nobody has touched yet: an array that was just allocated. The first write to each traps into
- * the kernel, which takes longer than the copy that writes; threads that have nothing else to do can see to it ahead.
+/* Pages of the program's memory that nobody has touched yet: an array that was just allocated. The first
+ * write to each traps into the kernel, which takes longer than the copy that writes; threads that have
+ * nothing else to do can see to it ahead.
  */
 #ifndef TB_PAGES_H
 #define TB_PAGES_H
@@ -7,14 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* rows of row_bytes each, pitch bytes apart: a C that is going to be written. What it holds, and what lies in pages of its
- * gaps alone, stays as it is. */
+/* rows of row_bytes each, pitch bytes apart: a C that is going to be written. What it holds, and what lies in
+ * pages of its gaps alone, stays as it is. */
 typedef struct tb_pages {
     char *memory;
     size_t pitch, row_bytes, rows;
 } tb_pages;
 
-/* Whether some are likely to be missing, and rows are long enough for touching them to pay. Takes some microseconds. */
+/* Whether some are likely to be missing, and rows are long enough for touching them to pay. Takes some
+ * microseconds. */
 bool tb_pages_are_missing(const tb_pages *pages);
 
 /* Makes them present and writable, a piece at a time, by as many threads as there are. */

@@ -15,7 +15,8 @@
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
 #define CHANNELS 4
 
-/* Who comes first is served first: by the first channel, which has the large products to itself, or by any that is free. */
+/* Who comes first is served first: by the first channel, which has the large products to itself, or by any
+ * that is free. */
 static struct queue {
     tb_lock lock;
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
@@ -68,7 +69,8 @@ static void close_events(tb_event *const *events, int count)
             tb_device.destroy_event(events[i]);
 }
 
-/* Nothing uses it, and its slots are empty. What it remembers of operands is left as it is, as it may be half changed. */
+/* Nothing uses it, and its slots are empty. What it remembers of operands is left as it is, as it may be half
+ * changed. */
 static void close_pipeline(tb_pipeline *pipeline)
 {
     close_stream(pipeline->load);
@@ -85,7 +87,8 @@ static void close_pipeline(tb_pipeline *pipeline)
     tb_unmake(pipeline);
 }
 
-/* The turn has it from the beginning, and its channel when it is whole: who leaves in between closes it (tb_leave_turn). */
+/* The turn has it from the beginning, and its channel when it is whole: who leaves in between closes it
+ * (tb_leave_turn). */
 static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
 {
     tb_pipeline *pipeline = turn->pipeline = tb_make(sizeof *pipeline);

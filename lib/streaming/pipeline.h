@@ -1,9 +1,9 @@
-/* A device's means of streaming one product: three streams, so that loading, computing and returning overlap, rings of
- * pinned buffers between the program's memory and the link, and the events that order all that. Kept between
- * calls; one product uses it at a time.
+/* A device's means of streaming one product: three streams, so that loading, computing and returning overlap,
+ * rings of pinned buffers between the program's memory and the link, and the events that order all that. Kept
+ * between calls; one product uses it at a time.
  *
- * A slot is one pinned buffer of a ring. Slots on the way in are filled by the host's threads and emptied by the
- * link, slots on the way out the other way round.
+ * A slot is one pinned buffer of a ring. Slots on the way in are filled by the host's threads and emptied by
+ * the link, slots on the way out the other way round.
  */
 #ifndef TB_PIPELINE_H
 #define TB_PIPELINE_H
@@ -55,7 +55,8 @@ typedef struct tb_pipeline {
     tb_operand_cache operands;
 } tb_pipeline;
 
-/* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of its own. */
+/* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of
+ * its own. */
 typedef struct tb_turn {
     int device;
     bool medium;
@@ -70,7 +71,8 @@ typedef struct tb_turn {
 tb_status tb_take_turn(tb_turn *turn);
 void tb_end_turn(tb_turn *turn);
 
-/* For a thread that leaves its call (lib/process/leaving.h), waiting or served: the pipeline is as it left it, and is used no more. */
+/* For a thread that leaves its call (lib/process/leaving.h), waiting or served: the pipeline is as it left
+ * it, and is used no more. */
 void tb_leave_turn(void *turn);
 
 /* Devices that somebody has a turn at, or waits for. */

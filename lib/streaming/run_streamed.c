@@ -32,8 +32,9 @@
 /* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
 #define NOMINAL_LINK 52e9
 
-/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together (on an H200's
- * host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides whether to leave the host at all. */
+/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together
+ * (on an H200's host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides
+ * whether to leave the host at all. */
 #define NOMINAL_COPY_A_THREAD 10e9
 
 /* Device memory that this call may use, in bytes. */
@@ -86,8 +87,9 @@ static tb_passage passage(const tb_product *product, const tb_plan *plan, tb_rol
     return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
 }
 
-/* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0 with 16 lanes. What
- * is measured differs a little from one process to the next, and products are to be cut alike in all of them. */
+/* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0
+ * with 16 lanes. What is measured differs a little from one process to the next, and products are to be cut
+ * alike in all of them. */
 static tb_chip nominal_chip(int device, const tb_device_description *description)
 {
     const tb_machine machine = tb_machine_facts();
@@ -163,8 +165,8 @@ static bool lacks_slots(const tb_budget *room)
     return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
 }
 
-/* As it was cut before, where the library keeps what that took: asking how much is free takes several microseconds. Else
- * TB_OUT_OF_MEMORY. */
+/* As it was cut before, where the library keeps what that took: asking how much is free takes several
+ * microseconds. Else TB_OUT_OF_MEMORY. */
 static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
                                 tb_budget room, tb_progress *done)
 {
@@ -313,8 +315,8 @@ static void do_regions(work *works, int count)
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */
 
-/* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL when there was
- * nothing to fetch. */
+/* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL
+ * when there was nothing to fetch. */
 static tb_status fetch(tb_stream *stream, const tb_place *place, tb_operand *operand, void **copy)
 {
     if (place->memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)

@@ -1,16 +1,18 @@
-/* Operands' way in: parts of them go through the slots to the device, or straight from where the link can read them. */
+/* Operands' way in: parts of them go through the slots to the device, or straight from where the link can
+ * read them. */
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
 #include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
 
-/* So much stays in the caches that the copying cores have to themselves, from where the link reads at less than half of its rate:
- * it is written past them. Of more than that, what is filled first has gone on to the cache that they share when its turn
- * comes, and is filled and read there. On an H200's host, of 16 cores with 2 MiB each: docs/lab/streaming.md. */
+/* So much stays in the caches that the copying cores have to themselves, from where the link reads at less
+ * than half of its rate: it is written past them. Of more than that, what is filled first has gone on to the
+ * cache that they share when its turn comes, and is filled and read there. On an H200's host, of 16 cores
+ * with 2 MiB each: docs/lab/streaming.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
-/* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and prints are taken
- * anew. */
+/* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and
+ * prints are taken anew. */
 static bool is_there(tb_cached_operand *operand, tb_slot *slot)
 {
     tb_copy_job *job = &slot->job;
@@ -42,8 +44,9 @@ tb_status tb_send_filled(tb_stream_run *run)
     return TB_OK;
 }
 
-/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as they will be on
- * the device, so that the link moves one piece, or, where others' elements lie between them there, one behind the other. */
+/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
+ * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
+ * there, one behind the other. */
 typedef struct transfer {
     const tb_operand *from;
     char *target;
@@ -139,8 +142,9 @@ static tb_status load_through_slots(tb_stream_run *run, const transfer *transfer
     return TB_OK;
 }
 
-/* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may be writing has no
- * fingerprints that are certain to be its own. Where there are no slots, nothing is remembered. */
+/* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may
+ * be writing has no fingerprints that are certain to be its own. Where there are no slots, nothing is
+ * remembered. */
 static bool needs_slots(tb_stream_run *run, const transfer *transfer)
 {
     if (!transfer->strip)

@@ -1,5 +1,5 @@
-/* Room on the device for a product's operands: a place for all of each, with what is there from earlier calls, or rings of slabs
- * and blocks.
+/* Room on the device for a product's operands: a place for all of each, with what is there from earlier
+ * calls, or rings of slabs and blocks.
  */
 #include "lib/reports/options.h"
 #include "lib/streaming/stream_run.h"
@@ -8,8 +8,8 @@
 /* In columns of fewer bytes prints would be more than a sixteenth of what they are of. */
 #define CACHED_COLUMN_BYTES 256
 
-/* Of less than half a slot it takes as long to see that it has not changed as to load it. What is write-combined only the link
- * reads. */
+/* Of less than half a slot it takes as long to see that it has not changed as to load it. What is
+ * write-combined only the link reads. */
 static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
     const tb_place *place = &run->plan->places[role];

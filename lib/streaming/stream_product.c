@@ -1,6 +1,6 @@
-/* A streamed product from its beginning to its end, whatever happens on the way. Panels of C go back while the next are computed
- * and what those need is loaded. The calling thread keeps all of it going: it fills slots on the way in, and empties those
- * on the way out in between.
+/* A streamed product from its beginning to its end, whatever happens on the way. Panels of C go back while
+ * the next are computed and what those need is loaded. The calling thread keeps all of it going: it fills
+ * slots on the way in, and empties those on the way out in between.
  */
 #include "lib/streaming/stream_product.h"
 
@@ -128,8 +128,8 @@ static void leave(void *left)
 
 /* ---- The product ------------------------------------------------------------------------------------------ */
 
-/* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading or writing
- * buffers, slots and operands. */
+/* All of C has come after all else that was to be done. Otherwise, whatever failed, nothing may go on reading
+ * or writing buffers, slots and operands. */
 static void come_to_rest(tb_stream_run *run, tb_status status)
 {
     if (run->filling)

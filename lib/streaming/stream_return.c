@@ -1,6 +1,7 @@
-/* C's way back: computed columns go through the slots on the way out into the program's memory. Pinned memory is written
- * by the link itself where beta is 0, once the status of the work that made the columns is known, and a slot stands for
- * columns on their way; otherwise a copy that fails half way would lose what the host has to begin with. */
+/* C's way back: computed columns go through the slots on the way out into the program's memory. Pinned memory
+ * is written by the link itself where beta is 0, once the status of the work that made the columns is known,
+ * and a slot stands for columns on their way; otherwise a copy that fails half way would lose what the host
+ * has to begin with. */
 #include "lib/streaming/copy_threads.h"
 #include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
@@ -45,8 +46,8 @@ static bool is_early(const tb_stream_run *run, bool may_wait)
            !tb_device.event_passed(*panel_event(run, run->first_panel));
 }
 
-/* Sends computed columns on their way while there are free slots; may wait for the first where none are on their way. A
- * slot holds columns of one panel. */
+/* Sends computed columns on their way while there are free slots; may wait for the first where none are on
+ * their way. A slot holds columns of one panel. */
 static tb_status send_computed(tb_stream_run *run, bool may_wait)
 {
     tb_pipeline *pipeline = run->pipeline;

@@ -13,8 +13,8 @@ typedef struct tb_stream_operand {
     tb_cached_operand *cached; /* NULL: loaded as if never seen */
 } tb_stream_operand;
 
-/* One call's state. C is computed, sent on its way and returned in the same order: band by band of rows, mostly one, each
- * column by column from the left. How far that has come is counted in columns of bands. */
+/* One call's state. C is computed, sent on its way and returned in the same order: band by band of rows,
+ * mostly one, each column by column from the left. How far that has come is counted in columns of bands. */
 typedef struct tb_stream_run {
     tb_pipeline *pipeline;
     const tb_product *product;
@@ -72,8 +72,8 @@ static inline bool tb_skips_slots(const tb_stream_run *run)
     return run->plan->places[TB_C].memory == TB_MEMORY_PINNED && tb_is_zero(run->product->beta);
 }
 
-/* Whether C is written where it lies, by the device and in one step. Managed memory only where beta is 0: should the step fail
- * half way, the host would have nothing to begin with, so C goes through the slots. */
+/* Whether C is written where it lies, by the device and in one step. Managed memory only where beta is 0:
+ * should the step fail half way, the host would have nothing to begin with, so C goes through the slots. */
 static inline bool tb_returns_on_device(const tb_stream_run *run)
 {
     const tb_memory memory = run->plan->places[TB_C].memory;
@@ -86,8 +86,8 @@ static inline bool tb_is_in_bands(const tb_stream_run *run, tb_role role)
     return run->tiling->apart && (role == TB_C || (role == TB_A && !run->product->a.transposed));
 }
 
-/* Where an element of an operand lies on the device, of which all has its place there, or two blocks of C: with two, all blocks
- * are equally wide. */
+/* Where an element of an operand lies on the device, of which all has its place there, or two blocks of C:
+ * with two, all blocks are equally wide. */
 static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t row, int64_t column)
 {
     const tb_stream_operand *there = &run->operands[role];
@@ -112,13 +112,13 @@ static inline tb_operand tb_program_columns(const tb_stream_run *run, int64_t fi
     return tb_rectangle(&run->product->c, band.row, band.column, band.rows, columns);
 }
 
-/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is due: launching
- * it takes the calling thread half as long as a slot takes to fill, and the next is to be filled meanwhile. Nothing may
- * be loaded in place of its operands. */
+/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is
+ * due: launching it takes the calling thread half as long as a slot takes to fill, and the next is to be
+ * filled meanwhile. Nothing may be loaded in place of its operands. */
 tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes);
 
-/* stream_places.c: says where operands have their places on the device, and looks whether they have come before; takes the
- * memory. */
+/* stream_places.c: says where operands have their places on the device, and looks whether they have come
+ * before; takes the memory. */
 void tb_lay_out(tb_stream_run *run);
 tb_status tb_take_places(tb_stream_run *run);
 
@@ -134,17 +134,18 @@ tb_status tb_compute_due(tb_stream_run *run);
 /* And sends what slots have been filled with before. */
 tb_status tb_finish_due(tb_stream_run *run);
 
-/* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is loaded next.
+/* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is
+ * loaded next.
  */
 tb_status tb_send_filled(tb_stream_run *run);
 
-/* A rectangle of an operand into device memory, by the load stream. Where it is not a part of a higher one there, what lies
- * between its columns may be overwritten. */
+/* A rectangle of an operand into device memory, by the load stream. Where it is not a part of a higher one
+ * there, what lies between its columns may be overwritten. */
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part);
 
-/* The next columns of the band are computed when the compute stream has come here. Waits where too many panels are on their
- * way already. */
+/* The next columns of the band are computed when the compute stream has come here. Waits where too many
+ * panels are on their way already. */
 tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
 
 /* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */

@@ -1,5 +1,5 @@
-/* The order of work: step by step, as the tiling has them. Where not everything has its place on the device, slabs of A and B take
- * turns in rings, and two blocks of C in two places.
+/* The order of work: step by step, as the tiling has them. Where not everything has its place on the device,
+ * slabs of A and B take turns in rings, and two blocks of C in two places.
  */
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
@@ -11,8 +11,8 @@ static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
     return tb_is_in_bands(run, role) ? tb_smaller(band_m, rows - row / band_m * band_m) : rows;
 }
 
-/* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both rings turn
- * together. */
+/* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both
+ * rings turn together. */
 static void *place_of_slab(const tb_stream_run *run, tb_role role, const tb_step *step)
 {
     const tb_tiling *tiling = run->tiling;
@@ -37,8 +37,8 @@ static void place(const tb_stream_run *run, tb_role role, const tb_step *step, t
     }
 }
 
-/* What the step's product finds of the operand, on the device or on its way there. C is always computed in a buffer, so that a
- * failure leaves the program's as it was. */
+/* What the step's product finds of the operand, on the device or on its way there. C is always computed in a
+ * buffer, so that a failure leaves the program's as it was. */
 static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
 {
     const tb_operand *operand = &run->product->operands[role];
