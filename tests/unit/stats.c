@@ -52,7 +52,7 @@ static void threads_that_have_ended_keep_their_counts(void)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, make_calls, NULL);
     tileblas_read_statistics(&sums,
-                            sizeof sums); /* while they run: of no particular value, but no race either */
+                             sizeof sums); /* while they run: of no particular value, but no race either */
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 
