@@ -38,8 +38,10 @@ typedef struct tb_product {
         tb_operand operands[TB_ROLES];
     };
     tb_scalar alpha, beta; /* where beta is 0, C is not read */
-    tb_triangle mask;      /* of C: what is written */
-    int terms; /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
+    tb_triangle mask;      /* of C: what is read and written; the rest keeps its bytes */
+    int64_t
+        diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
+    int terms;    /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
 } tb_product;
 
 typedef struct tb_range {
@@ -91,6 +93,65 @@ static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_
     *stored_columns = inner_first ? outer : inner;
 }
 
+/* C = alpha * op(A) * op(A)' + beta * C in a triangle, the arguments in the order of SYRK, column-major: B is A, read the
+ * other way. */
+static inline tb_product tb_rank_k(tb_routine routine, tb_triangle triangle, bool transpose, int64_t n,
+                                   int64_t k, double alpha, const void *a, int64_t lda, double beta, void *c,
+                                   int64_t ldc)
+{
+    tb_product product =
+        tb_gemm(routine, transpose, !transpose, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
+    product.mask = triangle;
+    return product;
+}
+
+/* ---- The mask --------------------------------------------------------------------------------------------- */
+
+/* Rows of a column of C that belong to the mask. */
+static inline tb_range tb_masked_rows(const tb_product *product, int64_t column)
+{
+    const int64_t m = product->m;
+    int64_t first = 0, end = m;
+    if (product->mask == TB_LOWER)
+        first = column + product->diagonal;
+    else if (product->mask == TB_UPPER)
+        end = column + product->diagonal + 1;
+    first = first < 0 ? 0 : first < m ? first : m;
+    end = end < first ? first : end < m ? end : m;
+    return (tb_range){first, end - first};
+}
+
+/* Whether no element of C belongs to the mask. */
+static inline bool tb_is_masked_out(const tb_product *product)
+{
+    return (product->mask == TB_LOWER && product->m - 1 < product->diagonal) ||
+           (product->mask == TB_UPPER && 1 - product->n > product->diagonal);
+}
+
+/* Whether all do. */
+static inline bool tb_is_unmasked(const tb_product *product)
+{
+    return product->mask == TB_FULL || (product->mask == TB_LOWER && 1 - product->n >= product->diagonal) ||
+           (product->mask == TB_UPPER && product->m - 1 <= product->diagonal);
+}
+
+/* Elements of C that belong to it. */
+static inline double tb_masked_elements(const tb_product *product)
+{
+    const double m = (double)product->m, n = (double)product->n;
+    /* An upper mask is what the lower one with the next diagonal leaves. */
+    const double d = (double)product->diagonal + (product->mask == TB_UPPER);
+    double whole, ends, lower;
+    if (product->mask == TB_FULL)
+        return m * n;
+    whole = d >= 0 ? 0 : -d < n ? -d : n;                 /* columns that are whole */
+    ends = m - d < whole ? whole : m - d < n ? m - d : n; /* from here on they are empty */
+    lower = whole * m + (ends - whole) * (2 * (m - d) - whole - ends + 1) / 2;
+    return product->mask == TB_LOWER ? lower : m * n - lower;
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------ */
+
 /* The product of some rows and columns of C, with some steps of k. After the first steps it adds to what is there. */
 static inline tb_product tb_subproduct(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
 {
@@ -105,6 +166,11 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     }
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
+    part.diagonal += columns.first - rows.first;
+    if (tb_is_unmasked(&part)) {
+        part.mask = TB_FULL;
+        part.diagonal = 0;
+    }
     return part;
 }
 
@@ -138,13 +204,23 @@ static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int
 /* Multiply-adds. */
 static inline double tb_volume(const tb_product *product)
 {
-    return (double)product->m * (double)product->n * (double)product->k;
+    return tb_masked_elements(product) * (double)product->k;
 }
 
-/* Bytes of the elements of all operands. */
+/* Whether A and B are one matrix, read both ways. */
+static inline bool tb_has_one_operand(const tb_product *product)
+{
+    const tb_operand *a = &product->a, *b = &product->b;
+    return a->data == b->data && a->ld == b->ld && a->rows == b->rows && a->columns == b->columns &&
+           a->transposed != b->transposed && a->data;
+}
+
+/* Bytes of the elements of all operands, of C those that belong to the mask. */
 static inline size_t tb_product_bytes(const tb_product *product)
 {
-    return tb_operand_bytes(&product->a) + tb_operand_bytes(&product->b) + tb_operand_bytes(&product->c);
+    const size_t c = (size_t)tb_masked_elements(product) * tb_bytes_of(product->c.element);
+    return tb_operand_bytes(&product->a) + (tb_has_one_operand(product) ? 0 : tb_operand_bytes(&product->b)) +
+           c;
 }
 
 #endif
