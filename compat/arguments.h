@@ -16,29 +16,42 @@ enum {
     TB_NO_TRANSPOSE = 111,
     TB_TRANSPOSE = 112,
     TB_CONJUGATE_TRANSPOSE = 113,
+    TB_CBLAS_UPPER = 121,
+    TB_CBLAS_LOWER = 122,
 };
 
 /* The caller's, in the caller's own order. */
-typedef struct tb_gemm_arguments {
+typedef struct tb_arguments {
     tb_routine routine;
-    int64_t m, n, k;
+    int64_t m, n, k; /* m of GEMM alone */
     double alpha;
     const void *a;
     int64_t lda;
-    const void *b;
+    const void *b; /* not of SYRK */
     int64_t ldb;
     double beta;
     void *c;
     int64_t ldc;
-} tb_gemm_arguments;
+} tb_arguments;
 
-/* Numbers: layout 1, TransA 2, TransB 3, M 4, N 5, K 6, lda 9, ldb 11, ldc 14. OpenBLAS's ConjNoTrans (114)
- * is irregular: what it means is for the caller's own BLAS to say. */
-int tb_canonicalize_cblas(int layout, int transpose_a, int transpose_b, const tb_gemm_arguments *given,
-                          tb_product *product);
+/* GEMM. CBLAS's numbers: layout 1, TransA 2, TransB 3, M 4, N 5, K 6, lda 9, ldb 11, ldc 14. OpenBLAS's ConjNoTrans (114)
+ * is irregular: what it means is for the caller's own BLAS to say. Fortran's: TRANSA 1, TRANSB 2, M 3, N 4, K 5, LDA 8,
+ * LDB 10, LDC 13. */
+int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_arguments *given,
+                     tb_product *product);
+int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product);
 
-/* Numbers: TRANSA 1, TRANSB 2, M 3, N 4, K 5, LDA 8, LDB 10, LDC 13. */
-int tb_canonicalize_fortran(char transpose_a, char transpose_b, const tb_gemm_arguments *given,
-                            tb_product *product);
+/* SYRK of real matrices. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10. */
+int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
+                       tb_product *product);
+int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product);
+
+/* GEMMT. Layout 1, Uplo 2, TransA 3, TransB 4, N 5, K 6, lda 9, ldb 11, ldc 14; UPLO 1, TRANSA 2, TRANSB 3, N 4, K 5,
+ * LDA 8, LDB 10, LDC 13. (The reference's handler of errors takes row-major GEMMTR for GEMM, and calls N the fourth
+ * argument. Here it is the fifth.) */
+int tb_triangle_of_cblas(int layout, int triangle, int transpose_a, int transpose_b,
+                         const tb_arguments *given, tb_product *product);
+int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, const tb_arguments *given,
+                           tb_product *product);
 
 #endif

@@ -28,11 +28,38 @@
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
-static void call_host(const tb_host *host, const tb_product *product)
+/* Whether the routine that was called is just this product, which may be a part of the one that was asked for. */
+static bool is_of_routine(const tb_product *product)
 {
-    const tb_host_blas *called = called_host = (const tb_host_blas *)host;
-    tb_call_routine(product->routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
+    const bool square = product->m == product->n && product->diagonal == 0 && product->mask != TB_FULL;
+    switch (tb_routine_rows[product->routine].class) {
+    case TB_CLASS_GEMM:
+        return product->mask == TB_FULL;
+    case TB_CLASS_RANK_K:
+        return square && tb_has_one_operand(product);
+    case TB_CLASS_TRIANGLE:
+        return square;
+    }
+    return false;
+}
+
+static tb_routine gemm_of(tb_routine routine)
+{
+    return tb_routine_rows[routine].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
+}
+
+static bool call_host(const tb_host *host, const tb_product *product)
+{
+    const tb_host_blas *called = (const tb_host_blas *)host;
+    const bool by_routine = called->address && is_of_routine(product);
+    const tb_routine routine = by_routine ? product->routine : gemm_of(product->routine);
+    void *address = by_routine ? called->address : called->gemm;
+    if (!address || (!by_routine && product->mask != TB_FULL))
+        return false;
+    called_host = called;
+    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, address, product);
     called_host = NULL;
+    return true;
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------- */
@@ -195,7 +222,7 @@ static bool is_nested(const question *question)
     return false;
 }
 
-static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
+static tb_host_blas search_one(tb_spelling spelling, const void *call_site)
 {
     tb_host_blas found = {.spelling = spelling}, chosen_host = {.spelling = spelling};
     const int own_bits = tb_spelling_rows[spelling].integer_bits;
@@ -210,6 +237,29 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
     else if (!has_own && (*chosen || !search_well_known(question, &found)))
         found.integer_bits = presumed_bits(question.bits);
     found.nested = found.address && (question.came_from || is_nested(&question));
+    return found;
+}
+
+/* GEMM, spelled alike. */
+static tb_spelling spelling_of_gemm(tb_spelling spelling)
+{
+    const tb_routine routine = tb_spelling_rows[spelling].routine;
+    return (tb_spelling)(spelling + (gemm_of(routine) - routine) * TB_SPELLINGS_A_ROUTINE);
+}
+
+static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
+{
+    tb_host_blas found = search_one(spelling, call_site);
+    const tb_spelling of_gemm = spelling_of_gemm(spelling);
+    if (of_gemm == spelling || found.nested)
+        return found;
+    const tb_host_blas gemm = search_one(of_gemm, call_site);
+    const bool fits = !found.address || gemm.integer_bits == found.integer_bits;
+    if (!gemm.address || gemm.nested || !fits)
+        return found;
+    found.gemm = gemm.address;
+    found.integer_bits = gemm.integer_bits;
+    found.base.multiply = call_host;
     return found;
 }
 
@@ -238,7 +288,8 @@ static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
 static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
     return left->address == right->address && left->spelling == right->spelling &&
-           left->integer_bits == right->integer_bits && left->nested == right->nested;
+           left->gemm == right->gemm && left->integer_bits == right->integer_bits &&
+           left->nested == right->nested;
 }
 
 static const tb_host_blas *keep_host(const tb_host_blas *host)

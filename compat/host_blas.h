@@ -17,7 +17,9 @@
 
 typedef struct tb_host_blas {
     tb_host base;
-    void *address;        /* NULL: the process has no BLAS but ours */
+    void *address; /* NULL: nobody but us has the routine */
+    void *
+        gemm; /* of a routine for a triangle: who has GEMM of the same kind, which does parts of it; or NULL */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
     int integer_bits;     /* 32 or 64, of the caller's integers */
     /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from

@@ -29,4 +29,8 @@ TB_INLINED int64_t tb_integer_at(const tb_host_blas *host, const void *address)
     return narrow;
 }
 
+/* An integer argument of the call that `host` is for, in either calling convention. */
+#define OF_CBLAS(argument)   tb_integer_from(host, argument)
+#define OF_FORTRAN(argument) tb_integer_at(host, argument)
+
 #endif

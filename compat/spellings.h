@@ -43,6 +43,7 @@ typedef enum tb_spelling {
     TB_SPELLING_COUNT,
 } tb_spelling;
 #undef TB_SPELLING
+#define TB_SPELLINGS_A_ROUTINE (TB_SPELLING_COUNT / TB_ROUTINES)
 
 typedef struct tb_spelling_row {
     const char *symbol;

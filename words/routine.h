@@ -10,6 +10,8 @@
  * serves them. */
 typedef enum tb_routine_class {
     TB_CLASS_GEMM,
+    TB_CLASS_RANK_K,   /* SYRK */
+    TB_CLASS_TRIANGLE, /* of the result of GEMM: GEMMT, by LAPACK's name GEMMTR */
 } tb_routine_class;
 
 typedef enum tb_routine {

@@ -6,14 +6,17 @@
 
 #include "words/product.h"
 
+#include <stdbool.h>
+
 typedef struct tb_host tb_host;
 struct tb_host {
-    /* Computes the product; NULL when the process has no BLAS but ours. */
-    void (*multiply)(const tb_host *host, const tb_product *product);
+    /* Computes the product, or says false where no routine of the host is just that product. NULL when the process has no
+     * BLAS but ours. */
+    bool (*multiply)(const tb_host *host, const tb_product *product);
 };
 
-/* Has the host compute the product; where the process has no BLAS but ours, a portable loop does, with
- * rounded sums. */
+/* Has the host compute the product: by its own routine, or by GEMMs of blocks of C, where it has none for the triangle,
+ * or only a part of it is wanted. Where the process has no BLAS but ours, a portable loop does, with rounded sums. */
 void tb_compute_on_host(const tb_product *product, const tb_host *host);
 
 #endif

@@ -10,8 +10,9 @@ static void JOIN(scale, ELEMENT)(const tb_product *product)
     const tb_operand *c = &product->c;
     const REAL beta = (REAL)product->beta.re;
     for (int64_t j = 0; j < c->columns; j++) {
-        REAL *column = tb_at(c, 0, j);
-        for (int64_t i = 0; i < c->rows; i++)
+        const tb_range rows = tb_masked_rows(product, j);
+        REAL *column = tb_at(c, rows.first, j);
+        for (int64_t i = 0; i < rows.count; i++)
             column[i] = beta == 0 ? 0 : beta * column[i];
     }
 }
@@ -21,8 +22,9 @@ static void JOIN(multiply, ELEMENT)(const tb_product *product)
     const tb_operand *a = &product->a, *b = &product->b;
     const REAL alpha = (REAL)product->alpha.re, beta = (REAL)product->beta.re;
     const int64_t step_a = a->transposed ? 1 : a->ld, step_b = b->transposed ? b->ld : 1;
-    for (int64_t j = 0; j < product->n; j++)
-        for (int64_t i = 0; i < product->m; i++) {
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
             const REAL *row = a->transposed ? tb_at(a, 0, i) : tb_at(a, i, 0);
             const REAL *column = b->transposed ? tb_at(b, j, 0) : tb_at(b, 0, j);
             REAL *c = tb_at(&product->c, i, j), sum = 0;
@@ -30,6 +32,20 @@ static void JOIN(multiply, ELEMENT)(const tb_product *product)
                 sum += row[l * step_a] * column[l * step_b];
             *c = alpha * sum + (beta == 0 ? 0 : beta * *c);
         }
+    }
+}
+
+/* C := product + beta * C, the product lying in a small matrix that is full. */
+static void JOIN(merge, ELEMENT)(const tb_product *product, const tb_operand *computed)
+{
+    const REAL beta = (REAL)product->beta.re;
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        const REAL *from = tb_at(computed, rows.first, j);
+        REAL *to = tb_at(&product->c, rows.first, j);
+        for (int64_t i = 0; i < rows.count; i++)
+            to[i] = beta == 0 ? from[i] : from[i] + beta * to[i];
+    }
 }
 
 #undef JOIN

@@ -19,19 +19,57 @@
 
 static const struct {
     void (*scale)(const tb_product *product), (*multiply)(const tb_product *product);
+    void (*merge)(const tb_product *product, const tb_operand *computed);
 } portable[TB_ELEMENTS] = {
-    [TB_FP32] = {scale_fp32, multiply_fp32},
-    [TB_FP64] = {scale_fp64, multiply_fp64},
+    [TB_FP32] = {scale_fp32, multiply_fp32, merge_fp32},
+    [TB_FP64] = {scale_fp64, multiply_fp64, merge_fp64},
 };
+
+/* Of a block through which the mask's edge goes: what lies on a thread's stack. */
+#define EDGE_EXTENT 32
+
+/* Computed as a full one beside C, and merged. False where the host has no GEMM. */
+static bool multiply_edge(const tb_product *product, const tb_host *host)
+{
+    double memory[EDGE_EXTENT * EDGE_EXTENT];
+    tb_product full = *product;
+    full.mask = TB_FULL;
+    full.beta = (tb_scalar){0, 0};
+    full.c.data = memory;
+    full.c.ld = EDGE_EXTENT;
+    if (!host->multiply(host, &full))
+        return false;
+    portable[tb_element_of(product)].merge(product, &full.c);
+    return true;
+}
+
+static bool multiply_half(const tb_product *product, const tb_host *host, bool second)
+{
+    const bool rows = product->m > product->n;
+    const int64_t extent = rows ? product->m : product->n, half = extent / 2;
+    const tb_range range = second ? (tb_range){half, extent - half} : (tb_range){0, half};
+    const tb_product part = rows ? tb_rows_of(product, range) : tb_columns_of(product, range);
+    tb_compute_on_host(&part, host);
+    return true;
+}
+
+/* By GEMMs: halves of halves, until a block lies within the mask or is small. */
+static bool multiply_by_blocks(const tb_product *product, const tb_host *host)
+{
+    if (product->mask == TB_FULL)
+        return false;
+    if (product->m <= EDGE_EXTENT && product->n <= EDGE_EXTENT)
+        return multiply_edge(product, host);
+    return multiply_half(product, host, false) && multiply_half(product, host, true);
+}
 
 void tb_compute_on_host(const tb_product *product, const tb_host *host)
 {
-    if (product->m == 0 || product->n == 0)
+    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product))
         return;
-    if (host->multiply)
-        host->multiply(host, product);
-    else
-        portable[tb_element_of(product)].multiply(product);
+    if (host->multiply && (host->multiply(host, product) || multiply_by_blocks(product, host)))
+        return;
+    portable[tb_element_of(product)].multiply(product);
 }
 
 tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)

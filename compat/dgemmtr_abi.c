@@ -1,0 +1,4 @@
+#define ROUTINE DGEMMTR
+#define NAME    dgemmtr
+#define REAL    double
+#include "compat/triangle_abi.h"

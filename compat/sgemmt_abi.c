@@ -1,0 +1,4 @@
+#define ROUTINE SGEMMT
+#define NAME    sgemmt
+#define REAL    float
+#include "compat/triangle_abi.h"

@@ -1,0 +1,4 @@
+#define ROUTINE SGEMMTR
+#define NAME    sgemmtr
+#define REAL    float
+#include "compat/triangle_abi.h"

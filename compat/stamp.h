@@ -1,0 +1,124 @@
+/* A routine under every name that programs call it by: a function stamped for each spelling. A class's header (gemm_abi.h,
+ * rank_k_abi.h, triangle_abi.h) includes this at its end, when it has said what is particular to the class:
+ *
+ *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element; by the file that includes the header
+ *   CBLAS_PARAMETERS, CBLAS_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS
+ *   LENGTH_PARAMETERS, LENGTHS     of the strings, hidden behind Fortran's arguments
+ *   EXTENTS(read)                  m, n and k of the product, each read from its argument
+ *   OPERANDS                       addresses of A, B and C
+ *   call_cblas, call_fortran       put a product into a call of the host's routine
+ *   canonicalize_cblas, canonicalize_fortran   make a product of a call: 0, or the number of an irregular argument
+ *
+ * A call either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small
+ * calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's own. Going on is the
+ * last thing that a CBLAS function does, so that it compiles to a jump: the host returns, or unwinds,
+ * straight to the caller, and nothing has to be put right afterwards. What is stamped knows most small calls
+ * at a glance and calls nothing for them; all else it leaves, by a jump too, to one function per calling
+ * convention.
+ */
+
+const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
+
+/* ---- Being called ----------------------------------------------------------------------------------------- */
+
+/* Whether the call is known at a glance to be for the caller's own BLAS, before its arguments have been looked at
+ * closely. */
+TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, REAL alpha,
+                                    const REAL *a, const REAL *b, const REAL *c)
+{
+    return host->nested || (host->address && tb_is_small(m, n, k, alpha != 0) && tb_are_the_hosts(a, b, c));
+}
+
+TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, REAL alpha,
+                                const REAL *a, const REAL *b, const REAL *c)
+{
+    return host->nested || (host->address && tb_stays_on_host(m, n, k, alpha != 0, a, b, c));
+}
+
+/* number is 0 and the product complete, or it is that of an irregular argument. */
+TB_INLINED bool is_settled(const tb_host_blas *host, int number, const tb_product *product)
+{
+    if (number == 0)
+        tb_multiply(product, &host->base);
+    else if (host->address)
+        return false;
+    else
+        tb_report_irregular(host->spelling, number);
+    return true;
+}
+
+TB_INLINED bool settles_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    tb_product product;
+    if (goes_on_at_once(host, EXTENTS(OF_CBLAS), alpha, OPERANDS))
+        return false;
+    const int number = canonicalize_cblas(&product, host, CBLAS_ARGUMENTS);
+    return is_settled(host, number, &product);
+}
+
+TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    tb_product product;
+    if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), *alpha, OPERANDS))
+        return false;
+    const int number = canonicalize_fortran(&product, host, FORTRAN_ARGUMENTS);
+    return is_settled(host, number, &product);
+}
+
+/* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there
+ * from being a jump. (A signal handler that calls the routine just then would be taken for it; no BLAS may be called
+ * from one.) */
+static _Thread_local struct {
+    tb_spelling spelling;
+    const void *call_site;
+} caller __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
+{
+    if (tb_may_be_probe((double)alpha, (double)beta) && tb_notice_probe(caller.spelling, c))
+        return;
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    if (!settles_cblas(host, CBLAS_ARGUMENTS))
+        ((function){host->address}).cblas(CBLAS_ARGUMENTS);
+}
+
+/* Only the visible arguments are there for certain: many C callers pass no string lengths. */
+static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
+{
+    if (tb_may_be_probe((double)*alpha, (double)*beta) && tb_notice_probe(caller.spelling, c))
+        return;
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    if (!settles_fortran(host, FORTRAN_ARGUMENTS))
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+}
+
+#define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
+    TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
+    {                                                                                                        \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
+        if (host && goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), alpha, OPERANDS)) {                         \
+            ((function){host->address}).cblas(CBLAS_ARGUMENTS);                                              \
+            return;                                                                                          \
+        }                                                                                                    \
+        caller.spelling = TB_SPELLING_##symbol;                                                              \
+        caller.call_site = call_site;                                                                        \
+        look_closely_cblas(CBLAS_ARGUMENTS);                                                                 \
+    }
+
+#define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
+    TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
+    {                                                                                                        \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
+        if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), *alpha, OPERANDS)) {                      \
+            ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
+            return;                                                                                          \
+        }                                                                                                    \
+        caller.spelling = TB_SPELLING_##symbol;                                                              \
+        caller.call_site = call_site;                                                                        \
+        look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
+    }
+
+#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
+STAMP_ALL(ROUTINE, NAME)

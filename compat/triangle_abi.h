@@ -1,0 +1,75 @@
+/* GEMMT, which LAPACK calls GEMMTR, as stamp.h wants it. Included once for each routine by a file of its own. */
+#include "compat/arguments.h"
+#include "compat/forwarders.h"
+#include "compat/host_blas.h"
+#include "compat/host_calls.h"
+#include "compat/integer_arguments.h"
+#include "lib/call/multiply.h"
+
+#define JOIN_(x, y) x##y
+#define JOIN(x, y)  JOIN_(x, y)
+#define TB_ROUTINE_ JOIN(TB_, ROUTINE)
+
+#define CBLAS_PARAMETERS                                                                                     \
+    int layout, int triangle, int transpose_a, int transpose_b, int64_t n, int64_t k, REAL alpha,            \
+        const REAL *a, int64_t lda, const REAL *b, int64_t ldb, REAL beta, REAL *c, int64_t ldc
+#define CBLAS_ARGUMENTS layout, triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+#define FORTRAN_PARAMETERS                                                                                   \
+    const char *triangle, const char *transpose_a, const char *transpose_b, const void *n, const void *k,    \
+        const REAL *alpha, const REAL *a, const void *lda, const REAL *b, const void *ldb, const REAL *beta, \
+        REAL *c, const void *ldc
+#define FORTRAN_ARGUMENTS triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+
+#define LENGTH_PARAMETERS size_t length_triangle, size_t length_a, size_t length_b
+#define LENGTHS           1, 1, 1
+#define EXTENTS(read)     read(n), read(n), read(k)
+#define OPERANDS          a, b, c
+
+typedef void cblas_function(CBLAS_PARAMETERS);
+/* A Fortran routine may expect the lengths of its strings behind its arguments. */
+typedef void fortran_function(FORTRAN_PARAMETERS, LENGTH_PARAMETERS);
+
+typedef union function {
+    void *address;
+    cblas_function *cblas;
+    fortran_function *fortran;
+} function;
+
+static void call_cblas(void *address, const tb_product *p)
+{
+    const function host = {address};
+    host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER,
+               TB_NO_TRANSPOSE + p->a.transposed, TB_NO_TRANSPOSE + p->b.transposed, p->n, p->k,
+               (REAL)p->alpha.re, p->a.data, p->a.ld, p->b.data, p->b.ld, (REAL)p->beta.re, p->c.data,
+               p->c.ld);
+}
+
+static void call_fortran(void *address, const tb_product *p)
+{
+    const function host = {address};
+    const REAL alpha = (REAL)p->alpha.re, beta = (REAL)p->beta.re;
+    host.fortran(p->mask == TB_LOWER ? "L" : "U", p->a.transposed ? "T" : "N", p->b.transposed ? "T" : "N",
+                 &p->n, &p->k, &alpha, p->a.data, &p->a.ld, p->b.data, &p->b.ld, &beta, p->c.data, &p->c.ld,
+                 1, 1, 1);
+}
+
+#define GIVEN(read, of)                                                                                      \
+    {                                                                                                        \
+        .routine = TB_ROUTINE_, .n = read(n), .k = read(k), .alpha = (double)of alpha, .a = a,               \
+        .lda = read(lda), .b = b, .ldb = read(ldb), .beta = (double)of beta, .c = c, .ldc = read(ldc)        \
+    }
+
+TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_CBLAS, );
+    return tb_triangle_of_cblas(layout, triangle, transpose_a, transpose_b, &given, product);
+}
+
+TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_FORTRAN, *);
+    return tb_triangle_of_fortran(*triangle, *transpose_a, *transpose_b, &given, product);
+}
+
+#include "compat/stamp.h"
