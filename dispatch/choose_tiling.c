@@ -131,7 +131,8 @@ bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_til
     if (tb_cut_whole(product, budget, tiling))
         return true;
     *tiling = (tb_tiling){.slab_k = choose_slab(product)};
-    int64_t blocks = tb_volume(product) < TWO_BLOCKS_VOLUME ? 1 : 2;
+    const bool in_one = tb_volume(product) < TWO_BLOCKS_VOLUME || tb_has_one_operand(product);
+    int64_t blocks = in_one ? 1 : 2;
     int64_t block_m = tb_smaller(product->m, rows_most);
     int64_t block_n = tb_smaller(tb_round_up(tb_pieces(product->n, blocks), kernel->tile_n), product->n);
     block_n = tb_smaller(block_n, rows_most);

@@ -72,10 +72,20 @@ static double bytes(const tb_operand *operand)
     return (double)tb_bytes_of(operand->element) * (double)operand->rows * (double)operand->columns;
 }
 
+static double bytes_of_c(const tb_product *product)
+{
+    return (double)tb_bytes_of(product->c.element) * tb_masked_elements(product);
+}
+
+static double bytes_of_b(const tb_product *product)
+{
+    return tb_has_one_operand(product) ? 0 : bytes(&product->b);
+}
+
 static double bytes_in(const tb_product *product)
 {
-    const double in = bytes(&product->a) + bytes(&product->b);
-    return tb_is_zero(product->beta) ? in : in + bytes(&product->c);
+    const double in = bytes(&product->a) + bytes_of_b(product);
+    return tb_is_zero(product->beta) ? in : in + bytes_of_c(product);
 }
 
 static double known_ratio(double ratio)
@@ -93,7 +103,7 @@ double tb_host_seconds(const tb_product *product, const tb_machine *machine)
 {
     int cores = machine->host_cores > 0 ? machine->host_cores : 1;
     double arithmetic = flop(product) / (host_flops_per_core(tb_element_of(product)) * cores);
-    double traffic = (bytes_in(product) + bytes(&product->c)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
+    double traffic = (bytes_in(product) + bytes_of_c(product)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
     return known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
 }
 
@@ -110,10 +120,10 @@ static double host_copies(const tb_product *product, const tb_facts *facts)
 {
     const tb_place *places = facts->places;
     const bool reads_c = !tb_is_zero(product->beta);
-    const double c = bytes(&product->c);
+    const double c = bytes_of_c(product);
     const double returned = places[TB_C].memory == TB_MEMORY_PINNED && reads_c ? c : 0;
     return returned + pageable(&places[TB_A], bytes(&product->a)) +
-           pageable(&places[TB_B], bytes(&product->b)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
+           pageable(&places[TB_B], bytes_of_b(product)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
 }
 
 static double copy_rate(const tb_machine *machine, int devices)
@@ -138,7 +148,7 @@ static double overlapped(double in, double out, double work, double copying)
 static double part_seconds(const tb_product *block, const tb_chip *chip, const tb_kernel *kernel,
                            double copying)
 {
-    return overlapped(bytes_in(block) / chip->link_in, bytes(&block->c) / chip->link_out,
+    return overlapped(bytes_in(block) / chip->link_in, bytes_of_c(block) / chip->link_out,
                       SLAB_FACTOR * tb_kernel_seconds(kernel, block, chip), copying);
 }
 
@@ -164,7 +174,7 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
 {
     const tb_machine *machine = &facts->machine;
     const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
-    double in = bytes_in(product) / chip->link_in, out = bytes(&product->c) / chip->link_out;
+    double in = bytes_in(product) / chip->link_in, out = bytes_of_c(product) / chip->link_out;
     double work = 0;
     if (machine->chip_count == 0)
         work = flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY);

@@ -82,7 +82,8 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
     const int64_t bytes = element_bytes(product) * m * k;
     const int64_t piece = tb_smaller(tb_larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
     const int64_t count = tb_larger(bytes / piece, 1);
-    const bool rows = product->a.transposed && count > 1;
+    /* Of one operand a run of k brings what the first block needs of B. */
+    const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
     tiling->piece_m = tiling->band_m;
     tiling->slab_k =
         rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), TB_SLAB_K_MULTIPLE), k);

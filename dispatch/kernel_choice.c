@@ -89,12 +89,14 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     const uint64_t flags = (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
                            (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 |
                            (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
-                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16;
+                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
+                           (uint64_t)product->mask << 24;
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,
                               (uint64_t)product->a.ld,
                               (uint64_t)product->b.ld,
+                              (uint64_t)product->diagonal,
                               flags,
                               (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
                               (uintptr_t)chip->clusters,

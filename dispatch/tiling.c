@@ -24,6 +24,13 @@ static double matrix_bytes(int64_t rows, int64_t columns, tb_element element)
     return (double)tb_bytes_of(element) * (double)tb_pitched(rows, element) * (double)columns;
 }
 
+/* All of both are there with whole, and also where one block of C has all rows and columns, so that their slabs are one. */
+bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling)
+{
+    const bool one_block = tiling->block_m >= product->m && tiling->block_n >= product->n;
+    return (tiling->whole || one_block) && tb_has_one_operand(product);
+}
+
 /* Bands of C, and of A where it is not transposed, have places of their own. */
 static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
 {
@@ -31,9 +38,12 @@ static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
     const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
     const int64_t bands = tiling->apart ? tb_pieces(m, tiling->band_m) : 1;
     const int64_t band_m = tiling->apart ? tiling->band_m : m;
+    const double c = matrix_bytes(band_m, bands * n, element);
+    const double b = product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element);
+    if (tb_has_one_operand(product))
+        return b + c;
     return (product->a.transposed ? matrix_bytes(k, m, element) : matrix_bytes(band_m, bands * k, element)) +
-           (product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element)) +
-           matrix_bytes(band_m, bands * n, element);
+           b + c;
 }
 
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
@@ -41,8 +51,9 @@ double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
     const tb_element element = tb_element_of(product);
     if (tiling->whole)
         return whole_bytes(product, tiling);
+    const int64_t ring_b = tb_shares_operand(product, tiling) ? 0 : tiling->ring_b;
     return (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element) +
-           (double)tiling->ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element) +
+           (double)ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element) +
            matrix_bytes(tiling->block_m, tiling->ring_c * tiling->block_n, element);
 }
 
@@ -50,13 +61,18 @@ double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
 {
     const double loads_a =
         tiling->ring_a < tiling->slabs ? (double)tb_pieces(product->n, tiling->block_n) : 1;
+    if (tb_shares_operand(product, tiling))
+        return (double)tb_operand_bytes(&product->a);
     return (double)tb_operand_bytes(&product->a) * loads_a +
            (double)tb_operand_bytes(&product->b) * (double)tb_pieces(product->m, tiling->block_m);
 }
 
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k)
 {
-    return tb_sized_like(product, m, n, k, tb_pitched(tb_larger(tb_larger(m, n), k), tb_element_of(product)));
+    tb_product part =
+        tb_sized_like(product, m, n, k, tb_pitched(tb_larger(tb_larger(m, n), k), tb_element_of(product)));
+    part.mask = TB_FULL; /* where it lies in a triangle nobody says */
+    return part;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */

@@ -76,6 +76,9 @@ typedef struct tb_launch_size {
 int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
                     tb_launch_size sizes[TB_LAUNCH_SIZES]);
 
+/* Whether A and B are one matrix that has one place on the device, from which both are read. */
+bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
+
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
 

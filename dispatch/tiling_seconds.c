@@ -97,7 +97,7 @@ static void serve_all(simulation *simulation)
 }
 
 /* Columns that have been computed, as far as one slot takes them. */
-static void give_back(simulation *simulation, int64_t rows, int64_t columns)
+static void give_back(simulation *simulation, int64_t rows, int64_t columns, double share)
 {
     const tb_budget *budget = simulation->budget;
     const int64_t in_slot = simulation->slot_elements / tb_larger(rows, 1);
@@ -107,7 +107,7 @@ static void give_back(simulation *simulation, int64_t rows, int64_t columns)
             serve_all(simulation);
         simulation->parcels[simulation->computed++ % PARCELS] =
             (parcel){simulation->computing + RETURN_SECONDS,
-                     bytes(simulation, rows, tb_smaller(most, columns - column))};
+                     share * bytes(simulation, rows, tb_smaller(most, columns - column))};
     }
 }
 
@@ -174,16 +174,27 @@ static const tb_known_size *size_of(const simulation *simulation, int64_t m, int
     return size;
 }
 
-static void multiply(simulation *simulation, const tb_step *step, int64_t columns)
+/* Of a rectangle of C, the share that the mask leaves. */
+static double share_of(const simulation *simulation, tb_range rows, tb_range columns)
+{
+    if (simulation->product->mask == TB_FULL)
+        return 1;
+    const tb_product part = tb_subproduct(simulation->product, rows, columns, (tb_range){0, 0});
+    return tb_masked_elements(&part) / ((double)rows.count * (double)columns.count);
+}
+
+static void multiply(simulation *simulation, const tb_step *step, int64_t columns, double share)
 {
     const int64_t m = step->rows.count, k = step->k.count;
+    if (share <= 0)
+        return;
     const tb_known_size *size = size_of(simulation, m, columns, k);
     const bool again = simulation->a_row == step->rows.first && simulation->a_rows == m &&
                        simulation->a_k == k && !step->brings_a;
-    double seconds = GAP_SECONDS + size->seconds - (again ? size->seconds_of_a : 0);
+    double seconds = GAP_SECONDS + share * (size->seconds - (again ? size->seconds_of_a : 0));
     /* What something is added to is read while nothing else goes on. */
     if (step->k.first > 0 || !tb_is_zero(simulation->product->beta))
-        seconds += bytes(simulation, m, columns) / simulation->budget->chip->memory_rate;
+        seconds += share * bytes(simulation, m, columns) / simulation->budget->chip->memory_rate;
     simulation->thread += LAUNCH_THREAD_SECONDS;
     simulation->computing =
         later(simulation->computing, later(simulation->loading, simulation->thread)) + seconds;
@@ -211,9 +222,11 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
         bring(&simulation, &step);
         for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
             const int64_t columns = tb_smaller(step.panel_n, step.columns.count - column);
-            multiply(&simulation, &step, columns);
+            const tb_range range = {step.columns.first + column, columns};
+            multiply(&simulation, &step, columns, share_of(&simulation, step.rows, range));
             if (step.completes)
-                give_back(&simulation, rows, columns);
+                give_back(&simulation, rows, columns,
+                          share_of(&simulation, (tb_range){step.rows.first, rows}, range));
             step.brings_a = false;
         }
         serve(&simulation);

@@ -121,6 +121,19 @@ static inline tb_range tb_masked_rows(const tb_product *product, int64_t column)
     return (tb_range){first, end - first};
 }
 
+/* Of these rows, those that belong to the mask in any of these columns: from the first to the last. */
+static inline tb_range tb_masked_box(const tb_product *product, tb_range rows, tb_range columns)
+{
+    const tb_range left = tb_masked_rows(product, columns.first),
+                   right = tb_masked_rows(product, columns.first + columns.count - 1);
+    int64_t first = left.first < right.first ? left.first : right.first;
+    int64_t end = left.first + left.count, other_end = right.first + right.count;
+    end = end > other_end ? end : other_end;
+    first = first > rows.first ? first : rows.first;
+    end = end < rows.first + rows.count ? end : rows.first + rows.count;
+    return (tb_range){first, end > first ? end - first : 0};
+}
+
 /* Whether no element of C belongs to the mask. */
 static inline bool tb_is_masked_out(const tb_product *product)
 {

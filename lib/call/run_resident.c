@@ -194,10 +194,14 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 /* No work is in flight. Where there is no copy, the host or another kernel begins with what does not count. */
 static void restore_c(const tb_product *product, const held *held)
 {
-    const size_t column_bytes = tb_column_bytes(&product->c);
-    for (int64_t j = 0; held->saved_c && j < product->n; j++)
-        memcpy(tb_at(&product->c, 0, j), (const char *)held->saved_c + (size_t)j * column_bytes,
-               column_bytes);
+    tb_operand saved = product->c;
+    saved.data = held->saved_c;
+    saved.ld = saved.rows;
+    for (int64_t j = 0; held->saved_c && j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        memcpy(tb_at(&product->c, rows.first, j), tb_at(&saved, rows.first, j),
+               (size_t)rows.count * tb_bytes_of(saved.element));
+    }
 }
 
 /* ---- The call --------------------------------------------------------------------------------------------- */

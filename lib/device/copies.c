@@ -23,6 +23,23 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
     return tb_issue_copy(stream, &copy);
 }
 
+tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
+                         const tb_operand *from, void *target, int64_t target_ld)
+{
+    tb_operand to = *from;
+    to.data = target;
+    to.ld = target_ld;
+    if (product->mask == TB_FULL)
+        return tb_copy_operand(stream, direction, from, target, target_ld);
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        const tb_operand column = tb_rectangle(from, rows.first, j, rows.count, 1);
+        if (rows.count > 0)
+            TB_TRY(tb_copy_operand(stream, direction, &column, tb_at(&to, rows.first, j), target_ld));
+    }
+    return TB_OK;
+}
+
 tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
                            tb_buffer *buffer)
 {

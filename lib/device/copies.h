@@ -4,7 +4,7 @@
 
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
-#include "words/operand.h"
+#include "words/product.h"
 
 /* Every copy of operands goes through here, so that bytes moved over the link are counted. */
 tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
@@ -12,6 +12,10 @@ tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
 /* Enqueues a copy of the operand, all of which is stored, to target, whose columns lie target_ld elements apart. */
 tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_operand *operand, void *target,
                           int64_t target_ld);
+
+/* The same for what belongs to the product's mask of a matrix like its C, column by column where that is not all of it. */
+tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
+                         const tb_operand *from, void *target, int64_t target_ld);
 
 /* Takes a pitched buffer on the device for the operand, enqueues the copy into it, and lets *operand describe
  * the copy. */

@@ -111,8 +111,26 @@ static void copy_bytes(const tb_host_copy *copy, char *target, const char *sourc
         memcpy(target, source, bytes);
 }
 
+static void copy_stairs(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    const tb_stairs *stairs = &copy->stairs;
+    const int64_t all = (int64_t)copy->row_bytes;
+    for (size_t row = first; row < first + rows; row++) {
+        const int64_t edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
+        const int64_t begin = stairs->ends || edge < 0 ? 0 : edge,
+                      end = stairs->ends && edge < all ? edge : all;
+        if (begin < end)
+            copy_bytes(copy, copy->target + row * copy->target_pitch + begin,
+                       copy->source + row * copy->source_pitch + begin, (size_t)(end - begin));
+    }
+}
+
 static void copy_rows(const tb_host_copy *copy, size_t first, size_t rows)
 {
+    if (copy->stairs.step_bytes > 0) {
+        copy_stairs(copy, first, rows);
+        return;
+    }
     char *target = copy->target + first * copy->target_pitch;
     const char *source = copy->source + first * copy->source_pitch;
     size_t row_bytes = copy->row_bytes;
@@ -384,7 +402,9 @@ static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
 {
     *job = (tb_copy_job){.copy = *copy,
                          .compares = compares,
-                         .rows_a_piece = copy->row_bytes < PIECE_BYTES ? PIECE_BYTES / copy->row_bytes : 1};
+                         .rows_a_piece = copy->row_bytes > 0 && copy->row_bytes < PIECE_BYTES
+                                             ? PIECE_BYTES / copy->row_bytes
+                                             : 1};
     if (copy->rows * copy->row_bytes <= ALONE_BYTES) {
         do_piece(job, 0, copy->rows);
         atomic_init(&job->next_row, copy->rows);

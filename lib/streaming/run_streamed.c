@@ -82,8 +82,10 @@ static tb_passage passage(const tb_product *product, const tb_plan *plan, tb_rol
     const tb_place *place = &plan->places[role];
     if (role == TB_C && !tb_is_zero(product->beta) && place->memory != TB_MEMORY_DEVICE)
         return TB_BY_SLOTS;
-    if (tb_is_on_device(place))
+    if (tb_is_on_device(place) || (role == TB_B && tb_has_one_operand(product)))
         return TB_NO_PASSAGE;
+    if (role == TB_C && product->mask != TB_FULL)
+        return TB_BY_SLOTS; /* the link would write more than the mask */
     return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
 }
 
@@ -115,6 +117,8 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
     const tb_budget *b = &known->budget;
     return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
            p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
+           p->mask == product->mask && p->diagonal == product->diagonal &&
+           tb_has_one_operand(p) == tb_has_one_operand(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
            b->copy_rate == budget->copy_rate &&
@@ -340,7 +344,7 @@ static tb_status compute_fetched(tb_stream *stream, const tb_product *product, c
     finish_on_host(&fetched, done, host);
     if (!copies[TB_C])
         return TB_OK;
-    TB_TRY(tb_copy_operand(stream, TB_HOST_TO_DEVICE, &fetched.c, product->c.data, product->c.ld));
+    TB_TRY(tb_copy_masked(stream, TB_HOST_TO_DEVICE, product, &fetched.c, product->c.data, product->c.ld));
     return tb_device.synchronize(stream);
 }
 

@@ -22,8 +22,9 @@ static void place_like(const tb_stream_run *run, tb_role role, tb_product *part)
     tb_operand *operand = &part->operands[role];
     if (tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return;
-    operand->data = run->operands[role].buffer.memory;
-    operand->ld = whole ? run->operands[role].ld : tb_pitched(operand->rows, operand->element);
+    const tb_stream_operand *there = &run->operands[tb_place_of(run, role)];
+    operand->data = there->buffer.memory;
+    operand->ld = whole ? there->ld : tb_pitched(operand->rows, operand->element);
 }
 
 /* A product of that size, as multiply will see it. */
@@ -37,9 +38,32 @@ static tb_product part_like(const tb_stream_run *run, const tb_launch_size *size
     return part;
 }
 
+/* Parts of a triangle differ by where they lie, too. */
+static tb_status take_workspace_by_steps(tb_stream_run *run)
+{
+    const tb_product *product = run->product;
+    const int64_t count = tb_step_count(product, run->tiling);
+    for (int64_t i = 0; i < count; i++) {
+        const tb_step step = tb_step_at(product, run->tiling, i);
+        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
+            const tb_range columns = {step.columns.first + column,
+                                      tb_smaller(step.panel_n, step.columns.count - column)};
+            tb_product part = tb_subproduct(product, step.rows, columns, step.k);
+            place_like(run, TB_A, &part);
+            place_like(run, TB_B, &part);
+            if (!tb_is_masked_out(&part))
+                TB_TRY(need_workspace(
+                    run, tb_device.prepare(run->pipeline->compute, run->kernel, &part).workspace));
+        }
+    }
+    return TB_OK;
+}
+
 /* Before there is any such work: enough for all products that follow. */
 tb_status tb_take_workspace(tb_stream_run *run)
 {
+    if (run->product->mask != TB_FULL && run->tiling->whole)
+        return take_workspace_by_steps(run);
     tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
     for (int i = 0; i < count; i++) {
@@ -52,6 +76,8 @@ tb_status tb_take_workspace(tb_stream_run *run)
 static tb_status multiply(tb_stream_run *run, const tb_product *part)
 {
     tb_pipeline *pipeline = run->pipeline;
+    if (tb_is_masked_out(part))
+        return TB_OK;
     const tb_schedule schedule = tb_device.prepare(pipeline->compute, run->kernel, part);
     TB_TRY(need_workspace(run, schedule.workspace));
     const tb_product *last = &run->multiplied;

@@ -55,6 +55,7 @@ typedef struct transfer {
     size_t pitch;        /* of columns in a slot, in bytes */
     tb_cached_operand *cached;
     tb_strip *strip;      /* NULL: nothing is remembered of it */
+    tb_stairs stairs;     /* of C: what the mask leaves out is not read */
     int64_t first_column; /* of the operand's */
 } transfer;
 
@@ -101,6 +102,8 @@ static void begin_filling(const tb_stream_run *run, const transfer *transfer, tb
     tb_strip *strip = transfer->strip;
     const size_t column_bytes = tb_column_bytes(from);
     const int64_t of_operand = transfer->first_column + column;
+    tb_stairs stairs = transfer->stairs;
+    stairs.edge_bytes += column * stairs.step_bytes;
     const tb_host_copy copy = {
         .target = slot->pinned.memory,
         .target_pitch = transfer->pitch,
@@ -109,6 +112,7 @@ static void begin_filling(const tb_stream_run *run, const transfer *transfer, tb
         .row_bytes = column_bytes,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .stairs = stairs,
         .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
     slot->upload = (tb_copy){
@@ -155,6 +159,14 @@ static bool needs_slots(tb_stream_run *run, const transfer *transfer)
     return false;
 }
 
+/* The mask's edge in a rectangle of C. */
+static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangle)
+{
+    const tb_operand *c = &product->c;
+    const int64_t offset = ((char *)rectangle->data - (char *)c->data) / (int64_t)tb_bytes_of(c->element);
+    return tb_stairs_in(product, offset % c->ld, offset / c->ld);
+}
+
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
@@ -163,8 +175,9 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         return TB_OK;
     if (tb_is_on_device(place))
         return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
-    const transfer transfer =
-        make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
+    transfer transfer = make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
+    if (role == TB_C)
+        transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
     return load_through_slots(run, &transfer);

@@ -14,9 +14,10 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
     const tb_place *place = &run->plan->places[role];
     const tb_operand *operand = &run->product->operands[role];
-    return role != TB_C && run->pipeline->channel == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
-           tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 && !tb_is_on_device(place) &&
-           !place->write_combined && tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
+    return role != TB_C && tb_place_of(run, role) == role && run->pipeline->channel == 0 &&
+           tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
+           !tb_is_on_device(place) && !place->write_combined &&
+           tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
            2 * tb_operand_bytes(operand) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
@@ -61,7 +62,7 @@ static tb_status take_whole(tb_stream_run *run)
     for (int i = 0; i < TB_ROLES; i++) {
         static const tb_role order[TB_ROLES] = {TB_C, TB_A, TB_B};
         tb_buffer *buffer = &run->operands[order[i]].buffer;
-        if (!buffer->memory)
+        if (!buffer->memory && tb_place_of(run, order[i]) == order[i])
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
     }
     return TB_OK;
@@ -84,7 +85,7 @@ static tb_status take_rings(tb_stream_run *run)
     };
     TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_C], &operands[TB_C].buffer));
     TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_A], &operands[TB_A].buffer));
-    return tb_take_buffer(device, (size_t)bytes[TB_B], &operands[TB_B].buffer);
+    return run->one_operand ? TB_OK : tb_take_buffer(device, (size_t)bytes[TB_B], &operands[TB_B].buffer);
 }
 
 void tb_lay_out(tb_stream_run *run)

@@ -42,7 +42,7 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     size_t bytes = 0;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
-        if (by_slots && (role != TB_C || !tb_is_zero(run->product->beta)))
+        if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
             bytes += tb_operand_bytes(&run->product->operands[role]);
     }
     return bytes;
@@ -148,6 +148,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, co
         .pipeline = pipeline, .product = product, .plan = plan, .kernel = kernel, .tiling = tiling};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
+    run.one_operand = tb_shares_operand(product, tiling);
     run.all = (product->m + tiling->band_m - 1) / tiling->band_m * product->n;
     tb_lay_out(&run);
     run.bytes_in = slot_bytes_in(&run);

@@ -17,16 +17,18 @@ static tb_event **panel_event(const tb_stream_run *run, int panel)
 static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
 {
     tb_stream *unload = run->pipeline->unload;
-    const tb_operand to = tb_program_columns(run, run->sent, slot->columns);
-    tb_operand columns = to;
-    columns.data = tb_device_column(run, run->sent);
+    const tb_returned returned = tb_columns_to_return(run, run->sent, slot->columns);
+    const tb_operand *to = &returned.program;
+    tb_operand columns = *to;
+    columns.data = returned.there;
     columns.ld = run->operands[TB_C].ld;
     if (tb_skips_slots(run)) {
         TB_TRY(tb_need_event(run->pipeline, &slot->done));
-        TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, to.data, to.ld));
+        TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, to->data, to->ld));
     } else {
         TB_TRY(tb_need_slot(run->pipeline, slot));
-        TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, columns.rows));
+        if (columns.rows > 0)
+            TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, columns.rows));
     }
     return tb_device.record(slot->done, unload);
 }
@@ -90,7 +92,8 @@ static tb_slot *next_out(const tb_stream_run *run)
 /* While one slot is emptied the next is waited for. */
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
-    const tb_operand columns = tb_program_columns(run, run->handed, slot->columns);
+    const tb_returned returned = tb_columns_to_return(run, run->handed, slot->columns);
+    const tb_operand columns = returned.program;
     run->handed += slot->columns;
     run->emptying++;
     if (tb_skips_slots(run)) {
@@ -104,6 +107,7 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
         .source_pitch = tb_column_bytes(&columns),
         .row_bytes = tb_column_bytes(&columns),
         .rows = (size_t)slot->columns,
+        .stairs = returned.stairs,
         .past_caches = tb_operand_bytes(&run->product->c) > CACHES_BYTES,
     };
     tb_copy_begin(&slot->job, &copy);
@@ -151,7 +155,8 @@ tb_status tb_return_on_device(tb_stream_run *run)
     tb_operand whole = *to;
     whole.data = run->operands[TB_C].buffer.memory;
     whole.ld = run->operands[TB_C].ld;
-    TB_TRY(tb_copy_operand(run->pipeline->compute, TB_DEVICE_TO_DEVICE, &whole, to->data, to->ld));
+    TB_TRY(
+        tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole, to->data, to->ld));
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
     run->returned = run->computed = run->all;
     return TB_OK;

@@ -4,6 +4,7 @@
 
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
+#include "lib/streaming/copy_threads.h"
 #include "lib/streaming/pipeline.h"
 
 /* An operand on the device. */
@@ -23,6 +24,7 @@ typedef struct tb_stream_run {
     const tb_tiling *tiling;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
+    bool one_operand; /* B is A, read the other way, and is found where A lies */
     bool whole_c;     /* C has all of its columns on the device */
     int64_t all;      /* columns of bands that C has */
     int64_t computed; /* columns of bands that have been computed */
@@ -69,7 +71,8 @@ static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
 /* Whether the link writes into C itself. */
 static inline bool tb_skips_slots(const tb_stream_run *run)
 {
-    return run->plan->places[TB_C].memory == TB_MEMORY_PINNED && tb_is_zero(run->product->beta);
+    return run->plan->places[TB_C].memory == TB_MEMORY_PINNED && tb_is_zero(run->product->beta) &&
+           run->product->mask == TB_FULL;
 }
 
 /* Whether C is written where it lies, by the device and in one step. Managed memory only where beta is 0:
@@ -83,14 +86,22 @@ static inline bool tb_returns_on_device(const tb_stream_run *run)
 /* Whether the operand's bands of rows have places of their own on the device. */
 static inline bool tb_is_in_bands(const tb_stream_run *run, tb_role role)
 {
-    return run->tiling->apart && (role == TB_C || (role == TB_A && !run->product->a.transposed));
+    const tb_product *product = run->product;
+    return run->tiling->apart &&
+           (role == TB_C || (role == TB_A && !product->a.transposed && !run->one_operand));
+}
+
+/* Whose place an operand has on the device. */
+static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
+{
+    return role == TB_B && run->one_operand ? TB_A : role;
 }
 
 /* Where an element of an operand lies on the device, of which all has its place there, or two blocks of C:
  * with two, all blocks are equally wide. */
 static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t row, int64_t column)
 {
-    const tb_stream_operand *there = &run->operands[role];
+    const tb_stream_operand *there = &run->operands[tb_place_of(run, role)];
     const tb_operand *operand = &run->product->operands[role];
     const int64_t band_m = run->tiling->band_m, band = tb_is_in_bands(run, role) ? row / band_m : 0;
     const int64_t place = role == TB_C && !run->whole_c ? column % (2 * run->tiling->block_n) : column;
@@ -98,18 +109,34 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
     return (char *)there->buffer.memory + element * (int64_t)tb_bytes_of(operand->element);
 }
 
-/* Where the first of a column of bands of C lies on the device. */
-static inline void *tb_device_column(const tb_stream_run *run, int64_t column)
+/* What is returned at a time: of so many columns of a band the rows that the mask leaves. */
+typedef struct tb_returned {
+    tb_operand program; /* in the program's memory; of no rows: there is nothing to return */
+    void *there;        /* on the device */
+    tb_stairs stairs;
+} tb_returned;
+
+/* The mask's edge in a rectangle of C. */
+static inline tb_stairs tb_stairs_in(const tb_product *product, int64_t row, int64_t column)
 {
-    const tb_band band = tb_band_at(run, column);
-    return tb_on_device(run, TB_C, band.row, band.column);
+    const int64_t element = (int64_t)tb_bytes_of(product->c.element),
+                  first = column + product->diagonal - row;
+    if (product->mask == TB_FULL)
+        return (tb_stairs){0};
+    const bool ends = product->mask == TB_UPPER;
+    return (tb_stairs){.step_bytes = element, .edge_bytes = (first + ends) * element, .ends = ends};
 }
 
-/* Of so many columns of that band, C in the program's memory. */
-static inline tb_operand tb_program_columns(const tb_stream_run *run, int64_t first, int64_t columns)
+static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t first, int64_t columns)
 {
     const tb_band band = tb_band_at(run, first);
-    return tb_rectangle(&run->product->c, band.row, band.column, band.rows, columns);
+    const tb_range rows =
+        tb_masked_box(run->product, (tb_range){band.row, band.rows}, (tb_range){band.column, columns});
+    return (tb_returned){
+        .program = tb_rectangle(&run->product->c, rows.first, band.column, rows.count, columns),
+        .there = tb_on_device(run, TB_C, rows.first, band.column),
+        .stairs = tb_stairs_in(run->product, rows.first, band.column),
+    };
 }
 
 /* A product of what has been brought. While the last of it is in a slot that is being filled, the product is

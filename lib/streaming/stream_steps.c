@@ -13,9 +13,10 @@ static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
 
 /* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both
  * rings turn together. */
-static void *place_of_slab(const tb_stream_run *run, tb_role role, const tb_step *step)
+static void *place_of_slab(const tb_stream_run *run, tb_role given, const tb_step *step)
 {
     const tb_tiling *tiling = run->tiling;
+    const tb_role role = tb_place_of(run, given);
     const int64_t ring = role == TB_A ? tiling->ring_a : tiling->ring_b;
     const int64_t outer = role == TB_A ? tiling->block_m : tiling->block_n;
     const bool all_kept = role == TB_A && ring == tiling->slabs;
@@ -30,7 +31,7 @@ static void place(const tb_stream_run *run, tb_role role, const tb_step *step, t
 {
     if (run->tiling->whole || role == TB_C) {
         rectangle->data = tb_on_device(run, role, rows.first, columns.first);
-        rectangle->ld = run->operands[role].ld;
+        rectangle->ld = run->operands[tb_place_of(run, role)].ld;
     } else {
         rectangle->data = place_of_slab(run, role, step);
         rectangle->ld = tb_pitched(rectangle->rows, rectangle->element);
@@ -47,7 +48,8 @@ static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb
         return TB_OK;
     tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
     place(run, role, step, rows, columns, &part->operands[role]);
-    if (!tb_step_brings(step, run->product, role, &k))
+    const bool is_left_out = role == TB_C && tb_is_masked_out(part);
+    if (!tb_step_brings(step, run->product, role, &k) || tb_place_of(run, role) != role || is_left_out)
         return TB_OK;
     tb_stored_ranges(run->product, role, step->rows, step->columns, k, &rows, &columns);
     const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);

@@ -43,11 +43,11 @@ static double *copy_a(const tb_product *p)
 }
 
 /* c := alpha * sums + beta * c for a column of C, in the arithmetic of its elements. */
-#define COMBINE(real, c, product, sums)                                                                      \
+#define COMBINE(real, c, product, rows, sums)                                                                \
     do {                                                                                                     \
         const real alpha = (real)(product)->alpha.re, beta = (real)(product)->beta.re;                       \
         real *column = (c);                                                                                  \
-        for (int64_t i = 0; i < (product)->m; i++)                                                           \
+        for (int64_t i = (rows).first; i < (rows).first + (rows).count; i++)                                 \
             column[i] = alpha * (real)(sums)[i] + (beta == 0 ? 0 : beta * column[i]);                        \
     } while (0)
 
@@ -60,10 +60,11 @@ void sim_multiply(const tb_product *product, int64_t columns)
         memset(sums, 0, (size_t)p->m * sizeof *sums);
         for (int64_t l = 0; l < p->k; l++)
             add_multiple(sums, a + l * p->m, element_of(&p->b, l, j), p->m);
+        const tb_range rows = tb_masked_rows(p, j);
         if (tb_element_of(p) == TB_FP64)
-            COMBINE(double, tb_at(&p->c, 0, j), p, sums);
+            COMBINE(double, tb_at(&p->c, 0, j), p, rows, sums);
         else
-            COMBINE(float, tb_at(&p->c, 0, j), p, sums);
+            COMBINE(float, tb_at(&p->c, 0, j), p, rows, sums);
     }
     free(sums);
     free(a);
