@@ -5,119 +5,286 @@
 #include "tests/check.h"
 
 enum {
+    F = -1, /* in place of a layout: Fortran, whose other arguments are letters */
     R = TB_ROW_MAJOR,
     K = TB_COLUMN_MAJOR,
     N = TB_NO_TRANSPOSE,
     T = TB_TRANSPOSE,
-    C = TB_CONJUGATE_TRANSPOSE
+    C = TB_CONJUGATE_TRANSPOSE,
+    U = TB_CBLAS_UPPER,
+    L = TB_CBLAS_LOWER,
+    ABSENT = 0 /* the class has no such argument */
 };
 
-typedef struct cblas_row {
+typedef struct row {
     const char *what;
-    int layout, transpose_a, transpose_b;
+    int layout, triangle, transpose_a, transpose_b;
     int64_t m, n, k, lda, ldb, ldc;
     int number;
-} cblas_row;
+} row;
 
 /* With m=3, n=4, k=5 the least leading dimensions are, stored by columns: A 3, transposed 5; B 5, transposed
  * 4; C 3; and stored by rows: A 5, transposed 3; B 4, transposed 5; C 4. */
-static const cblas_row cblas_rows[] = {
-    {"least leading dimensions", K, N, N, 3, 4, 5, 3, 5, 3, 0},
-    {"A transposed", K, T, N, 3, 4, 5, 5, 5, 3, 0},
-    {"B conjugate-transposed", K, N, C, 3, 4, 5, 3, 4, 3, 0},
-    {"both transposed", K, T, T, 3, 4, 5, 5, 4, 3, 0},
-    {"by rows", R, N, N, 3, 4, 5, 5, 4, 4, 0},
-    {"by rows, A transposed", R, T, N, 3, 4, 5, 3, 4, 4, 0},
-    {"by rows, B transposed", R, N, T, 3, 4, 5, 5, 5, 4, 0},
-    {"by rows, both transposed", R, C, C, 3, 4, 5, 3, 5, 4, 0},
-    {"nothing at all", K, N, N, 0, 0, 0, 1, 1, 1, 0},
-    {"nothing at all, by rows", R, N, N, 0, 0, 0, 1, 1, 1, 0},
-    {"sizes beyond 32 bits", K, N, N, INT64_C(1) << 40, 1, 1, INT64_C(1) << 40, 1, INT64_C(1) << 40, 0},
+static const row gemm_rows[] = {
+    {"least leading dimensions", K, ABSENT, N, N, 3, 4, 5, 3, 5, 3, 0},
+    {"A transposed", K, ABSENT, T, N, 3, 4, 5, 5, 5, 3, 0},
+    {"B conjugate-transposed", K, ABSENT, N, C, 3, 4, 5, 3, 4, 3, 0},
+    {"both transposed", K, ABSENT, T, T, 3, 4, 5, 5, 4, 3, 0},
+    {"by rows", R, ABSENT, N, N, 3, 4, 5, 5, 4, 4, 0},
+    {"by rows, A transposed", R, ABSENT, T, N, 3, 4, 5, 3, 4, 4, 0},
+    {"by rows, B transposed", R, ABSENT, N, T, 3, 4, 5, 5, 5, 4, 0},
+    {"by rows, both transposed", R, ABSENT, C, C, 3, 4, 5, 3, 5, 4, 0},
+    {"nothing at all", K, ABSENT, N, N, 0, 0, 0, 1, 1, 1, 0},
+    {"nothing at all, by rows", R, ABSENT, N, N, 0, 0, 0, 1, 1, 1, 0},
+    {"sizes beyond 32 bits", K, ABSENT, N, N, INT64_C(1) << 40, 1, 1, INT64_C(1) << 40, 1, INT64_C(1) << 40,
+     0},
 
-    {"layout 0", 0, N, N, 3, 4, 5, 3, 5, 3, 1},
-    {"layout 103", 103, N, N, 3, 4, 5, 3, 5, 3, 1},
-    {"TransA 110", K, 110, N, 3, 4, 5, 3, 5, 3, 2},
-    {"TransA ConjNoTrans", K, 114, N, 3, 4, 5, 3, 5, 3, 2},
-    {"TransA 0, by rows", R, 0, N, 3, 4, 5, 5, 4, 4, 2},
-    {"TransB 0", K, N, 0, 3, 4, 5, 3, 5, 3, 3},
-    {"TransB 0, by rows", R, N, 0, 3, 4, 5, 5, 4, 4, 3},
-    {"M negative", K, N, N, -1, 4, 5, 3, 5, 3, 4},
-    {"M negative, by rows", R, N, N, -1, 4, 5, 5, 4, 4, 4},
-    {"N negative", K, N, N, 3, -1, 5, 3, 5, 3, 5},
-    {"N negative, by rows", R, N, N, 3, -1, 5, 5, 4, 4, 5},
-    {"K negative", K, N, N, 3, 4, -1, 3, 5, 3, 6},
-    {"K negative, by rows", R, N, N, 3, 4, -1, 5, 4, 4, 6},
-    {"lda short", K, N, N, 3, 4, 5, 2, 5, 3, 9},
-    {"lda short, transposed", K, T, N, 3, 4, 5, 4, 5, 3, 9},
-    {"lda short, by rows", R, N, N, 3, 4, 5, 4, 4, 4, 9},
-    {"lda short, transposed, by rows", R, T, N, 3, 4, 5, 2, 4, 4, 9},
-    {"lda 0 with m 0", K, N, N, 0, 4, 5, 0, 5, 1, 9},
-    {"ldb short", K, N, N, 3, 4, 5, 3, 4, 3, 11},
-    {"ldb short, transposed", K, N, T, 3, 4, 5, 3, 3, 3, 11},
-    {"ldb short, by rows", R, N, N, 3, 4, 5, 5, 3, 4, 11},
-    {"ldb 0 with k 0", K, N, N, 3, 4, 0, 3, 0, 3, 11},
-    {"ldc short", K, N, N, 3, 4, 5, 3, 5, 2, 14},
-    {"ldc short, by rows", R, N, N, 3, 4, 5, 5, 4, 3, 14},
-    {"ldc 0 with m 0", K, N, N, 0, 4, 5, 1, 5, 0, 14},
+    {"layout 0", 0, ABSENT, N, N, 3, 4, 5, 3, 5, 3, 1},
+    {"layout 103", 103, ABSENT, N, N, 3, 4, 5, 3, 5, 3, 1},
+    {"TransA 110", K, ABSENT, 110, N, 3, 4, 5, 3, 5, 3, 2},
+    {"TransA ConjNoTrans", K, ABSENT, 114, N, 3, 4, 5, 3, 5, 3, 2},
+    {"TransA 0, by rows", R, ABSENT, 0, N, 3, 4, 5, 5, 4, 4, 2},
+    {"TransB 0", K, ABSENT, N, 0, 3, 4, 5, 3, 5, 3, 3},
+    {"TransB 0, by rows", R, ABSENT, N, 0, 3, 4, 5, 5, 4, 4, 3},
+    {"M negative", K, ABSENT, N, N, -1, 4, 5, 3, 5, 3, 4},
+    {"M negative, by rows", R, ABSENT, N, N, -1, 4, 5, 5, 4, 4, 4},
+    {"N negative", K, ABSENT, N, N, 3, -1, 5, 3, 5, 3, 5},
+    {"N negative, by rows", R, ABSENT, N, N, 3, -1, 5, 5, 4, 4, 5},
+    {"K negative", K, ABSENT, N, N, 3, 4, -1, 3, 5, 3, 6},
+    {"K negative, by rows", R, ABSENT, N, N, 3, 4, -1, 5, 4, 4, 6},
+    {"lda short", K, ABSENT, N, N, 3, 4, 5, 2, 5, 3, 9},
+    {"lda short, transposed", K, ABSENT, T, N, 3, 4, 5, 4, 5, 3, 9},
+    {"lda short, by rows", R, ABSENT, N, N, 3, 4, 5, 4, 4, 4, 9},
+    {"lda short, transposed, by rows", R, ABSENT, T, N, 3, 4, 5, 2, 4, 4, 9},
+    {"lda 0 with m 0", K, ABSENT, N, N, 0, 4, 5, 0, 5, 1, 9},
+    {"ldb short", K, ABSENT, N, N, 3, 4, 5, 3, 4, 3, 11},
+    {"ldb short, transposed", K, ABSENT, N, T, 3, 4, 5, 3, 3, 3, 11},
+    {"ldb short, by rows", R, ABSENT, N, N, 3, 4, 5, 5, 3, 4, 11},
+    {"ldb 0 with k 0", K, ABSENT, N, N, 3, 4, 0, 3, 0, 3, 11},
+    {"ldc short", K, ABSENT, N, N, 3, 4, 5, 3, 5, 2, 14},
+    {"ldc short, by rows", R, ABSENT, N, N, 3, 4, 5, 5, 4, 3, 14},
+    {"ldc 0 with m 0", K, ABSENT, N, N, 0, 4, 5, 1, 5, 0, 14},
 
-    {"the layout is looked at first", 0, 0, 0, -1, -1, -1, 0, 0, 0, 1},
-    {"then TransA", K, 0, 0, -1, -1, -1, 0, 0, 0, 2},
-    {"then M", K, N, N, -1, -1, -1, 0, 0, 0, 4},
-    {"by rows N, which is the swapped M", R, N, N, -1, -1, -1, 0, 0, 0, 5},
-    {"then lda", K, N, N, 3, 4, 5, 0, 0, 0, 9},
-    {"by rows ldb, which is the swapped lda", R, N, N, 3, 4, 5, 0, 0, 0, 11},
+    {"the layout is looked at first", 0, ABSENT, 0, 0, -1, -1, -1, 0, 0, 0, 1},
+    {"then TransA", K, ABSENT, 0, 0, -1, -1, -1, 0, 0, 0, 2},
+    {"then M", K, ABSENT, N, N, -1, -1, -1, 0, 0, 0, 4},
+    {"by rows N, which is the swapped M", R, ABSENT, N, N, -1, -1, -1, 0, 0, 0, 5},
+    {"then lda", K, ABSENT, N, N, 3, 4, 5, 0, 0, 0, 9},
+    {"by rows ldb, which is the swapped lda", R, ABSENT, N, N, 3, 4, 5, 0, 0, 0, 11},
+
+    {"least leading dimensions", F, ABSENT, 'N', 'N', 3, 4, 5, 3, 5, 3, 0},
+    {"lower case", F, ABSENT, 'n', 't', 3, 4, 5, 3, 4, 3, 0},
+    {"C means T", F, ABSENT, 'C', 'c', 3, 4, 5, 5, 4, 3, 0},
+    {"TRANSA", F, ABSENT, 'X', 'N', 3, 4, 5, 3, 5, 3, 1},
+    {"TRANSB", F, ABSENT, 'N', '\0', 3, 4, 5, 3, 5, 3, 2},
+    {"M", F, ABSENT, 'N', 'N', -1, 4, 5, 3, 5, 3, 3},
+    {"N", F, ABSENT, 'N', 'N', 3, -1, 5, 3, 5, 3, 4},
+    {"K", F, ABSENT, 'N', 'N', 3, 4, -1, 3, 5, 3, 5},
+    {"LDA", F, ABSENT, 'N', 'N', 3, 4, 5, 2, 5, 3, 8},
+    {"LDA, transposed", F, ABSENT, 'T', 'N', 3, 4, 5, 4, 5, 3, 8},
+    {"LDB", F, ABSENT, 'N', 'N', 3, 4, 5, 3, 4, 3, 10},
+    {"LDB, transposed", F, ABSENT, 'N', 'T', 3, 4, 5, 3, 3, 3, 10},
+    {"LDC", F, ABSENT, 'N', 'N', 3, 4, 5, 3, 5, 2, 13},
+    {"the first of all", F, ABSENT, 'X', 'X', -1, -1, -1, 0, 0, 0, 1},
+    {"the first of the sizes", F, ABSENT, 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
 };
 
-typedef struct fortran_row {
-    const char *what;
-    char transpose_a, transpose_b;
-    int64_t m, n, k, lda, ldb, ldc;
-    int number;
-} fortran_row;
+/* With n=4, k=5 the least leading dimensions are, stored by columns: A 4, transposed 5; and stored by rows: A 5, transposed
+ * 4; C 4 in any case. */
+static const row rank_k_rows[] = {
+    {"least leading dimensions", K, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 0},
+    {"transposed", K, L, T, ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 0},
+    {"conjugate-transposed", K, U, C, ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 0},
+    {"by rows", R, U, N, ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 0},
+    {"by rows, transposed", R, L, T, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 0},
+    {"by rows, conjugate-transposed", R, L, C, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 0},
+    {"nothing at all", K, U, N, ABSENT, ABSENT, 0, 0, 1, ABSENT, 1, 0},
+    {"nothing at all, by rows", R, L, T, ABSENT, ABSENT, 0, 0, 1, ABSENT, 1, 0},
+    {"sizes beyond 32 bits", K, L, T, ABSENT, ABSENT, 1, INT64_C(1) << 40, INT64_C(1) << 40, ABSENT, 1, 0},
 
-static const fortran_row fortran_rows[] = {
-    {"least leading dimensions", 'N', 'N', 3, 4, 5, 3, 5, 3, 0},
-    {"lower case", 'n', 't', 3, 4, 5, 3, 4, 3, 0},
-    {"C means T", 'C', 'c', 3, 4, 5, 5, 4, 3, 0},
-    {"TRANSA", 'X', 'N', 3, 4, 5, 3, 5, 3, 1},
-    {"TRANSB", 'N', '\0', 3, 4, 5, 3, 5, 3, 2},
-    {"M", 'N', 'N', -1, 4, 5, 3, 5, 3, 3},
-    {"N", 'N', 'N', 3, -1, 5, 3, 5, 3, 4},
-    {"K", 'N', 'N', 3, 4, -1, 3, 5, 3, 5},
-    {"LDA", 'N', 'N', 3, 4, 5, 2, 5, 3, 8},
-    {"LDA, transposed", 'T', 'N', 3, 4, 5, 4, 5, 3, 8},
-    {"LDB", 'N', 'N', 3, 4, 5, 3, 4, 3, 10},
-    {"LDB, transposed", 'N', 'T', 3, 4, 5, 3, 3, 3, 10},
-    {"LDC", 'N', 'N', 3, 4, 5, 3, 5, 2, 13},
-    {"the first of all", 'X', 'X', -1, -1, -1, 0, 0, 0, 1},
-    {"the first of the sizes", 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
+    {"layout 0", 0, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 1},
+    {"layout 103", 103, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 1},
+    {"Uplo 120", K, 120, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 2},
+    {"Uplo 123", K, 123, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 2},
+    {"Uplo 0, by rows", R, 0, N, ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 2},
+    {"Trans 110", K, U, 110, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 3},
+    {"Trans ConjNoTrans", K, U, 114, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 3},
+    {"Trans 0, by rows", R, L, 0, ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 3},
+    {"N negative", K, U, N, ABSENT, ABSENT, -1, 5, 4, ABSENT, 4, 4},
+    {"N negative, by rows", R, U, N, ABSENT, ABSENT, -1, 5, 5, ABSENT, 4, 4},
+    {"K negative", K, L, N, ABSENT, ABSENT, 4, -1, 4, ABSENT, 4, 5},
+    {"K negative, by rows", R, L, N, ABSENT, ABSENT, 4, -1, 5, ABSENT, 4, 5},
+    {"lda short", K, U, N, ABSENT, ABSENT, 4, 5, 3, ABSENT, 4, 8},
+    {"lda short, transposed", K, U, T, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 8},
+    {"lda short, by rows", R, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 8},
+    {"lda short, transposed, by rows", R, U, C, ABSENT, ABSENT, 4, 5, 3, ABSENT, 4, 8},
+    {"lda 0 with n 0", K, U, N, ABSENT, ABSENT, 0, 5, 0, ABSENT, 1, 8},
+    {"lda 0 with k 0", K, U, T, ABSENT, ABSENT, 4, 0, 0, ABSENT, 4, 8},
+    {"ldc short", K, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 3, 11},
+    {"ldc short, by rows", R, L, T, ABSENT, ABSENT, 4, 5, 4, ABSENT, 3, 11},
+    {"ldc 0 with n 0", K, U, N, ABSENT, ABSENT, 0, 5, 1, ABSENT, 0, 11},
+
+    {"the layout is looked at first", 0, 0, 0, ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 1},
+    {"then Uplo", R, 0, 0, ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 2},
+    {"then Trans", R, U, 0, ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 3},
+    {"then N", R, U, N, ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 4},
+    {"then K", K, U, N, ABSENT, ABSENT, 4, -1, 0, ABSENT, 0, 5},
+    {"then lda", K, U, N, ABSENT, ABSENT, 4, 5, 0, ABSENT, 0, 8},
+    {"then lda, by rows", R, U, N, ABSENT, ABSENT, 4, 5, 0, ABSENT, 0, 8},
+
+    {"least leading dimensions", F, 'U', 'N', ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 0},
+    {"lower case", F, 'l', 't', ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 0},
+    {"C means T", F, 'u', 'C', ABSENT, ABSENT, 4, 5, 5, ABSENT, 4, 0},
+    {"UPLO", F, 'X', 'N', ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 1},
+    {"TRANS", F, 'U', '\0', ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 2},
+    {"N", F, 'U', 'N', ABSENT, ABSENT, -1, 5, 4, ABSENT, 4, 3},
+    {"K", F, 'L', 'N', ABSENT, ABSENT, 4, -1, 4, ABSENT, 4, 4},
+    {"LDA", F, 'U', 'N', ABSENT, ABSENT, 4, 5, 3, ABSENT, 4, 7},
+    {"LDA, transposed", F, 'U', 'T', ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 7},
+    {"LDC", F, 'L', 'T', ABSENT, ABSENT, 4, 5, 5, ABSENT, 3, 10},
+    {"the first of all", F, 'X', 'X', ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 1},
+    {"the first of the sizes", F, 'U', 'N', ABSENT, ABSENT, -1, -1, 0, ABSENT, 0, 3},
+    {"the first of the leading dimensions", F, 'U', 'N', ABSENT, ABSENT, 4, 5, 0, ABSENT, 0, 7},
 };
 
-/* The rules are those of all routines of the class. */
+/* With n=4, k=5 the least leading dimensions are, stored by columns: A 4, transposed 5; B 5, transposed 4; and stored by
+ * rows: A 5, transposed 4; B 4, transposed 5; C 4 in any case. */
+static const row triangle_rows[] = {
+    {"least leading dimensions", K, U, N, N, ABSENT, 4, 5, 4, 5, 4, 0},
+    {"A transposed", K, L, T, N, ABSENT, 4, 5, 5, 5, 4, 0},
+    {"B conjugate-transposed", K, L, N, C, ABSENT, 4, 5, 4, 4, 4, 0},
+    {"both transposed", K, U, T, T, ABSENT, 4, 5, 5, 4, 4, 0},
+    {"by rows", R, U, N, N, ABSENT, 4, 5, 5, 4, 4, 0},
+    {"by rows, A transposed", R, L, T, N, ABSENT, 4, 5, 4, 4, 4, 0},
+    {"by rows, B transposed", R, L, N, T, ABSENT, 4, 5, 5, 5, 4, 0},
+    {"by rows, both transposed", R, U, C, C, ABSENT, 4, 5, 4, 5, 4, 0},
+    {"nothing at all", K, U, N, N, ABSENT, 0, 0, 1, 1, 1, 0},
+    {"nothing at all, by rows", R, L, N, N, ABSENT, 0, 0, 1, 1, 1, 0},
+
+    {"layout 0", 0, U, N, N, ABSENT, 4, 5, 4, 5, 4, 1},
+    {"Uplo 120", K, 120, N, N, ABSENT, 4, 5, 4, 5, 4, 2},
+    {"Uplo 123, by rows", R, 123, N, N, ABSENT, 4, 5, 5, 4, 4, 2},
+    {"TransA 110", K, U, 110, N, ABSENT, 4, 5, 4, 5, 4, 3},
+    {"TransA ConjNoTrans, by rows", R, U, 114, N, ABSENT, 4, 5, 5, 4, 4, 3},
+    {"TransB 0", K, U, N, 0, ABSENT, 4, 5, 4, 5, 4, 4},
+    {"TransB ConjNoTrans, by rows", R, U, N, 114, ABSENT, 4, 5, 5, 4, 4, 4},
+    {"N negative", K, U, N, N, ABSENT, -1, 5, 4, 5, 4, 5},
+    {"N negative, by rows", R, U, N, N, ABSENT, -1, 5, 5, 4, 4, 5},
+    {"K negative", K, U, N, N, ABSENT, 4, -1, 4, 5, 4, 6},
+    {"K negative, by rows", R, U, N, N, ABSENT, 4, -1, 5, 4, 4, 6},
+    {"lda short", K, U, N, N, ABSENT, 4, 5, 3, 5, 4, 9},
+    {"lda short, transposed", K, U, T, N, ABSENT, 4, 5, 4, 5, 4, 9},
+    {"lda short, by rows", R, U, N, N, ABSENT, 4, 5, 4, 4, 4, 9},
+    {"lda short, transposed, by rows", R, U, T, N, ABSENT, 4, 5, 3, 4, 4, 9},
+    {"ldb short", K, U, N, N, ABSENT, 4, 5, 4, 4, 4, 11},
+    {"ldb short, transposed", K, U, N, T, ABSENT, 4, 5, 4, 3, 4, 11},
+    {"ldb short, by rows", R, U, N, N, ABSENT, 4, 5, 5, 3, 4, 11},
+    {"ldb short, transposed, by rows", R, L, N, C, ABSENT, 4, 5, 5, 4, 4, 11},
+    {"ldb 0 with k 0", K, U, N, N, ABSENT, 4, 0, 4, 0, 4, 11},
+    {"ldc short", K, U, N, N, ABSENT, 4, 5, 4, 5, 3, 14},
+    {"ldc short, by rows", R, L, N, N, ABSENT, 4, 5, 5, 4, 3, 14},
+
+    {"the layout is looked at first", 0, 0, 0, 0, ABSENT, -1, -1, 0, 0, 0, 1},
+    {"then Uplo", R, 0, 0, 0, ABSENT, -1, -1, 0, 0, 0, 2},
+    {"then TransA", R, U, 0, 0, ABSENT, -1, -1, 0, 0, 0, 3},
+    {"then TransB", R, U, N, 0, ABSENT, -1, -1, 0, 0, 0, 4},
+    {"then N", R, U, N, N, ABSENT, -1, -1, 0, 0, 0, 5},
+    {"then lda", K, U, N, N, ABSENT, 4, 5, 0, 0, 0, 9},
+    {"by rows ldb, which is the swapped lda", R, U, N, N, ABSENT, 4, 5, 0, 0, 0, 11},
+
+    {"least leading dimensions", F, 'U', 'N', 'N', ABSENT, 4, 5, 4, 5, 4, 0},
+    {"lower case", F, 'l', 'n', 't', ABSENT, 4, 5, 4, 4, 4, 0},
+    {"C means T", F, 'u', 'C', 'c', ABSENT, 4, 5, 5, 4, 4, 0},
+    {"UPLO", F, '\0', 'N', 'N', ABSENT, 4, 5, 4, 5, 4, 1},
+    {"TRANSA", F, 'U', 'X', 'N', ABSENT, 4, 5, 4, 5, 4, 2},
+    {"TRANSB", F, 'L', 'N', 'X', ABSENT, 4, 5, 4, 5, 4, 3},
+    {"N", F, 'U', 'N', 'N', ABSENT, -1, 5, 4, 5, 4, 4},
+    {"K", F, 'U', 'N', 'N', ABSENT, 4, -1, 4, 5, 4, 5},
+    {"LDA", F, 'U', 'N', 'N', ABSENT, 4, 5, 3, 5, 4, 8},
+    {"LDA, transposed", F, 'U', 'T', 'N', ABSENT, 4, 5, 4, 5, 4, 8},
+    {"LDB", F, 'U', 'N', 'N', ABSENT, 4, 5, 4, 4, 4, 10},
+    {"LDB, transposed", F, 'U', 'N', 'T', ABSENT, 4, 5, 4, 3, 4, 10},
+    {"LDC", F, 'U', 'N', 'N', ABSENT, 4, 5, 4, 5, 3, 13},
+    {"the first of all", F, 'X', 'X', 'X', ABSENT, -1, -1, 0, 0, 0, 1},
+    {"the first of the sizes", F, 'U', 'N', 'N', ABSENT, -1, -1, 0, 0, 0, 4},
+    {"the first of the leading dimensions", F, 'U', 'N', 'N', ABSENT, 4, 5, 0, 0, 0, 8},
+};
+
+#define ROWS(rows)                                                                                           \
+    {                                                                                                        \
+        rows, sizeof rows / sizeof *rows                                                                     \
+    }
+static const struct {
+    const row *rows;
+    size_t count;
+} of_class[] = {
+    [TB_CLASS_GEMM] = ROWS(gemm_rows),
+    [TB_CLASS_RANK_K] = ROWS(rank_k_rows),
+    [TB_CLASS_TRIANGLE] = ROWS(triangle_rows),
+};
+
+/* The rules are those of all routines of a class. */
 static tb_routine routine;
 
-static tb_gemm_arguments sizes(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
+static tb_routine_class class_of_routine(void)
 {
-    return (tb_gemm_arguments){
-        .routine = routine, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc};
+    return tb_routine_rows[routine].class;
+}
+
+static int read_call(const row *row, const tb_arguments *given, tb_product *product)
+{
+    const bool fortran = row->layout == F;
+    const int triangle = row->triangle, a = row->transpose_a, b = row->transpose_b;
+    switch (class_of_routine()) {
+    case TB_CLASS_GEMM:
+        return fortran ? tb_gemm_of_fortran((char)a, (char)b, given, product)
+                       : tb_gemm_of_cblas(row->layout, a, b, given, product);
+    case TB_CLASS_RANK_K:
+        return fortran ? tb_rank_k_of_fortran((char)triangle, (char)a, given, product)
+                       : tb_rank_k_of_cblas(row->layout, triangle, a, given, product);
+    case TB_CLASS_TRIANGLE:
+        return fortran ? tb_triangle_of_fortran((char)triangle, (char)a, (char)b, given, product)
+                       : tb_triangle_of_cblas(row->layout, triangle, a, b, given, product);
+    }
+    return -1;
+}
+
+static tb_arguments arguments_of(const row *row)
+{
+    return (tb_arguments){.routine = routine,
+                          .m = row->m,
+                          .n = row->n,
+                          .k = row->k,
+                          .lda = row->lda,
+                          .ldb = row->ldb,
+                          .ldc = row->ldc};
 }
 
 static void numbers_are_netlibs(void)
 {
-    for (size_t i = 0; i < sizeof cblas_rows / sizeof *cblas_rows; i++) {
-        const cblas_row *row = &cblas_rows[i];
-        const tb_gemm_arguments given = sizes(row->m, row->n, row->k, row->lda, row->ldb, row->ldc);
+    const tb_routine_class class = class_of_routine();
+    for (size_t i = 0; i < of_class[class].count; i++) {
+        const row *row = &of_class[class].rows[i];
+        const tb_arguments given = arguments_of(row);
         tb_product product;
-        int number = tb_canonicalize_cblas(row->layout, row->transpose_a, row->transpose_b, &given, &product);
-        CHECK(number == row->number, "CBLAS, %s: %d instead of %d", row->what, number, row->number);
+        const int number = read_call(row, &given, &product);
+        CHECK(number == row->number, "%s, %s, %s: %d instead of %d", tb_routine_rows[routine].name,
+              row->layout == F ? "Fortran" : "CBLAS", row->what, number, row->number);
     }
-    for (size_t i = 0; i < sizeof fortran_rows / sizeof *fortran_rows; i++) {
-        const fortran_row *row = &fortran_rows[i];
-        const tb_gemm_arguments given = sizes(row->m, row->n, row->k, row->lda, row->ldb, row->ldc);
-        tb_product product;
-        int number = tb_canonicalize_fortran(row->transpose_a, row->transpose_b, &given, &product);
-        CHECK(number == row->number, "Fortran, %s: %d instead of %d", row->what, number, row->number);
-    }
+}
+
+/* ---- Regular calls ---------------------------------------------------------------------------------------- */
+
+/* A matrix as the product reads it: its element (i, j) lies so far from its first one. */
+static int64_t distance(const tb_operand *x, int64_t i, int64_t j)
+{
+    return x->transposed ? j + i * x->ld : i + j * x->ld;
+}
+
+/* The same of a caller's matrix. */
+static int64_t distance_given(bool row_major, bool transposed, int64_t i, int64_t j, int64_t ld)
+{
+    return row_major != transposed ? j + i * ld : i + j * ld;
 }
 
 static bool is_real(tb_scalar scalar, double value)
@@ -125,45 +292,112 @@ static bool is_real(tb_scalar scalar, double value)
     return scalar.re == value && scalar.im == 0;
 }
 
-static void row_major_calls_swap_their_operands(void)
+/* One form of a call: the values of its arguments, and what they mean. */
+typedef struct form {
+    int value;
+    bool set; /* transposed; the lower triangle */
+} form;
+
+static const form cblas_transposes[] = {{N, false}, {T, true}, {C, true}},
+                  fortran_transposes[] = {{'N', false}, {'n', false}, {'T', true},
+                                          {'t', true},  {'C', true},  {'c', true}},
+                  cblas_triangles[] = {{U, false}, {L, true}},
+                  fortran_triangles[] = {{'U', false}, {'u', false}, {'L', true}, {'l', true}};
+#define SIZE(forms) (int)(sizeof(forms) / sizeof *(forms))
+
+/* Whether the product's element (i, j) of C is the caller's, or the caller's (j, i) if the two are exchanged: it lies where
+ * the caller has it, is made of the same elements of A and B, and belongs to the mask if it belongs to the
+ * caller's triangle. */
+static bool is_callers(const tb_product *p, const tb_arguments *g, const row *row, const form *triangle,
+                       bool transpose_a, bool transpose_b, int64_t i, int64_t j)
 {
-    const float a = 0, b = 0;
-    float c = 0;
-    tb_gemm_arguments given = sizes(3, 4, 5, 13, 14, 15);
-    given.a = &a;
-    given.b = &b;
-    given.c = &c;
-    given.alpha = 2;
-    given.beta = 3;
-    tb_product product;
-    CHECK(tb_canonicalize_cblas(R, T, N, &given, &product) == 0, "a regular call");
-    CHECK(product.routine == routine && tb_element_of(&product) == tb_routine_rows[routine].element,
-          "routine");
-    CHECK(product.m == 4 && product.n == 3 && product.k == 5, "sizes");
-    CHECK(product.a.data == &b && product.b.data == &a && product.c.data == &c, "matrices");
-    CHECK(product.a.ld == 14 && product.b.ld == 13 && product.c.ld == 15, "leading dimensions");
-    CHECK(!product.a.transposed && product.b.transposed, "transposes");
-    CHECK(is_real(product.alpha, 2) && is_real(product.beta, 3), "scalars");
+    const bool row_major = row->layout == R, has_triangle = class_of_routine() != TB_CLASS_GEMM;
+    const bool exchanged = row_major;
+    const int64_t row_of = exchanged ? j : i, column_of = exchanged ? i : j;
+    if (distance(&p->c, i, j) != distance_given(row_major, false, row_of, column_of, g->ldc))
+        return false;
+    const bool belongs = !has_triangle || (triangle->set ? row_of >= column_of : row_of <= column_of);
+    const tb_range rows = tb_masked_rows(p, j);
+    if (belongs != (i >= rows.first && i < rows.first + rows.count))
+        return false;
+    const bool one_operand = class_of_routine() == TB_CLASS_RANK_K;
+    const void *b = one_operand ? g->a : g->b;
+    const int64_t ldb = one_operand ? g->lda : g->ldb;
+    const bool b_transposed = one_operand ? !transpose_a : transpose_b;
+    for (int64_t l = 0; l < p->k; l++) {
+        const int64_t left = distance_given(row_major, transpose_a, row_of, l, g->lda),
+                      right = distance_given(row_major, b_transposed, l, column_of, ldb);
+        const bool same = p->a.data == g->a && p->b.data == b && distance(&p->a, i, l) == left &&
+                          distance(&p->b, l, j) == right;
+        const bool crossed = p->a.data == b && p->b.data == g->a && distance(&p->a, i, l) == right &&
+                             distance(&p->b, l, j) == left;
+        if (!same && !crossed)
+            return false;
+    }
+    return true;
 }
 
-static void column_major_calls_stay_as_they_are(void)
+static void check_form(row row, form triangle, form a, form b)
 {
-    const float a = 0, b = 0;
-    tb_gemm_arguments given = sizes(3, 4, 5, 13, 14, 15);
-    given.a = &a;
-    given.b = &b;
-    tb_product product;
-    CHECK(tb_canonicalize_fortran('t', 'N', &given, &product) == 0, "a regular call");
-    CHECK(product.m == 3 && product.n == 4 && product.a.data == &a && product.b.data == &b, "operands");
-    CHECK(product.a.transposed && !product.b.transposed, "transposes");
+    static float memory[3];
+    tb_arguments given = arguments_of(&row);
+    given.a = &memory[0];
+    given.b = &memory[1];
+    given.c = &memory[2];
+    given.alpha = 2;
+    given.beta = 3;
+    row.triangle = triangle.value;
+    row.transpose_a = a.value;
+    row.transpose_b = b.value;
+    tb_product p;
+    const int number = read_call(&row, &given, &p);
+    if (!CHECK(number == 0, "%s: a regular call, %d", tb_routine_rows[routine].name, number))
+        return;
+    const bool is_gemm = class_of_routine() == TB_CLASS_GEMM;
+    const int64_t m = is_gemm ? row.m : row.n;
+    CHECK(p.routine == routine && tb_element_of(&p) == tb_routine_rows[routine].element, "routine");
+    CHECK(p.m == (row.layout == R ? row.n : m) && p.n == (row.layout == R ? m : row.n) && p.k == row.k,
+          "sizes");
+    CHECK(p.c.data == given.c && is_real(p.alpha, 2) && is_real(p.beta, 3), "C and scalars");
+    CHECK((p.mask == TB_FULL) == is_gemm && p.diagonal == 0 && p.terms <= 1, "mask");
+    CHECK((class_of_routine() == TB_CLASS_RANK_K) == tb_has_one_operand(&p), "one operand");
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_operand *x = &p.operands[role];
+        const int64_t rows = role == TB_B ? p.k : p.m, columns = role == TB_A ? p.k : p.n;
+        CHECK(x->rows == (x->transposed ? columns : rows) && x->columns == (x->transposed ? rows : columns),
+              "the operand's own rows and columns");
+    }
+    long wrong = 0;
+    for (int64_t i = 0; i < p.m; i++)
+        for (int64_t j = 0; j < p.n; j++)
+            wrong += !is_callers(&p, &given, &row, &triangle, a.set, b.set, i, j);
+    CHECK(wrong == 0, "%s, layout %d, triangle %d, transposes %d %d: %ld elements are others'",
+          tb_routine_rows[routine].name, row.layout, triangle.value, a.value, b.value, wrong);
+}
+
+/* In every layout, triangle and transposition. */
+static void regular_calls_become_the_same_product(void)
+{
+    static const int layouts[] = {F, R, K};
+    for (int i = 0; i < 3; i++) {
+        const bool fortran = layouts[i] == F;
+        const form *transposes = fortran ? fortran_transposes : cblas_transposes;
+        const form *triangles = fortran ? fortran_triangles : cblas_triangles;
+        const int transpose_count = fortran ? SIZE(fortran_transposes) : SIZE(cblas_transposes);
+        const int triangle_count = fortran ? SIZE(fortran_triangles) : SIZE(cblas_triangles);
+        const row row = {.layout = layouts[i], .m = 3, .n = 4, .k = 5, .lda = 13, .ldb = 14, .ldc = 15};
+        for (int triangle = 0; triangle < triangle_count; triangle++)
+            for (int a = 0; a < transpose_count; a++)
+                for (int b = 0; b < transpose_count; b++)
+                    check_form(row, triangles[triangle], transposes[a], transposes[b]);
+    }
 }
 
 int main(void)
 {
     for (routine = 0; routine < TB_ROUTINES; routine++) {
         numbers_are_netlibs();
-        row_major_calls_swap_their_operands();
-        column_major_calls_stay_as_they_are();
+        regular_calls_become_the_same_product();
     }
     return check_result();
 }
