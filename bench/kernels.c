@@ -475,6 +475,7 @@ static void launch_once(const bench *bench)
 int main(int argc, char **argv)
 {
     bench bench = {.options = read_options(argc, argv)};
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what is there is seen also when the rest never comes */
     bench_open(&bench.gpu);
     if (bench.options.once) {
         launch_once(&bench);

@@ -81,7 +81,7 @@ def names(text):
 
 
 def integers(text):
-    return [int(number) for number in text.split(",")]
+    return [int(number) for number in text.split(",") if number]
 
 
 def environment(side, library):
