@@ -14,9 +14,6 @@
 /* Choices of the option ROUTE, in their order. */
 enum { ROUTE_AUTO, ROUTE_HOST, ROUTE_RESIDENT, ROUTE_STREAMED };
 
-/* Choices of the option ROUTINES, in their order. */
-enum { ROUTINES_SGEMM, ROUTINES_ALL };
-
 static void read_forced_choices(tb_facts *facts)
 {
     static const tb_route routes[] = {
@@ -53,8 +50,7 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
     facts->kernel_count = tb_catalog_size;
     facts->memory = &tb_choices;
     read_forced_choices(facts);
-    facts->stays_on_host =
-        product->routine != TB_SGEMM && tb_option_value(TB_OPTION_ROUTINES) != ROUTINES_ALL;
+    facts->stays_on_host = !(tb_option_value(TB_OPTION_ROUTINES) >> product->routine & 1);
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     read_backlogs(facts);

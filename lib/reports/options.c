@@ -2,11 +2,13 @@
 #include "lib/reports/options.h"
 
 #include "lib/reports/log.h"
+#include "words/routine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <stdio.h>
 
 #define PREFIX "TILEBLAS_"
@@ -43,6 +45,38 @@ static long find_choice(const char *choices, const char *value)
     }
 }
 
+/* The routines of that name, or of the type with that letter, bit by bit. */
+static long find_routines(const char *name, size_t length)
+{
+    long found = 0;
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        const char *own = tb_routine_rows[routine].name;
+        const bool is_all = length == 3 && strncasecmp(name, "all", length) == 0;
+        const bool is_type = length == 1 && strncasecmp(name, own, length) == 0;
+        if (is_all || is_type || (length == strlen(own) && strncasecmp(name, own, length) == 0))
+            found |= 1L << routine;
+    }
+    return found;
+}
+
+/* Names and types, divided by commas. One with a minus is left out; where the first has one, of all routines. */
+static bool parse_routines(const char *list, long *routines)
+{
+    *routines = *list == '-' ? find_routines("all", 3) : 0;
+    for (;;) {
+        const bool leaves_out = *list == '-';
+        list += leaves_out;
+        const size_t length = strcspn(list, ",");
+        const long found = find_routines(list, length);
+        if (found == 0)
+            return false;
+        *routines = leaves_out ? *routines & ~found : *routines | found;
+        if (list[length] == '\0')
+            return true;
+        list += length + 1;
+    }
+}
+
 /* Whether the row accepts the value; if so, its number. */
 static bool parse(const tb_option *row, const char *value, long *number)
 {
@@ -60,6 +94,8 @@ static bool parse(const tb_option *row, const char *value, long *number)
         return end != value && *end == '\0' && *number >= low && *number <= high;
     case TB_TEXT:
         return true;
+    case TB_ROUTINE_LIST:
+        return parse_routines(value, number);
     }
     return false;
 }

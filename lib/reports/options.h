@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum tb_option_type { TB_CHOICE, TB_INTEGER, TB_TEXT } tb_option_type;
+typedef enum tb_option_type { TB_CHOICE, TB_INTEGER, TB_TEXT, TB_ROUTINE_LIST } tb_option_type;
 
 typedef struct tb_option {
     const char *name; /* without the prefix TILEBLAS_ */
@@ -26,7 +26,7 @@ typedef enum tb_option_index {
 
 extern const tb_option tb_option_rows[TB_OPTION_COUNT];
 
-/* A choice's position in its row's list, or an integer's value. */
+/* A choice's position in its row's list, an integer's value, or a list's routines, bit by bit. */
 long tb_option_value(tb_option_index option);
 
 /* The text in force; valid for the life of the process. */

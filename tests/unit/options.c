@@ -3,6 +3,7 @@
  */
 #include "lib/reports/options.h"
 #include "tests/check.h"
+#include "words/routine.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -121,6 +122,35 @@ static void an_integer_lies_in_its_range(tb_option_index option)
     check_bad(option, "one");
 }
 
+static long bits_of(const tb_routine *routines, size_t count)
+{
+    long bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= 1L << routines[i];
+    return bits;
+}
+
+static void a_list_names_routines_and_types(tb_option_index option)
+{
+    const long all = (1L << TB_ROUTINES) - 1;
+    const tb_routine some[] = {TB_SGEMM, TB_DSYRK}, singles[] = {TB_SGEMM, TB_SSYRK, TB_SGEMMT, TB_SGEMMTR};
+    const long two = bits_of(some, 2), single = bits_of(singles, 4), one = 1L << TB_DGEMM;
+    check_good(option, NULL, all, "all");
+    check_good(option, "all", all, "all");
+    check_good(option, "sgemm,dsyrk", two, "sgemm,dsyrk");
+    check_good(option, "DSYRK,Sgemm", two, "DSYRK,Sgemm");
+    check_good(option, "s", single, "s");
+    check_good(option, "s,dgemm", single | one, "s,dgemm");
+    check_good(option, "-dgemm", all & ~one, "-dgemm");
+    check_good(option, "-s,-dgemm", all & ~single & ~one, "-s,-dgemm");
+    check_good(option, "d,-dgemm", all & ~single & ~one, "d,-dgemm");
+    check_bad(option, "sgemm,");
+    check_bad(option, "sgem");
+    check_bad(option, "x");
+    check_bad(option, "-");
+    check_bad(option, "sgemm dgemm");
+}
+
 static void every_row_keeps_its_promises(void)
 {
     for (tb_option_index option = 0; option < TB_OPTION_COUNT; option++) {
@@ -130,6 +160,8 @@ static void every_row_keeps_its_promises(void)
             a_choice_is_known_by_its_position(option);
         else if (row->type == TB_INTEGER)
             an_integer_lies_in_its_range(option);
+        else if (row->type == TB_ROUTINE_LIST)
+            a_list_names_routines_and_types(option);
         else
             check_good(option, NULL, 0, row->fallback);
     }
