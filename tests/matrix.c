@@ -11,10 +11,10 @@
 static const struct {
     size_t bytes;
     double roundoff, smallest; /* smallest: the error of a result that underflows */
-    uint64_t canary;           /* a quiet NaN that no arithmetic produces */
+    uint64_t canary;           /* a signalling NaN, which no arithmetic produces nor leaves as it is */
 } formats[TB_ELEMENTS] = {
-    [TB_FP32] = {4, 0x1p-24, 0x1p-149, 0x7fc0c0de},
-    [TB_FP64] = {8, 0x1p-53, 0x1p-1074, 0x7ff8c0dec0dec0de},
+    [TB_FP32] = {4, 0x1p-24, 0x1p-149, 0x7fa0c0de},
+    [TB_FP64] = {8, 0x1p-53, 0x1p-1074, 0x7ff4c0dec0dec0de},
 };
 
 static void *must(void *memory)
@@ -100,14 +100,37 @@ bool matrix_equals(const matrix *before, const matrix *after)
     return memcmp(before->block, after->block, before->bytes) == 0;
 }
 
-/* The index from element 0 of the first canary of before that after has lost, or -1 with none. */
-static bool find_lost_canary(const matrix *before, const matrix *after, int64_t *index)
+static bool belongs(const product *product, int64_t i, int64_t j)
 {
+    return product->mask == TB_FULL || (product->mask == TB_LOWER ? i >= j : i <= j);
+}
+
+static bool belongs_to_c(const product *product, int64_t line, int64_t position)
+{
+    return product->row_major ? belongs(product, line, position) : belongs(product, position, line);
+}
+
+void product_hide_the_rest(const product *product)
+{
+    const matrix *c = &product->c;
+    const size_t size = formats[c->element].bytes;
+    for (int64_t line = 0; line < c->lines; line++)
+        for (int64_t i = 0; i < c->length; i++)
+            if (!belongs_to_c(product, line, i))
+                memcpy((char *)matrix_start_in(c, c->block) + (size_t)(line * c->ld + i) * size,
+                       &formats[c->element].canary, size);
+}
+
+/* The index from element 0 of the first canary of C that after has lost. */
+static bool find_lost_canary(const product *product, const matrix *after, int64_t *index)
+{
+    const matrix *before = &product->c;
     const size_t size = formats[before->element].bytes;
     for (size_t i = 0; i < before->bytes / size; i++) {
         int64_t position = (int64_t)i - (int64_t)before->first;
         bool inside = position >= 0 && position / before->ld < before->lines;
-        bool element = inside && position % before->ld < before->length;
+        bool element = inside && position % before->ld < before->length &&
+                       belongs_to_c(product, position / before->ld, position % before->ld);
         *index = position;
         if (!element &&
             memcmp((const char *)before->block + i * size, (const char *)after->block + i * size, size) != 0)
@@ -222,6 +245,8 @@ static bool elements_hold(const check *check, const sums *sums, int64_t i, int64
     const product *p = check->product;
     const long double alpha = p->alpha, beta = p->beta;
     for (int64_t row = 0; row < count; row++) {
+        if (!belongs(p, i + row, j))
+            continue;
         const long double scaled =
             p->beta == 0 ? 0 : beta * (long double)number_at(&check->before, i + row, j);
         const double got = number_at(&check->after, i + row, j);
@@ -250,6 +275,8 @@ static bool all_hold(const check *check)
         if (k > 0)
             copy_rows(p, &check->a, i, rows);
         for (int64_t j = 0; j < p->n && hold; j++) {
+            if (!belongs(p, i, j) && !belongs(p, i + count - 1, j))
+                continue;
             const sums sums = sum_rows(rows, &check->b, j, k);
             hold = elements_hold(check, &sums, i, j, count);
         }
@@ -263,6 +290,8 @@ static bool samples_hold(const check *check, int64_t step)
     const product *p = check->product;
     for (int64_t index = 0; index < p->m * p->n; index += step) {
         const int64_t i = index % p->m, j = index / p->m;
+        if (!belongs(p, i, j))
+            continue;
         const sums sums = check->multiplies ? sum_one(p, &check->a, &check->b, i, j) : (struct sums){0};
         if (!elements_hold(check, &sums, i, j, 1))
             return false;
@@ -286,8 +315,9 @@ bool product_holds(const product *product, const matrix *c, char *message, size_
     if (!(step == 1 ? all_hold(&check) : samples_hold(&check, step)))
         return false;
     int64_t lost;
-    if (find_lost_canary(&product->c, c, &lost)) {
-        snprintf(message, size, "element %" PRId64 " of C's memory, outside the matrix, was written", lost);
+    if (find_lost_canary(product, c, &lost)) {
+        snprintf(message, size,
+                 "element %" PRId64 " of C's memory, outside of it or its triangle, was written", lost);
         return false;
     }
     return true;

@@ -1,14 +1,14 @@
 /* Matrices for tests: guarded on all sides, and the oracle that products of them are held against.
  *
  * A matrix is a number of lines, columns in a column-major call and rows in a row-major one, of length elements
- * each, that begin ld elements apart. All else in its block, before, between and behind the lines, is canaries:
- * one written over is found, one read makes the result NaN.
+ * each, that begin ld elements apart. All else in its block, before, between and behind the lines, is canaries, and so is
+ * what a mask leaves out of C: one written over is found, even with what it is added to, and one read makes the result NaN.
  */
 #ifndef TB_MATRIX_H
 #define TB_MATRIX_H
 
 #include "tests/check.h"
-#include "words/element.h"
+#include "words/operand.h"
 
 #include <stddef.h>
 
@@ -57,8 +57,12 @@ typedef struct product {
     double alpha, beta;
     bool exact;         /* every rounding error is to be zero */
     int more_roundings; /* that a kernel of less than FP32's accuracy is allowed */
-    matrix a, b, c;
+    tb_triangle mask;   /* of C: all else of it is canaries */
+    matrix a, b, c;     /* B may be A */
 } product;
+
+/* Makes canaries of what the mask leaves out of C. */
+void product_hide_the_rest(const product *product);
 
 /* Whether c holds the product: elements within (k + 3 + more_roundings) u d of the product in double, or for doubles in
  * long double precision, with d = |alpha||A||B| + |beta||C| and u = 2^-24 or 2^-53, which is what any order of k fused or separate roundings keeps

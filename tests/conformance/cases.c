@@ -64,16 +64,32 @@ static matrix random_matrix(check_random *random, const product *p, bool transpo
     return matrix_make_of(p->c.element, length, lines, random_ld(random, length, aligned), offset);
 }
 
-/* A case in eight calls another routine than is wished. */
+static tb_routine_class class_of_spelling(const spelling *spelling)
+{
+    return tb_routine_rows[spelling->routine].class;
+}
+
+/* A case in eight is of another element than is wished, and one in two is GEMM. */
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
-    const bool any_routine = wishes->routine == CASE_MIXED_ROUTINES || check_between(random, 0, 7) == 0;
+    static const tb_routine_class classes[] = {TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_RANK_K,
+                                               TB_CLASS_TRIANGLE};
+    const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
+    const tb_routine_class class = CHECK_PICK(random, classes);
     const spelling *spelling;
     do
         spelling = &spellings[check_between(random, 0, (int64_t)spelling_count - 1)];
-    while ((wishes->bits != 0 && spelling->bits != wishes->bits) ||
-           (!any_routine && spelling->routine != (tb_routine)wishes->routine));
+    while ((wishes->bits != 0 && spelling->bits != wishes->bits) || class_of_spelling(spelling) != class ||
+           (!any_element && tb_routine_rows[spelling->routine].element != (tb_element)wishes->element));
     return spelling;
+}
+
+static int random_triangle(check_random *random, bool fortran, tb_triangle *triangle)
+{
+    static const int letters[] = {'U', 'u', 'L', 'l'}, numbers[] = {121, 122};
+    const int value = fortran ? CHECK_PICK(random, letters) : CHECK_PICK(random, numbers);
+    *triangle = value == 'U' || value == 'u' || value == 121 ? TB_UPPER : TB_LOWER;
+    return value;
 }
 
 static int random_transpose(check_random *random, bool fortran, bool *transposed)
@@ -93,28 +109,32 @@ static void spoil(check_random *random, matrix *matrix)
                    check_between(random, 0, matrix->length - 1), CHECK_PICK(random, spoilers));
 }
 
-static product random_product(check_random *random, tb_element element, bool row_major, bool transpose_a,
-                              bool transpose_b)
+/* form: what the call's layout, triangle and transposes say. A square C has a triangle; SYRK's B is A. */
+static product random_product(check_random *random, tb_routine routine, const product *form)
 {
-    product p = {.row_major = row_major, .transpose_a = transpose_a, .transpose_b = transpose_b};
+    const tb_element element = tb_routine_rows[routine].element;
+    const bool one_operand = tb_routine_rows[routine].class == TB_CLASS_RANK_K;
+    product p = *form;
     p.c.element = element;
     do {
-        p.m = random_size(random);
         p.n = random_size(random);
+        p.m = p.mask == TB_FULL ? random_size(random) : p.n;
         p.k = random_size(random);
     } while ((double)p.m * (double)p.n * (double)p.k > MOST_VOLUME);
     p.exact = check_between(random, 0, 2) == 0;
     p.alpha = random_alpha(random, element, p.exact, p.k);
     p.beta = random_scalar(random, element, p.exact);
     bool aligned = check_between(random, 0, 2) == 0;
-    p.a = random_matrix(random, &p, transpose_a, aligned, p.m, p.k);
-    p.b = random_matrix(random, &p, transpose_b, aligned, p.k, p.n);
+    p.a = random_matrix(random, &p, p.transpose_a, aligned, p.m, p.k);
+    p.b = one_operand ? p.a : random_matrix(random, &p, p.transpose_b, aligned, p.k, p.n);
     p.c = random_matrix(random, &p, false, aligned, p.m, p.n);
 
     matrix_family family = p.exact ? MATRIX_INTEGERS : MATRIX_UNIFORM;
     matrix_fill(&p.a, family, random);
-    matrix_fill(&p.b, family, random);
+    if (!one_operand)
+        matrix_fill(&p.b, family, random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : family, random);
+    product_hide_the_rest(&p);
     if (check_between(random, 0, 5) == 0)
         spoil(random, check_between(random, 0, 1) == 0 ? &p.a : &p.b);
     return p;
@@ -130,25 +150,35 @@ static operand place_operand(check_random *random, int wish, const matrix *matri
     return (operand){.memory = memory, .block = block, .start = matrix_start_in(matrix, block)};
 }
 
-bool case_multiplies(const gemm_case *made)
+bool case_multiplies(const routine_call *made)
 {
     return made->product.alpha != 0 && made->product.k > 0;
 }
 
-gemm_case case_make(check_random *random, const case_wishes *wishes)
+static bool has_one_operand(const routine_call *made)
 {
-    gemm_case made = {.spelling = random_spelling(random, wishes)};
-    bool fortran = made.spelling->fortran, transpose_a, transpose_b;
-    gemm_arguments *x = &made.arguments;
-    x->row_major = !fortran && check_between(random, 0, 1) == 1;
-    x->transpose_a = random_transpose(random, fortran, &transpose_a);
-    x->transpose_b = random_transpose(random, fortran, &transpose_b);
+    return made->product.b.block == made->product.a.block;
+}
+
+routine_call case_make(check_random *random, const case_wishes *wishes)
+{
+    routine_call made = {.spelling = random_spelling(random, wishes)};
+    const bool fortran = made.spelling->fortran;
+    const tb_routine_class class = class_of_spelling(made.spelling);
+    product form = {.row_major = !fortran && check_between(random, 0, 1) == 1};
+    call_arguments *x = &made.arguments;
+    x->row_major = form.row_major;
+    x->transpose_a = random_transpose(random, fortran, &form.transpose_a);
+    x->transpose_b = random_transpose(random, fortran, &form.transpose_b);
+    if (class != TB_CLASS_GEMM)
+        x->triangle = random_triangle(random, fortran, &form.mask);
+    if (class == TB_CLASS_RANK_K)
+        form.transpose_b = !form.transpose_a;
 
     product *p = &made.product;
-    *p = random_product(random, tb_routine_rows[made.spelling->routine].element, x->row_major, transpose_a,
-                        transpose_b);
+    *p = random_product(random, made.spelling->routine, &form);
     made.a = place_operand(random, wishes->memory, &p->a);
-    made.b = place_operand(random, wishes->memory, &p->b);
+    made.b = has_one_operand(&made) ? made.a : place_operand(random, wishes->memory, &p->b);
     made.c = place_operand(random, wishes->memory, &p->c);
     if (!case_multiplies(&made) && check_between(random, 0, 1) == 0)
         made.a.start = made.b.start = NULL;
@@ -167,11 +197,12 @@ gemm_case case_make(check_random *random, const case_wishes *wishes)
     return made;
 }
 
-void case_free(gemm_case *spent)
+void case_free(routine_call *spent)
 {
-    matrix *matrices[] = {&spent->product.a, &spent->product.b, &spent->product.c};
-    operand *operands[] = {&spent->a, &spent->b, &spent->c};
-    for (int i = 0; i < 3; i++) {
+    matrix *matrices[] = {&spent->product.c, &spent->product.a, &spent->product.b};
+    operand *operands[] = {&spent->c, &spent->a, &spent->b};
+    const int count = has_one_operand(spent) ? 2 : 3;
+    for (int i = 0; i < count; i++) {
         matrix_free(matrices[i]);
         arena_release(operands[i]->memory, operands[i]->block);
     }
@@ -193,7 +224,7 @@ static bool unchanged(const matrix *before, const operand *operand)
     return same;
 }
 
-bool case_holds(const gemm_case *made, char *message, size_t size)
+bool case_holds(const routine_call *made, char *message, size_t size)
 {
     if (!unchanged(&made->product.a, &made->a) || !unchanged(&made->product.b, &made->b)) {
         snprintf(message, size, "A or B was written");
@@ -205,14 +236,15 @@ bool case_holds(const gemm_case *made, char *message, size_t size)
     return holds;
 }
 
-void case_describe(const gemm_case *made, char *text, size_t size)
+void case_describe(const routine_call *made, char *text, size_t size)
 {
-    const gemm_arguments *x = &made->arguments;
+    const call_arguments *x = &made->arguments;
     snprintf(text, size,
-             "%s %s-major transposes %d %d, m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " lda=%" PRId64
-             " ldb=%" PRId64 " ldc=%" PRId64
+             "%s %s-major triangle %d transposes %d %d, m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+             " lda=%" PRId64 " ldb=%" PRId64 " ldc=%" PRId64
              " alpha=%g beta=%g, A in %s memory at %p, B in %s memory at %p, C in %s memory at %p",
-             made->spelling->name, x->row_major ? "row" : "column", x->transpose_a, x->transpose_b, x->m,
-             x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->beta, memory_names[made->a.memory], x->a,
-             memory_names[made->b.memory], x->b, memory_names[made->c.memory], x->c);
+             made->spelling->name, x->row_major ? "row" : "column", x->triangle, x->transpose_a,
+             x->transpose_b, x->m, x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->beta,
+             memory_names[made->a.memory], x->a, memory_names[made->b.memory], x->b,
+             memory_names[made->c.memory], x->c);
 }

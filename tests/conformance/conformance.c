@@ -4,7 +4,7 @@
  *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
  *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
- * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its routine. A
+ * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. A
  * failure prints the case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
  */
 #include "tests/check.h"
@@ -40,7 +40,7 @@ static atomic_ullong for_devices; /* calls since the statistics were reset that 
 
 /* ---- which way a call has to go ----------------------------------------------------------------------- */
 
-static bool lies_in(const gemm_case *made, bool (*kind)(tb_memory))
+static bool lies_in(const routine_call *made, bool (*kind)(tb_memory))
 {
     return kind(made->c.memory) || (case_multiplies(made) && (kind(made->a.memory) || kind(made->b.memory)));
 }
@@ -56,27 +56,41 @@ static bool only_host(tb_memory memory)
 }
 
 /* Nothing at all to compute: such calls return before any decision. */
-static bool is_trivial(const gemm_case *made)
+static bool is_trivial(const routine_call *made)
 {
     const product *p = &made->product;
     return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1);
 }
 
-/* Whether the forced kernel can take the operands, as they lie or from pitched buffers. */
-static bool kernel_serves(const gemm_case *made)
+/* The call as the library sees it: column-major, without steps of k where A and B are not read. */
+static tb_product product_of(const routine_call *made)
 {
-    const gemm_arguments *x = &made->arguments;
-    /* Alignment asks nothing about rows and columns, so the layout does not matter here. */
-    const tb_product product =
-        tb_gemm(made->spelling->routine, false, false, 1, 1, case_multiplies(made) ? x->k : 0, 1, x->a,
-                x->lda, x->b, x->ldb, 0, NULL, 1);
+    const call_arguments *x = &made->arguments;
+    const product *p = &made->product;
+    const tb_routine routine = made->spelling->routine;
+    const bool one_operand = tb_routine_rows[routine].class == TB_CLASS_RANK_K;
+    const int64_t ldb = one_operand ? x->lda : x->ldb;
+    tb_product product = p->row_major
+                             ? tb_gemm(routine, p->transpose_b, p->transpose_a, p->n, p->m, p->k, 1,
+                                       made->b.start, ldb, made->a.start, x->lda, 0, made->c.start, x->ldc)
+                             : tb_gemm(routine, p->transpose_a, p->transpose_b, p->m, p->n, p->k, 1,
+                                       made->a.start, x->lda, made->b.start, ldb, 0, made->c.start, x->ldc);
+    if (p->mask != TB_FULL)
+        product.mask = (p->mask == TB_LOWER) != p->row_major ? TB_LOWER : TB_UPPER;
+    return case_multiplies(made) ? product : tb_steps_of(&product, (tb_range){0, 0});
+}
+
+/* Whether the forced kernel can take the operands, as they lie or from pitched buffers, and the mask. */
+static bool kernel_serves(const routine_call *made)
+{
+    const tb_product product = product_of(made);
     tb_machine machine = tb_machine_facts();
     return tb_kernel_serves(kernel, &product, &machine.chips[0], lies_in(made, only_host));
 }
 
 /* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,
  * if the host cannot reach the operands, to another kernel. */
-static void expect_plan(const gemm_case *made, char *text, size_t size)
+static void expect_plan(const routine_call *made, char *text, size_t size)
 {
     bool on_device = lies_in(made, only_device), on_host = lies_in(made, only_host);
     bool refused =
@@ -100,7 +114,7 @@ static bool begins_with(const char *text, const char *words)
 static void run_case(int64_t number)
 {
     check_random random = {.state = seed ^ ((uint64_t)number << 32)};
-    gemm_case made = case_make(&random, &settings.wishes);
+    routine_call made = case_make(&random, &settings.wishes);
     if (kernel != NULL && kernel->accuracy == TB_ACCURACY_FAST)
         made.product.more_roundings = FAST_ROUNDINGS;
     char expected[128], taken[256], wrong[256] = "", description[512];
@@ -111,7 +125,7 @@ static void run_case(int64_t number)
     }
     case_describe(&made, description, sizeof description);
 
-    bool found = call_gemm(made.spelling, &made.arguments);
+    bool found = call_routine(made.spelling, &made.arguments);
     CHECK(found, "%s is not exported", made.spelling->name);
     CHECK(case_holds(&made, wrong, sizeof wrong), "TILEBLAS_TEST_CASE=%" PRId64 ": %s: %s", number,
           description, wrong);
@@ -155,20 +169,12 @@ static unsigned long long calls_on_devices(void)
     return statistics.resident.calls + statistics.streamed.calls;
 }
 
-static tb_routine routine_of(tb_element element)
-{
-    tb_routine routine = 0;
-    while (tb_routine_rows[routine].element != element)
-        routine++;
-    return routine;
-}
-
 static void run_kernel(const tb_kernel *forced)
 {
     if (atomic_load(&check_failures) >= MOST_FAILURES)
         return;
     kernel = forced;
-    settings.wishes.routine = forced != NULL ? (int)routine_of(forced->element) : CASE_MIXED_ROUTINES;
+    settings.wishes.element = forced != NULL ? (int)forced->element : CASE_MIXED_ELEMENTS;
     tileblas_set_option("KERNEL", forced != NULL ? forced->name : "auto");
     tileblas_reset_statistics();
     for_devices = 0;

@@ -1,4 +1,4 @@
-/* Every name under which programs call SGEMM and DGEMM, as they call them. */
+/* Every name under which programs call the routines that are taken over, as they call them. */
 #ifndef TB_SPELLINGS_H
 #define TB_SPELLINGS_H
 
@@ -21,17 +21,18 @@ extern const size_t spelling_count;
 /* NULL: there is none. */
 const spelling *spelling_named(const char *name);
 
-/* Transposes are CBLAS's numbers or Fortran's letters, as the spelling has them; row_major is CBLAS's. */
-typedef struct gemm_arguments {
+/* Those of all classes; a call has those of its own. Transposes and the triangle are CBLAS's numbers or Fortran's letters, as
+ * the spelling has them; row_major is CBLAS's. */
+typedef struct call_arguments {
     bool row_major;
-    int transpose_a, transpose_b;
+    int triangle, transpose_a, transpose_b;
     int64_t m, n, k, lda, ldb, ldc;
     double alpha, beta;
     const void *a, *b;
     void *c;
-} gemm_arguments;
+} call_arguments;
 
 /* Calls the name that the dynamic linker finds; false when it finds none. */
-bool call_gemm(const spelling *spelling, const gemm_arguments *arguments);
+bool call_routine(const spelling *spelling, const call_arguments *arguments);
 
 #endif

@@ -41,7 +41,7 @@ static void multiply(check_random *random, int64_t m, int64_t n, int64_t k)
     matrix_fill(&p.b, MATRIX_UNIFORM, random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
     matrix result = matrix_clone(&p.c);
-    const gemm_arguments arguments = {.transpose_a = 111,
+    const call_arguments arguments = {.transpose_a = 111,
                                       .transpose_b = 111,
                                       .m = m,
                                       .n = n,
@@ -54,7 +54,7 @@ static void multiply(check_random *random, int64_t m, int64_t n, int64_t k)
                                       .a = matrix_start_in(&p.a, p.a.block),
                                       .b = matrix_start_in(&p.b, p.b.block),
                                       .c = matrix_start_in(&result, result.block)};
-    CHECK(call_gemm(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments),
+    CHECK(call_routine(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments),
           "the name is not exported");
     CHECK(product_holds(&p, &result, message, sizeof message), "%lld x %lld x %lld: %s", (long long)m,
           (long long)n, (long long)k, message);

@@ -61,7 +61,7 @@ static void multiply_far(const tb_kernel *kernel, bool transpose_a, bool transpo
         start[i] = i == far ? block : arena_allocate(TB_MEMORY_DEVICE, matrices[i]->bytes);
         move_lines(matrices[i], start[i], ld[i], true);
     }
-    const gemm_arguments arguments = {.transpose_a = transpose_a ? 112 : 111,
+    const call_arguments arguments = {.transpose_a = transpose_a ? 112 : 111,
                                       .transpose_b = transpose_b ? 112 : 111,
                                       .m = M,
                                       .n = N,
@@ -74,7 +74,7 @@ static void multiply_far(const tb_kernel *kernel, bool transpose_a, bool transpo
                                       .a = start[0],
                                       .b = start[1],
                                       .c = start[2]};
-    CHECK(call_gemm(spelling_named(element == TB_FP64 ? "cblas_dgemm_64" : "cblas_sgemm_64"), &arguments),
+    CHECK(call_routine(spelling_named(element == TB_FP64 ? "cblas_dgemm_64" : "cblas_sgemm_64"), &arguments),
           "the name is not exported");
 
     matrix c = matrix_clone(&p.c);
