@@ -205,7 +205,8 @@ static void try_panels(search *search)
     }
 }
 
-/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. */
+/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. Of one operand
+ * all rows come first, as they are B's columns, too. */
 #define MORE_SECONDS 4e-3
 #define LEAD_MOST    5
 
@@ -213,8 +214,9 @@ static void try_more(search *search)
 {
     const int64_t m = search->product->m;
     const cut from = search->cut;
+    const int least = tb_has_one_operand(search->product) ? 8 : 5;
     for (int lead = 0; lead <= LEAD_MOST; lead++)
-        for (int eighths = 5; eighths <= 8; eighths++) {
+        for (int eighths = least; eighths <= 8; eighths++) {
             cut next = from;
             next.lead = lead;
             next.band_m =
