@@ -54,7 +54,10 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
     tiling->lead = below(&state, tiling->slabs);
     tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
-    tiling->piece_m = product->a.transposed ? some(&state, tiling->band_m) : tiling->band_m;
+    if (tb_has_one_operand(product))
+        tiling->band_m = m; /* all rows of A are columns of B, too */
+    const bool by_rows = product->a.transposed && !tb_has_one_operand(product);
+    tiling->piece_m = by_rows ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
     tiling->panel_n = some(&state, tiling->block_n);
