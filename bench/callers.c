@@ -1,9 +1,9 @@
-/* bench/callers M N K THREADS CALLS LIMIT [WAKE]: many threads that multiply at once, as scikit-learn's KMeans does.
+/* bench/callers M N K THREADS CALLS LIMIT [WAKE [ELEMENT]]: many threads that multiply at once, as scikit-learn's KMeans does.
  *
  * Each of THREADS threads makes CALLS products, M x K by K x N, of matrices of its own. LIMIT is "call" where the program
  * limits OpenBLAS to one thread by openblas_set_num_threads, else "none". Prints the seconds from the first thread's
- * first product to the end of the last thread's last. WAKE is the size of a product that comes before, unless it is 0.
- * bench/callers.py starts this many times.
+ * first product to the end of the last thread's last. WAKE is the size of a product that comes before, unless it is 0;
+ * ELEMENT is float, as without it, or double. bench/callers.py starts this many times.
  */
 #include "bench/operands.h"
 #include "bench/timing.h"
@@ -25,9 +25,9 @@ typedef struct caller {
 static void *call_many_times(void *self)
 {
     caller *caller = self;
-    float *a = bench_make_matrix((size_t)m * (size_t)k, caller->seed),
-          *b = bench_make_matrix((size_t)k * (size_t)n, caller->seed + 1),
-          *c = bench_make_matrix((size_t)m * (size_t)n, caller->seed + 2);
+    void *a = bench_make_matrix((size_t)m * (size_t)k, caller->seed),
+         *b = bench_make_matrix((size_t)k * (size_t)n, caller->seed + 1),
+         *c = bench_make_matrix((size_t)m * (size_t)n, caller->seed + 2);
     pthread_barrier_wait(&ready);
     caller->start = tb_seconds();
     for (int call = 0; call < calls; call++)
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
     const int threads = argc > 6 ? atoi(argv[4]) : 0;
     if (threads < 1 || threads > THREADS_MAXIMUM) {
-        fprintf(stderr, "usage: callers M N K THREADS CALLS call|none [WAKE]\n");
+        fprintf(stderr, "usage: callers M N K THREADS CALLS call|none [WAKE [ELEMENT]]\n");
         return 2;
     }
     m = atoi(argv[1]);
@@ -75,6 +75,7 @@ int main(int argc, char **argv)
     calls = atoi(argv[5]);
     if (strcmp(argv[6], "call") == 0)
         openblas_set_num_threads(1);
+    bench_choose_element(argc > 8 ? argv[8] : NULL);
     if (argc > 7 && atoi(argv[7]) > 0)
         bench_wake(atoi(argv[7]));
     printf("%.9f\n", time_threads(threads));

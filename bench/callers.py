@@ -105,7 +105,7 @@ def main():
         command = [arguments.program, *map(str, extents), str(threads), str(calls_of(cell, arguments))]
         if limit == "environment":
             command = ["/usr/bin/env", "OPENBLAS_NUM_THREADS=1"] + command
-        return command + ["call" if limit == "call" else "none", processes.wake(side, arguments)]
+        return command + ["call" if limit == "call" else "none", *processes.last_arguments(side, arguments)]
 
     processes.take_turns(cells, arguments, command_of, ROUNDS_LEAST)
     done = [cell for cell in cells if cell.rounds()]

@@ -2,8 +2,6 @@
 
 #include "bench/timing.h"
 
-#include <cublasXt.h>
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 #include <dlfcn.h>
@@ -14,28 +12,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, XT_BLOCK = 4096 };
+enum { XT_BLOCK = 4096 };
 
 /* What the link reaches with copies of this size is what the floor is computed from. */
 #define LINK_PIECE ((size_t)64 << 20)
 
-typedef void cblas(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
-                   float *, int);
-typedef void fortran(const char *, const char *, const int *, const int *, const int *, const float *,
-                     const float *, const int *, const float *, const int *, const float *, float *,
-                     const int *);
 typedef int set_option(const char *name, const char *value);
 
-/* Operands of one product in host memory, and where a side wants them, on the device. */
+static const bench_routine *routine;
+
+/* One product, its operands in host memory, and where a side wants them, on the device: each side's data is NULL where it
+ * does not. */
 static struct {
-    int m, n, k;
     bool pinned;
-    float *a, *b, *c;
-    float *device_a, *device_b, *device_c;
+    tb_product host, device;
 } now_served;
 
-static cblas *multiply_cblas;
-static fortran *multiply_fortran;
+static bench_function *multiply; /* the routine, as the side's library has it */
 static cublasHandle_t cublas;
 static cublasXtHandle_t cublas_xt;
 
@@ -47,11 +40,6 @@ static void require(bool condition, const char *what)
     exit(1);
 }
 
-static size_t floats_of(int rows, int columns)
-{
-    return (size_t)rows * (size_t)columns;
-}
-
 static void cuda(cudaError_t error)
 {
     require(error == cudaSuccess, cudaGetErrorString(error));
@@ -59,13 +47,22 @@ static void cuda(cudaError_t error)
 
 /* ---- The sides -------------------------------------------------------------------------------------------- */
 
+/* The routine of a library, spelled with what its interface puts before and behind the name. */
+static void find_routine(void *library, const char *before, const char *behind)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%s%s", before, routine->name, behind);
+    multiply = (bench_function *)dlsym(library, name);
+    require(multiply, "the library does not have the routine");
+}
+
 static void open_tileblas(void)
 {
     void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     require(library, "libtileblas is not there");
-    multiply_cblas = (cblas *)dlsym(library, "cblas_sgemm");
+    find_routine(library, "cblas_", "");
     set_option *set = (set_option *)dlsym(library, "tileblas_set_option");
-    require(multiply_cblas && set, "libtileblas lacks a name");
+    require(set, "libtileblas lacks a name");
     require(set("START", "wait") == 0, "an option was refused");
 }
 
@@ -91,23 +88,19 @@ static void open_one_device(void)
 
 static void run_cblas(void)
 {
-    multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
-                   now_served.a, now_served.m, now_served.b, now_served.k, 0, now_served.c, now_served.m);
+    bench_call_cblas(multiply, routine, &now_served.host);
 }
 
 static void run_kernel(void)
 {
-    multiply_cblas(COLUMN_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, now_served.m, now_served.n, now_served.k, 1,
-                   now_served.device_a, now_served.m, now_served.device_b, now_served.k, 0,
-                   now_served.device_c, now_served.m);
+    bench_call_cblas(multiply, routine, &now_served.device);
 }
 
 static void open_openblas(void)
 {
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     require(library, "libopenblas is not there");
-    multiply_cblas = (cblas *)dlsym(library, "cblas_sgemm");
-    require(multiply_cblas, "libopenblas has no cblas_sgemm");
+    find_routine(library, "cblas_", "");
 }
 
 /* NVBLAS ends the program when it finds no configuration. The file has no name, so that nothing is left behind. */
@@ -124,8 +117,9 @@ static void open_nvblas_with(const char *more)
     if (!library)
         library = dlopen("libnvblas.so.13", RTLD_NOW | RTLD_LOCAL);
     require(library, "libnvblas is not there");
-    multiply_fortran = (fortran *)dlsym(library, "sgemm_");
-    require(multiply_fortran, "libnvblas has no sgemm_");
+    /* What NVBLAS leaves out would be found in the BLAS behind it. */
+    require(routine->class != BENCH_GEMMT, "libnvblas does not have the routine");
+    find_routine(library, "", "_");
 }
 
 static void open_nvblas(void)
@@ -140,9 +134,7 @@ static void open_nvblas_tuned(void)
 
 static void run_fortran(void)
 {
-    const float one = 1, zero = 0;
-    multiply_fortran("N", "N", &now_served.m, &now_served.n, &now_served.k, &one, now_served.a, &now_served.m,
-                     now_served.b, &now_served.k, &zero, now_served.c, &now_served.m);
+    bench_call_fortran(multiply, routine, &now_served.host);
 }
 
 static void open_cublas(void)
@@ -150,45 +142,35 @@ static void open_cublas(void)
     require(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS, "cuBLAS does not start");
 }
 
-static void copy_in(void)
+static void copy_in(tb_role role)
 {
-    cuda(cudaMemcpy(now_served.device_a, now_served.a, floats_of(now_served.m, now_served.k) * sizeof(float),
-                    cudaMemcpyHostToDevice));
-    cuda(cudaMemcpy(now_served.device_b, now_served.b, floats_of(now_served.k, now_served.n) * sizeof(float),
-                    cudaMemcpyHostToDevice));
-}
-
-static void copy_out(void)
-{
-    cuda(cudaMemcpy(now_served.c, now_served.device_c, floats_of(now_served.m, now_served.n) * sizeof(float),
-                    cudaMemcpyDeviceToHost));
+    const tb_operand *host = &now_served.host.operands[role];
+    if (bench_has_operand(routine, role))
+        cuda(cudaMemcpy(now_served.device.operands[role].data, host->data, tb_operand_bytes(host),
+                        cudaMemcpyHostToDevice));
 }
 
 static void copy_run_copy(void)
 {
-    const float one = 1, zero = 0;
-    copy_in();
-    require(cublasSgemm(cublas, CUBLAS_OP_N, CUBLAS_OP_N, now_served.m, now_served.n, now_served.k, &one,
-                        now_served.device_a, now_served.m, now_served.device_b, now_served.k, &zero,
-                        now_served.device_c, now_served.m) == CUBLAS_STATUS_SUCCESS,
-            "cublasSgemm failed");
-    copy_out();
+    copy_in(TB_A);
+    copy_in(TB_B);
+    require(bench_call_cublas(cublas, routine, &now_served.device) == CUBLAS_STATUS_SUCCESS, "cuBLAS failed");
+    cuda(cudaMemcpy(now_served.host.c.data, now_served.device.c.data, tb_operand_bytes(&now_served.host.c),
+                    cudaMemcpyDeviceToHost));
 }
 
 /* The operands' pages made the link's for the call, instead of copied into such. */
 static void register_run_copy(void)
 {
-    struct {
-        float *host;
-        size_t bytes;
-    } operands[] = {{now_served.a, floats_of(now_served.m, now_served.k) * sizeof(float)},
-                    {now_served.b, floats_of(now_served.k, now_served.n) * sizeof(float)},
-                    {now_served.c, floats_of(now_served.m, now_served.n) * sizeof(float)}};
-    for (int i = 0; i < 3 && !now_served.pinned; i++)
-        cuda(cudaHostRegister(operands[i].host, operands[i].bytes, cudaHostRegisterDefault));
+    const tb_operand *operands = now_served.host.operands;
+    for (tb_role role = TB_A; role < TB_ROLES && !now_served.pinned; role++)
+        if (bench_has_operand(routine, role))
+            cuda(cudaHostRegister(operands[role].data, tb_operand_bytes(&operands[role]),
+                                  cudaHostRegisterDefault));
     copy_run_copy();
-    for (int i = 0; i < 3 && !now_served.pinned; i++)
-        cuda(cudaHostUnregister(operands[i].host));
+    for (tb_role role = TB_A; role < TB_ROLES && !now_served.pinned; role++)
+        if (bench_has_operand(routine, role))
+            cuda(cudaHostUnregister(operands[role].data));
 }
 
 static void open_cublas_xt(void)
@@ -202,12 +184,8 @@ static void open_cublas_xt(void)
 
 static void run_cublas_xt(void)
 {
-    const float one = 1, zero = 0;
-    require(cublasXtSgemm(cublas_xt, CUBLAS_OP_N, CUBLAS_OP_N, (size_t)now_served.m, (size_t)now_served.n,
-                          (size_t)now_served.k, &one, now_served.a, (size_t)now_served.m, now_served.b,
-                          (size_t)now_served.k, &zero, now_served.c,
-                          (size_t)now_served.m) == CUBLAS_STATUS_SUCCESS,
-            "cublasXtSgemm failed");
+    require(bench_call_cublas_xt(cublas_xt, routine, &now_served.host) == CUBLAS_STATUS_SUCCESS,
+            "cublasXt failed");
 }
 
 /* One way of the link: all that goes it goes piece by piece from one buffer to another. */
@@ -236,9 +214,8 @@ static void open_link(void)
     way_out = open_way(cudaMemcpyDeviceToHost);
 }
 
-static void begin_way(const struct way *way, size_t floats)
+static void begin_way(const struct way *way, size_t bytes)
 {
-    const size_t bytes = floats * sizeof(float);
     for (size_t done = 0; done < bytes; done += LINK_PIECE)
         cuda(cudaMemcpyAsync(way->target, way->source, bytes - done < LINK_PIECE ? bytes - done : LINK_PIECE,
                              way->kind, way->stream));
@@ -246,20 +223,20 @@ static void begin_way(const struct way *way, size_t floats)
 
 static void run_link_in(void)
 {
-    begin_way(&way_in, floats_of(now_served.m, now_served.k) + floats_of(now_served.k, now_served.n));
+    begin_way(&way_in, bench_bytes_in(routine, &now_served.host));
     cuda(cudaStreamSynchronize(way_in.stream));
 }
 
 static void run_link_out(void)
 {
-    begin_way(&way_out, floats_of(now_served.m, now_served.n));
+    begin_way(&way_out, bench_bytes_out(&now_served.host));
     cuda(cudaStreamSynchronize(way_out.stream));
 }
 
 /* As if nothing had to wait for anything. */
 static void run_link_both(void)
 {
-    begin_way(&way_out, floats_of(now_served.m, now_served.n));
+    begin_way(&way_out, bench_bytes_out(&now_served.host));
     run_link_in();
     cuda(cudaStreamSynchronize(way_out.stream));
 }
@@ -267,11 +244,18 @@ static void run_link_both(void)
 /* Every element of both operands is another one. */
 static void change_operands(void)
 {
-    const size_t floats[] = {floats_of(now_served.m, now_served.k), floats_of(now_served.k, now_served.n)};
-    float *const operands[] = {now_served.a, now_served.b};
-    for (int i = 0; i < 2; i++)
-        for (size_t j = 0; j < floats[i]; j++)
-            operands[i][j] = -operands[i][j];
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *operand = &now_served.host.operands[role];
+        const size_t bytes = bench_has_operand(routine, role) ? tb_operand_bytes(operand) : 0;
+        float *floats = operand->data;
+        double *doubles = operand->data;
+        if (operand->element == TB_FP64)
+            for (size_t i = 0; i < bytes / sizeof *doubles; i++)
+                doubles[i] = -doubles[i];
+        else
+            for (size_t i = 0; i < bytes / sizeof *floats; i++)
+                floats[i] = -floats[i];
+    }
 }
 
 static const struct side {
@@ -307,69 +291,76 @@ const char *const bench_contenders[] = {"link_in",    "link_out",      "link_bot
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 
 /* A cheap generator: the largest matrices have a quarter of a billion elements. */
-static void fill(float *matrix, size_t floats)
+static void fill(const tb_operand *operand, void *matrix)
 {
     uint64_t state = 88172645463325252u;
-    for (size_t i = 0; i < floats; i++) {
+    const size_t count = tb_operand_bytes(operand) / tb_bytes_of(operand->element);
+    for (size_t i = 0; i < count; i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        matrix[i] = (float)(int32_t)state * 0x1p-31f;
+        const double number = (double)((int64_t)state >> 11) * 0x1p-52;
+        if (operand->element == TB_FP64)
+            ((double *)matrix)[i] = number;
+        else
+            ((float *)matrix)[i] = (float)number;
     }
 }
 
-static float *make_host(size_t floats, bool pinned)
+static void *make_host(const tb_operand *operand, bool pinned)
 {
-    float *matrix;
+    void *matrix;
     if (pinned)
-        cuda(cudaMallocHost((void **)&matrix, floats * sizeof *matrix));
+        cuda(cudaMallocHost(&matrix, tb_operand_bytes(operand)));
     else
-        matrix = malloc(floats * sizeof *matrix);
+        matrix = malloc(tb_operand_bytes(operand));
     require(matrix, "out of memory");
-    fill(matrix, floats);
+    fill(operand, matrix);
     return matrix;
 }
 
 /* As random as in host memory: what a kernel takes depends on it, by way of the power that it needs. */
-static float *make_device(size_t floats)
+static void *make_device(const tb_operand *operand)
 {
-    float *matrix, *host = make_host(floats, false);
-    cuda(cudaMalloc((void **)&matrix, floats * sizeof *matrix));
-    cuda(cudaMemcpy(matrix, host, floats * sizeof *matrix, cudaMemcpyHostToDevice));
+    void *matrix, *host = make_host(operand, false);
+    cuda(cudaMalloc(&matrix, tb_operand_bytes(operand)));
+    cuda(cudaMemcpy(matrix, host, tb_operand_bytes(operand), cudaMemcpyHostToDevice));
     free(host);
     return matrix;
 }
 
+/* C = A B, or of rank-k routines C = A B^T: column-major, nowhere yet. */
+static tb_product make_product(int m, int n, int k)
+{
+    return bench_product_of(routine, false, routine->class != BENCH_GEMM, m, n, k, NULL, NULL, NULL);
+}
+
 static void prepare(const struct side *side)
 {
-    const size_t a = floats_of(now_served.m, now_served.k), b = floats_of(now_served.k, now_served.n),
-                 c = floats_of(now_served.m, now_served.n);
-    if (side->wants_host) {
-        now_served.a = make_host(a, now_served.pinned);
-        now_served.b = make_host(b, now_served.pinned);
-        now_served.c = make_host(c, now_served.pinned);
-    }
-    if (side->wants_device) {
-        now_served.device_a = make_device(a);
-        now_served.device_b = make_device(b);
-        now_served.device_c = make_device(c);
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_operand *host = &now_served.host.operands[role], *device = &now_served.device.operands[role];
+        const bool is_a = !bench_has_operand(routine, role);
+        if (side->wants_host)
+            host->data = is_a ? now_served.host.a.data : make_host(host, now_served.pinned);
+        if (side->wants_device)
+            device->data = is_a ? now_served.device.a.data : make_device(device);
     }
 }
 
 static void release(void)
 {
-    float *host[] = {now_served.a, now_served.b, now_served.c};
-    float *device[] = {now_served.device_a, now_served.device_b, now_served.device_c};
-    for (int i = 0; i < 3; i++) {
-        if (now_served.pinned && host[i])
-            cuda(cudaFreeHost(host[i]));
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        void *host = now_served.host.operands[role].data, *device = now_served.device.operands[role].data;
+        if (!bench_has_operand(routine, role))
+            continue;
+        if (now_served.pinned && host)
+            cuda(cudaFreeHost(host));
         else
-            free(host[i]);
-        if (device[i])
-            cuda(cudaFree(device[i]));
+            free(host);
+        if (device)
+            cuda(cudaFree(device));
     }
-    now_served.a = now_served.b = now_served.c = NULL;
-    now_served.device_a = now_served.device_b = now_served.device_c = NULL;
+    now_served.host = now_served.device = (tb_product){0};
 }
 
 /* ---- Host memory ------------------------------------------------------------------------------------------ */
@@ -406,17 +397,17 @@ static double resident_at_first;
  * tells. */
 static double peak_added(const struct side *side)
 {
-    const double operands = (double)floats_of(now_served.m, now_served.k) +
-                            (double)floats_of(now_served.k, now_served.n) +
-                            (double)floats_of(now_served.m, now_served.n);
+    const size_t operands = bench_bytes_in(routine, &now_served.host) + tb_operand_bytes(&now_served.host.c);
     const double peak = resident("VmHWM:");
     if (peak < 0 || !peak_is_of_runs || now_served.pinned)
         return -1;
-    return peak - resident_at_first - (side->wants_host ? (double)sizeof(float) * operands : 0);
+    return peak - resident_at_first - (side->wants_host ? (double)operands : 0);
 }
 
-int bench_serve(const char *name)
+int bench_serve(const char *name, const char *routine_name)
 {
+    routine = bench_find_routine(routine_name);
+    require(routine, "no such routine");
     const struct side *side = sides;
     while (side < sides + SIDES && strcmp(side->name, name) != 0)
         side++;
@@ -425,7 +416,9 @@ int bench_serve(const char *name)
     side->open();
     char line[128], memory[16];
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, "prepare %d %d %d %15s", &now_served.m, &now_served.n, &now_served.k, memory) == 4) {
+        int m, n, k;
+        if (sscanf(line, "prepare %d %d %d %15s", &m, &n, &k, memory) == 4) {
+            now_served.host = now_served.device = make_product(m, n, k);
             now_served.pinned = strcmp(memory, "pinned") == 0;
             prepare(side);
             forget_peak();

@@ -9,8 +9,10 @@
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
 
-/* Serves standard input until it ends; the exit status. */
-int bench_serve(const char *name);
+#include "bench/routine.h"
+
+/* Serves standard input until it ends, products of one routine; the exit status. */
+int bench_serve(const char *name, const char *routine);
 
 /* All names, NULL at the end. "link_in" and "link_out" run the operands' and C's copies alone, "link_both" both at
  * once, "kernel" the product with operands on the device. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products into fresh memory, with the library and without: what A @ B takes longer than a product into an old C.
 
-    bench/fresh.py build/bench/fresh build/libtileblas-preload.so [--json FILE] [--sizes 1024,4096] [--numpy-sizes 4096]
+    bench/fresh.py build/bench/fresh build/libtileblas-preload.so [--element double] [--sizes 1024,4096]
 
 Each of C, and A with B, is reused or new at each product (bench/fresh.c, bench/fresh_numpy.py): a process for each of the
 four cases and each side, and in it the median of its products; of several such processes, the median again. All in ms.
@@ -101,7 +101,7 @@ def main():
     def command_of(cell, side):
         language, n, *case = cell.setting
         program = [arguments.python, numpy_program] if language == "NumPy" else [arguments.program]
-        return program + [str(n), *case, arguments.turns_seconds, processes.wake(side, arguments)]
+        return program + [str(n), *case, arguments.turns_seconds, *processes.last_arguments(side, arguments)]
 
     processes.take_turns(cells, arguments, command_of, 1)
     groups = group(cells)

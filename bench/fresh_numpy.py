@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/fresh_numpy.py N reused|new reused|new SECONDS [WAKE]: bench/fresh.c in NumPy.
+"""bench/fresh_numpy.py N reused|new reused|new SECONDS [WAKE [ELEMENT]]: bench/fresh.c in NumPy.
 
 A new C is that of numpy.matmul(A, B), with its memory given back within the clock; a reused one is out=C. What is
 printed is the same, the product alone being all that is timed.
@@ -13,8 +13,7 @@ import numpy
 WARM_UPS, TURNS_LEAST, TURNS_MOST = 2, 3, 101
 
 
-def make_matrix(generator, n):
-    return generator.random((n, n), dtype=numpy.float32)
+DTYPES = {"float": numpy.float32, "double": numpy.float64}
 
 
 def time_turn(a, b, c):
@@ -29,11 +28,16 @@ def time_turn(a, b, c):
 def main():
     n, new_c, new_operands, limit = int(sys.argv[1]), sys.argv[2] == "new", sys.argv[3] == "new", float(sys.argv[4])
     wake = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    dtype = DTYPES[sys.argv[6] if len(sys.argv) > 6 else "float"]
     generator = numpy.random.default_rng(1)
-    a, b = make_matrix(generator, n), make_matrix(generator, n)
-    c = None if new_c else make_matrix(generator, n)
+
+    def make_matrix(extent):
+        return generator.random((extent, extent), dtype=dtype)
+
+    a, b = make_matrix(n), make_matrix(n)
+    c = None if new_c else make_matrix(n)
     if wake:
-        numpy.matmul(make_matrix(generator, wake), make_matrix(generator, wake))
+        numpy.matmul(make_matrix(wake), make_matrix(wake))
     times = []
     for turn in range(-WARM_UPS, TURNS_MOST):
         if turn >= TURNS_LEAST and sum(times) >= limit:

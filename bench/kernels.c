@@ -1,18 +1,19 @@
-/* kernels: the FP32 kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS SGEMM
+/* kernels: the kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS's routine
  * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
  * each group, the geometric mean and the least of the ratios; --json writes all of it. Of products with a side of at most 16
  * also at what share of the rate of a copy within the device's memory they read their operands and write C.
  *
- *   bench/kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32] [--regret] [--brief]
- *                 [--warm]
- *   bench/kernels --once [--size MxNxK] [--precision ieee|fp32]
+ *   bench/kernels [--routine NAME] [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32]
+ *                 [--regret] [--brief] [--warm]
+ *   bench/kernels --once [--routine NAME] [--size MxNxK] [--precision ieee|fp32]
  *
- * Precision ieee, which is the default here, takes FP32 multiply-adds alone; fp32 is the library's own default.
+ * --routine is sgemm unless said otherwise; of rank-k ones (routine.h) only square C are measured, in their transpositions.
+ * Precision ieee, which is the default here, takes multiply-adds of the element alone; fp32 is the library's own default.
  * --size takes one shape instead of the groups; N alone is a square.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
  * --regret also times every other kernel that could have been chosen, and says how much the best would have gained, and what
  * was forecast of both; the JSON then has the seconds and the forecast of each.
- * --brief is NN and TN with beta 0 alone. --warm leaves operands in L2, if they fit there, from one launch to the next.
+ * --brief is NN and TN, or of rank-k routines NT and TN, with beta 0 alone. --warm leaves operands in L2, if they fit there, from one launch to the next.
  * Products that take longer than LEAST_RATIO allows are listed once more at the end.
  * --once launches each of those once, for a profiler: see counters.py.
  */
@@ -124,6 +125,7 @@ static const group groups[] = {
 };
 
 typedef struct options {
+    const bench_routine *routine;
     const char *json, *group, *kernel;
     tb_accuracy accuracy;
     bool regret, once, brief, warm;
@@ -156,13 +158,18 @@ static shape read_shape(const char *text)
 
 static options read_options(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"json", required_argument, NULL, 'j'},   {"group", required_argument, NULL, 'g'},
-        {"kernel", required_argument, NULL, 'k'}, {"precision", required_argument, NULL, 'p'},
-        {"regret", no_argument, NULL, 'r'},       {"once", no_argument, NULL, 'o'},
-        {"size", required_argument, NULL, 's'},   {"brief", no_argument, NULL, 'b'},
-        {"warm", no_argument, NULL, 'w'},         {0}};
-    options options = {0};
+    static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
+                                                 {"group", required_argument, NULL, 'g'},
+                                                 {"kernel", required_argument, NULL, 'k'},
+                                                 {"precision", required_argument, NULL, 'p'},
+                                                 {"regret", no_argument, NULL, 'r'},
+                                                 {"once", no_argument, NULL, 'o'},
+                                                 {"size", required_argument, NULL, 's'},
+                                                 {"brief", no_argument, NULL, 'b'},
+                                                 {"warm", no_argument, NULL, 'w'},
+                                                 {"routine", required_argument, NULL, 'R'},
+                                                 {0}};
+    options options = {.routine = bench_find_routine("sgemm")};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
         case 'j':
@@ -192,10 +199,15 @@ static options read_options(int argc, char **argv)
         case 's':
             options.size = read_shape(optarg);
             break;
+        case 'R':
+            options.routine = bench_find_routine(optarg);
+            bench_require(options.routine != NULL, bench_routine_names());
+            break;
         default:
-            fprintf(stderr, "usage: kernels [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] "
-                            "[--precision ieee|fp32] [--regret] [--brief] [--warm]\n"
-                            "       kernels --once [--size MxNxK] [--precision ieee|fp32]\n");
+            fprintf(stderr,
+                    "usage: kernels [--routine NAME] [--json FILE] [--group NAME] [--size MxNxK] "
+                    "[--kernel NAME] [--precision ieee|fp32] [--regret] [--brief] [--warm]\n"
+                    "       kernels --once [--routine NAME] [--size MxNxK] [--precision ieee|fp32]\n");
             exit(2);
         }
     return options;
@@ -229,7 +241,8 @@ static void collect_kernels(bench *bench)
 static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
 {
     /* What a thread for each element would take on a large product is of no interest. */
-    return strcmp(kernel->name, "naive") != 0 || product->flop < 1e10;
+    const bool is_naive = strcmp(kernel->name, "naive") == 0 || strcmp(kernel->name, "dgemm_naive") == 0;
+    return !is_naive || product->flop < 1e10;
 }
 
 /* Kernels of the precision that could have been chosen. */
@@ -277,7 +290,8 @@ static double time_others(bench *bench, const bench_product *product, const benc
 static double share_of_copy(const bench *bench, const tb_product *p, double seconds)
 {
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-    const double bytes = sizeof(float) * (m * k + k * n + (tb_is_zero(p->beta) ? 1 : 2) * m * n);
+    const double elements = m * k + k * n + (tb_is_zero(p->beta) ? 1 : 2) * m * n;
+    const double bytes = (double)tb_bytes_of(tb_element_of(p)) * elements;
     return fmin(m, n) <= 16 ? bytes / seconds / bench->copy_rate : NAN;
 }
 
@@ -350,9 +364,12 @@ static void report(bench *bench, const bench_product *product, const bench_conte
 
 static void measure(bench *bench, const shape *shape, int transposition, double beta, tally *tally)
 {
+    const bool transpose_a = transposition / 2, transpose_b = transposition % 2;
     bench_product product;
-    bench_allocate(&bench->gpu, shape->m, shape->n, shape->k, transposition / 2, transposition % 2,
-                   bench->options.warm, &product);
+    if (!bench_has_product(bench->options.routine, transpose_a, transpose_b, shape->m, shape->n))
+        return;
+    bench_allocate(&bench->gpu, bench->options.routine, shape->m, shape->n, shape->k, transpose_a,
+                   transpose_b, bench->options.warm, &product);
     tb_plan plan = {.route = TB_ROUTE_RESIDENT};
     tb_product asked = product.first;
     asked.beta = (tb_scalar){beta, 0};
@@ -366,8 +383,9 @@ static void measure(bench *bench, const shape *shape, int transposition, double 
         bench_dismiss(&ours);
         product.first.beta = asked.beta;
         bench_prepare(&bench->gpu, &ours, &product);
-        BENCH_CUDA(cudaMemset(product.first.c.data, 0,
-                              (size_t)product.sets * product.strides[TB_C] * sizeof(float)));
+        BENCH_CUDA(
+            cudaMemset(product.first.c.data, 0,
+                       (size_t)product.sets * product.strides[TB_C] * tb_bytes_of(tb_element_of(&asked))));
     }
     bench_contender *contenders[] = {&ours, &theirs};
     bench_time(&bench->gpu, contenders, 2, &product, BUDGET);
@@ -388,7 +406,7 @@ static tally begin_group(bench *bench, const char *name)
 
 static void end_group(bench *bench, const char *name, const tally *tally)
 {
-    double mean = exp(tally->log_sum / tally->count);
+    const double mean = tally->count > 0 ? exp(tally->log_sum / tally->count) : NAN;
     printf("%s: geometric mean %.3f, least %.3f of cuBLAS over %d products", name, mean, tally->least,
            tally->count);
     if (bench->options.regret)
@@ -403,8 +421,9 @@ static void end_group(bench *bench, const char *name, const tally *tally)
 static void measure_group(bench *bench, const group *group)
 {
     tally tally = begin_group(bench, group->name);
+    const int step = bench->options.brief && bench->options.routine->class == BENCH_GEMM ? 2 : 1;
     for (int s = 0; s < group->count; s++)
-        for (int transposition = 0; transposition < 4; transposition += bench->options.brief ? 2 : 1)
+        for (int transposition = 0; transposition < 4; transposition += step)
             for (int beta = 0; beta < (bench->options.brief ? 1 : 2); beta++)
                 measure(bench, &group->shapes[s], transposition, beta, &tally);
     end_group(bench, group->name, &tally);
@@ -439,13 +458,14 @@ static void launch_once(const bench *bench)
 {
     const shape shape = bench->options.size.m ? bench->options.size : SIZE_ONCE;
     bench_product product;
-    bench_allocate(&bench->gpu, shape.m, shape.n, shape.k, false, false, 1, &product);
+    bench_allocate(&bench->gpu, bench->options.routine, shape.m, shape.n, shape.k, false,
+                   bench->options.routine->class != BENCH_GEMM, 1, &product);
     for (size_t i = 0; i < tb_catalog_size; i++) {
         bench_contender contender = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
         if (!is_candidate(bench, contender.kernel, &product))
             continue;
         bench_prepare(&bench->gpu, &contender, &product);
-        bench_enqueue(&bench->gpu, &contender, &product.first);
+        bench_enqueue(&bench->gpu, &contender, product.routine, &product.first);
         BENCH_CUDA(cudaStreamSynchronize(bench->gpu.native));
         bench_dismiss(&contender);
     }
@@ -455,6 +475,7 @@ static void launch_once(const bench *bench)
 int main(int argc, char **argv)
 {
     bench bench = {.options = read_options(argc, argv)};
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what is there is seen also when the rest never comes */
     bench_open(&bench.gpu);
     if (bench.options.once) {
         launch_once(&bench);
@@ -468,6 +489,7 @@ int main(int argc, char **argv)
     bench.json = bench_json_to(file);
     bench_json_begin(&bench.json, NULL, '{');
     bench_describe(&bench.gpu, &bench.json);
+    bench_json_text(&bench.json, "routine", bench.options.routine->name);
     bench.copy_rate = bench_copy_rate(&bench.gpu);
     bench_json_number(&bench.json, "copy_bytes_per_second", bench.copy_rate);
     printf("a copy within the device's memory: %.2f TB/s\n", bench.copy_rate * 1e-12);

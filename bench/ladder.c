@@ -115,7 +115,8 @@ static void measure(const bench_gpu *gpu, ladder *ladder, int transposition, int
 {
     const shape shape = ladder->shapes[at];
     bench_product product;
-    bench_allocate(gpu, shape.n, shape.n, shape.k, transposition == 1, false, 0, &product);
+    bench_allocate(gpu, bench_find_routine("sgemm"), shape.n, shape.n, shape.k, transposition == 1, false, 0,
+                   &product);
     rung *cublas = &ladder->rungs[ladder->count - 1];
 
     bench_contender *runners[RUNGS_MAXIMUM];
@@ -157,10 +158,11 @@ static void launch_once(const bench_gpu *gpu, ladder *ladder, int transposition)
         bench_contender *rung = &ladder->rungs[i].contender;
         const int64_t n = ladder->shapes[ladder->shape_count - 1].n, limit = rung->kernel->k_limit;
         bench_product product;
-        bench_allocate(gpu, n, n, limit && n > limit ? limit : n, transposition == 1, false, 1, &product);
+        bench_allocate(gpu, bench_find_routine("sgemm"), n, n, limit && n > limit ? limit : n,
+                       transposition == 1, false, 1, &product);
         if (!bench_refusal(gpu, rung->kernel, &product.first)) {
             bench_prepare(gpu, rung, &product);
-            bench_enqueue(gpu, rung, &product.first);
+            bench_enqueue(gpu, rung, product.routine, &product.first);
             BENCH_CUDA(cudaStreamSynchronize(gpu->native));
             bench_dismiss(rung);
         }

@@ -3,7 +3,6 @@
 #include "bench/normal.h"
 #include "bench/timing.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,22 +94,39 @@ double bench_copy_rate(const bench_gpu *gpu)
     return bench_median(rates, TURNS_MAXIMUM);
 }
 
+static double number_at(tb_element element, const void *numbers, size_t index)
+{
+    return element == TB_FP64 ? ((const double *)numbers)[index] : (double)((const float *)numbers)[index];
+}
+
+static void set_number(tb_element element, void *numbers, size_t index, double number)
+{
+    if (element == TB_FP64)
+        ((double *)numbers)[index] = number;
+    else
+        ((float *)numbers)[index] = (float)number;
+}
+
 /* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
  * longer than measuring. */
-static float *random_matrices(size_t first, size_t count)
+static void *random_matrices(tb_element element, size_t first, size_t count)
 {
-    static float *drawn;
+    static void *drawn;
     static size_t drawn_count;
+    static tb_element drawn_element = TB_ELEMENTS;
     static uint64_t state = 0x9e3779b97f4a7c15;
+    const size_t bytes = tb_bytes_of(element);
+    bench_require(drawn_element == TB_ELEMENTS || drawn_element == element, "all products of one element");
+    drawn_element = element;
     if (first + count > drawn_count) {
-        drawn = realloc(drawn, (first + count) * sizeof *drawn);
+        drawn = realloc(drawn, (first + count) * bytes);
         bench_require(drawn != NULL, "memory for random numbers");
-        while (drawn_count < first + count)
-            drawn[drawn_count++] = bench_normal(&state);
+        for (; drawn_count < first + count; drawn_count++)
+            set_number(element, drawn, drawn_count, bench_normal(&state));
     }
-    float *device;
-    BENCH_CUDA(cudaMalloc((void **)&device, count * sizeof *device));
-    BENCH_CUDA(cudaMemcpy(device, drawn + first, count * sizeof *device, cudaMemcpyHostToDevice));
+    void *device;
+    BENCH_CUDA(cudaMalloc(&device, count * bytes));
+    BENCH_CUDA(cudaMemcpy(device, (char *)drawn + first * bytes, count * bytes, cudaMemcpyHostToDevice));
     return device;
 }
 
@@ -120,53 +136,58 @@ static size_t aligned(int64_t rows, int64_t columns)
     return ((size_t)rows * (size_t)columns + 63) / 64 * 64;
 }
 
-void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
-                    int sets, bench_product *product)
+void bench_allocate(const bench_gpu *gpu, const bench_routine *routine, int64_t m, int64_t n, int64_t k,
+                    bool transpose_a, bool transpose_b, int sets, bench_product *product)
 {
+    const bool has_b = bench_has_operand(routine, TB_B);
+    const size_t element_bytes = tb_bytes_of(routine->element);
     *product = (bench_product){
-        .strides = {[TB_A] = aligned(m, k), [TB_B] = aligned(k, n), [TB_C] = aligned(m, n)},
-        .flop = 2.0 * (double)m * (double)n * (double)k,
+        .routine = routine,
+        .strides = {[TB_A] = aligned(m, k), [TB_B] = has_b ? aligned(k, n) : 0, [TB_C] = aligned(m, n)},
     };
     const size_t *strides = product->strides;
-    size_t bytes = (strides[TB_A] + strides[TB_B] + strides[TB_C]) * sizeof(float);
+    size_t bytes = (strides[TB_A] + strides[TB_B] + strides[TB_C]) * element_bytes;
     size_t wanted = sets ? (size_t)sets : 2 * gpu->l2_bytes / bytes + 1;
     product->sets = wanted < SETS_MAXIMUM ? (int)wanted : SETS_MAXIMUM;
 
     size_t count = (size_t)product->sets;
-    float *a = random_matrices(0, count * strides[TB_A]);
-    float *b = random_matrices(count * strides[TB_A], count * strides[TB_B]);
-    float *c;
-    BENCH_CUDA(cudaMalloc((void **)&c, count * strides[TB_C] * sizeof *c));
-    BENCH_CUDA(cudaMemset(c, 0xff, count * strides[TB_C] * sizeof *c));
-    product->first = tb_gemm(TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, a, transpose_a ? k : m, b,
-                             transpose_b ? n : k, 0, c, m);
+    void *a = random_matrices(routine->element, 0, count * strides[TB_A]);
+    void *b = has_b ? random_matrices(routine->element, count * strides[TB_A], count * strides[TB_B]) : NULL;
+    void *c;
+    BENCH_CUDA(cudaMalloc(&c, count * strides[TB_C] * element_bytes));
+    BENCH_CUDA(cudaMemset(c, 0xff, count * strides[TB_C] * element_bytes));
+    product->first = bench_product_of(routine, transpose_a, transpose_b, m, n, k, a, b, c);
+    product->flop = bench_flop(&product->first);
 }
 
-static void round_matrices(float *device, size_t count, int bits)
+static void round_matrices(tb_element element, void *device, size_t count, int bits)
 {
-    float *host = malloc(count * sizeof *host);
+    const size_t bytes = count * tb_bytes_of(element);
+    void *host = malloc(bytes);
     bench_require(host != NULL, "memory for rounded numbers");
-    BENCH_CUDA(cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost));
+    BENCH_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < count; i++) {
         int exponent;
-        float fraction = frexpf(host[i], &exponent);
-        host[i] = ldexpf(roundf(ldexpf(fraction, bits)), exponent - bits);
+        const double fraction = frexp(number_at(element, host, i), &exponent);
+        set_number(element, host, i, ldexp(round(ldexp(fraction, bits)), exponent - bits));
     }
-    BENCH_CUDA(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice));
+    BENCH_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
     free(host);
 }
 
 void bench_round_operands(const bench_product *product, int bits)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
-        round_matrices(product->first.operands[role].data, (size_t)product->sets * product->strides[role],
-                       bits);
+        if (bench_has_operand(product->routine, role))
+            round_matrices(product->routine->element, product->first.operands[role].data,
+                           (size_t)product->sets * product->strides[role], bits);
 }
 
 void bench_release(bench_product *product)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        BENCH_CUDA(cudaFree(product->first.operands[role].data));
+        if (bench_has_operand(product->routine, role))
+            BENCH_CUDA(cudaFree(product->first.operands[role].data));
 }
 
 tb_product bench_product_at(const bench_product *product, int64_t turn)
@@ -174,8 +195,9 @@ tb_product bench_product_at(const bench_product *product, int64_t turn)
     tb_product at_turn = product->first;
     const size_t set = (size_t)(turn % product->sets);
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        float *first = product->first.operands[role].data;
-        at_turn.operands[role].data = first + set * product->strides[role];
+        const size_t stride = product->strides[bench_has_operand(product->routine, role) ? role : TB_A];
+        at_turn.operands[role].data = (char *)product->first.operands[role].data +
+                                      set * stride * tb_bytes_of(product->routine->element);
     }
     return at_turn;
 }
@@ -228,14 +250,11 @@ void bench_dismiss(bench_contender *contender)
     contender->workspace = NULL;
 }
 
-static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const tb_product *product)
+static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const bench_routine *routine,
+                           const tb_product *product)
 {
-    const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
     BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-    BENCH_CUBLAS(cublasSgemm_64(gpu->cublas, product->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                product->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, product->m, product->n,
-                                product->k, &alpha, product->a.data, product->a.ld, product->b.data,
-                                product->b.ld, &beta, product->c.data, product->c.ld));
+    BENCH_CUBLAS(bench_call_cublas(gpu->cublas, routine, product));
 }
 
 static void enqueue_copy(const bench_gpu *gpu, const tb_operand *target, const tb_operand *source)
@@ -245,10 +264,11 @@ static void enqueue_copy(const bench_gpu *gpu, const tb_operand *target, const t
                                  gpu->native));
 }
 
-void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_product *product)
+void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const bench_routine *routine,
+                   const tb_product *product)
 {
     if (!contender->kernel) {
-        enqueue_cublas(gpu, contender->tf32, product);
+        enqueue_cublas(gpu, contender->tf32, routine, product);
         return;
     }
     tb_product aligned = *product;
@@ -262,26 +282,39 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
 }
 
 /* The contender's C for the first set, computed over a C of NaN. */
-static float *result_of(const bench_gpu *gpu, const bench_contender *contender, const bench_product *product)
+static void *result_of(const bench_gpu *gpu, const bench_contender *contender, const bench_product *product)
 {
-    const size_t bytes = (size_t)product->first.m * (size_t)product->first.n * sizeof(float);
-    float *result = malloc(bytes);
+    const size_t bytes = tb_operand_bytes(&product->first.c);
+    void *result = malloc(bytes);
     bench_require(result != NULL, "memory for a result");
     BENCH_CUDA(cudaMemsetAsync(product->first.c.data, 0xff, bytes, gpu->native));
-    bench_enqueue(gpu, contender, &product->first);
+    bench_enqueue(gpu, contender, product->routine, &product->first);
     BENCH_CUDA(cudaMemcpyAsync(result, product->first.c.data, bytes, cudaMemcpyDeviceToHost, gpu->native));
     BENCH_CUDA(cudaStreamSynchronize(gpu->native));
     return result;
 }
 
+/* Whether the element of C is in the product's triangle. */
+static bool is_written(const tb_product *product, int64_t row, int64_t column)
+{
+    return product->mask == TB_FULL || (product->mask == TB_LOWER ? row >= column : row <= column);
+}
+
 double bench_difference(const bench_gpu *gpu, const bench_contender *one, const bench_contender *other,
                         const bench_product *product)
 {
-    const size_t count = (size_t)product->first.m * (size_t)product->first.n;
-    float *a = result_of(gpu, one, product), *b = result_of(gpu, other, product);
+    const tb_element element = product->routine->element;
+    const int64_t rows = product->first.m;
+    const size_t count = (size_t)rows * (size_t)product->first.n;
+    void *a = result_of(gpu, one, product), *b = result_of(gpu, other, product);
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
-        double difference = fabs((double)a[i] - (double)b[i]);
+        const double x = number_at(element, a, i), y = number_at(element, b, i);
+        if (!is_written(&product->first, (int64_t)i % rows, (int64_t)i / rows)) {
+            largest = isnan(x) && isnan(y) ? largest : INFINITY;
+            continue;
+        }
+        const double difference = fabs(x - y);
         if (!(difference <= largest))
             largest = isfinite(difference) ? difference : INFINITY;
         if (isinf(largest))
@@ -291,7 +324,7 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     free(b);
     /* k terms of variance 1 add up to less than 3 sqrt(k), as a rule, with a rounding error of half an ulp each:
      * sqrt(k) of those. */
-    return largest / (3 * (double)product->first.k * FLT_EPSILON / 2);
+    return largest / (3 * (double)product->first.k * tb_element_rows[element].roundoff);
 }
 
 /* Seconds per launch of so many in a row. */
@@ -302,7 +335,7 @@ static double time_batch(const bench_gpu *gpu, const bench_contender *contender,
     BENCH_CUDA(cudaEventRecord(gpu->start, gpu->native));
     for (int launch = 0; launch < launches; launch++) {
         const tb_product at_turn = bench_product_at(product, launch);
-        bench_enqueue(gpu, contender, &at_turn);
+        bench_enqueue(gpu, contender, product->routine, &at_turn);
     }
     BENCH_CUDA(cudaEventRecord(gpu->stop, gpu->native));
     BENCH_CUDA(cudaEventSynchronize(gpu->stop));

@@ -9,11 +9,11 @@
 #define BENCH_MEASURE_H
 
 #include "bench/json.h"
+#include "bench/routine.h"
 #include "kernels/catalog.h"
 #include "lib/machine/calibrate.h"
 #include "lib/device/device.h"
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 /* Ends the program with the call's text when a call of the named interface failed. */
@@ -26,7 +26,7 @@ void bench_require(bool condition, const char *text);
 typedef struct bench_gpu {
     cudaStream_t native;
     tb_stream *stream;
-    cublasHandle_t cublas; /* FP32 only: pedantic */
+    cublasHandle_t cublas; /* pedantic: no reduced precision */
     cudaEvent_t start, stop;
     tb_device_description description;
     tb_chip chip; /* as the library sees the device */
@@ -44,15 +44,17 @@ void bench_describe(const bench_gpu *gpu, bench_json *json);
 double bench_copy_rate(const bench_gpu *gpu);
 
 typedef struct bench_product {
+    const bench_routine *routine;
     tb_product first; /* the product of the first set; alpha is 1 and beta 0 */
     int sets;
-    size_t strides[TB_ROLES]; /* floats from set to set */
+    size_t strides[TB_ROLES]; /* elements from set to set; 0 where there is no operand of its own */
     double flop;
 } bench_product;
 
-/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. */
-void bench_allocate(const bench_gpu *gpu, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
-                    int sets, bench_product *product);
+/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. All products of a process are of one
+ * element. */
+void bench_allocate(const bench_gpu *gpu, const bench_routine *routine, int64_t m, int64_t n, int64_t k,
+                    bool transpose_a, bool transpose_b, int sets, bench_product *product);
 void bench_release(bench_product *product);
 
 /* Leaves A and B so many significant bits, as numbers have that began as BF16 (8) or FP16 (11). */
@@ -63,7 +65,7 @@ tb_product bench_product_at(const bench_product *product, int64_t turn);
 
 typedef struct bench_contender {
     const char *name;
-    const tb_kernel *kernel; /* NULL: cuBLAS SGEMM */
+    const tb_kernel *kernel; /* NULL: cuBLAS */
     bool tf32;               /* of cuBLAS: on the TF32 tensor cores, for comparison */
     void *workspace;
     /* Of A and B: where a kernel that pads copies what it cannot take, which is part of its time; else data is NULL. */
@@ -77,10 +79,12 @@ const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const t
 /* Gives a contender what it needs for this product beside the matrices. */
 void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench_product *product);
 void bench_dismiss(bench_contender *contender);
-void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const tb_product *product);
+void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const bench_routine *routine,
+                   const tb_product *product);
 
 /* The largest difference between two contenders' results, in units of the rounding error that sums of k terms
- * of this size may show (values of a few are usual); infinite where an element was not written. */
+ * of this size may show (values of a few are usual); infinite where an element was not written, or one beside the product's
+ * triangle was. */
 double bench_difference(const bench_gpu *gpu, const bench_contender *one, const bench_contender *other,
                         const bench_product *product);
 

@@ -12,7 +12,7 @@ enum { LAYERS = 128 };
 /* Where the tail begins, and the area of a layer, for that many layers: from the paper. */
 static const double TAIL = 3.442619855899, AREA = 9.91256303526217e-3;
 
-static float widths[LAYERS + 1], heights[LAYERS + 1]; /* of a layer, and of the curve at its right edge */
+static double widths[LAYERS + 1], heights[LAYERS + 1]; /* of a layer, and of the curve at its right edge */
 
 static double density(double x)
 {
@@ -22,11 +22,10 @@ static double density(double x)
 static void prepare(void)
 {
     double width = TAIL;
-    widths[0] =
-        (float)(AREA / density(TAIL)); /* the lowest layer and the tail, as wide as its area makes it */
+    widths[0] = AREA / density(TAIL); /* the lowest layer and the tail, as wide as its area makes it */
     for (int layer = 1; layer < LAYERS; layer++) {
-        widths[layer] = (float)width;
-        heights[layer] = (float)density(width);
+        widths[layer] = width;
+        heights[layer] = density(width);
         width = sqrt(-2 * log(fmin(density(width) + AREA / width, 1)));
     }
     heights[LAYERS] = 1;
@@ -57,7 +56,7 @@ static double draw_tail(uint64_t *state)
     return TAIL + beyond;
 }
 
-float bench_normal(uint64_t *state)
+double bench_normal(uint64_t *state)
 {
     static bool prepared;
     if (!prepared)
@@ -66,13 +65,12 @@ float bench_normal(uint64_t *state)
     for (;;) {
         const uint64_t bits = next_bits(state);
         const int layer = (int)(bits % LAYERS);
-        const float at = (float)((double)((int64_t)bits >> 11) * 0x1p-52) * widths[layer];
-        if (fabsf(at) < widths[layer + 1])
+        const double at = (double)((int64_t)bits >> 11) * 0x1p-52 * widths[layer];
+        if (fabs(at) < widths[layer + 1])
             return at;
         if (layer == 0)
-            return copysignf((float)draw_tail(state), at);
-        const double height =
-            heights[layer] + uniform(state) * ((double)heights[layer + 1] - (double)heights[layer]);
+            return copysign(draw_tail(state), at);
+        const double height = heights[layer] + uniform(state) * (heights[layer + 1] - heights[layer]);
         if (height < density(at))
             return at;
     }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The next of a sequence; *state is any number but 0 at its beginning. */
-float bench_normal(uint64_t *state);
+/* The next of a sequence, with all bits of a double; *state is any number but 0 at its beginning. */
+double bench_normal(uint64_t *state);
 
 #endif

@@ -1,8 +1,9 @@
-/* precision: the error of every tensor-core kernel of the catalog against k, beside cuBLAS SGEMM (pedantic) and cuBLAS on
- * the TF32 tensor cores; for products whose error is known (tests/gpu/sampled_product.h). Prints the largest and the rms
- * error in units of u d, with u = 2^-24 and d = |A||B|.
+/* precision: the error of every kernel of the catalog that is not of FP32 multiply-adds against k, beside cuBLAS SGEMM
+ * (pedantic) and cuBLAS on the TF32 tensor cores; or of every FP64 kernel, beside cuBLAS DGEMM. For products whose error is
+ * known (tests/gpu/sampled_product.h). Prints the largest and the rms error in units of u d, with u = 2^-24 or 2^-53 and
+ * d = |A||B|.
  *
- *   bench/precision [JSON]
+ *   bench/precision [JSON [float|double]]
  */
 #include "bench/json.h"
 #include "tests/gpu/sampled_product.h"
@@ -21,6 +22,7 @@ typedef struct contender {
 } contender;
 
 typedef struct bench {
+    tb_element element;
     sampled_device on;
     bench_json json;
     int count;
@@ -29,11 +31,14 @@ typedef struct bench {
 
 static void collect_contenders(bench *bench, int architecture)
 {
-    bench->contenders[bench->count++] = (contender){.name = "cuBLAS SGEMM"};
-    bench->contenders[bench->count++] = (contender){.name = "cuBLAS TF32", .tf32 = true};
+    const bool of_doubles = bench->element == TB_FP64;
+    bench->contenders[bench->count++] = (contender){.name = of_doubles ? "cuBLAS DGEMM" : "cuBLAS SGEMM"};
+    if (!of_doubles)
+        bench->contenders[bench->count++] = (contender){.name = "cuBLAS TF32", .tf32 = true};
     for (size_t i = 0; i < tb_catalog_size && bench->count < CONTENDERS_MAXIMUM; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        if (kernel->accuracy != TB_ACCURACY_IEEE && tb_kernel_runs_on(kernel, architecture))
+        if (kernel->element == bench->element && (of_doubles || kernel->accuracy != TB_ACCURACY_IEEE) &&
+            tb_kernel_runs_on(kernel, architecture))
             bench->contenders[bench->count++] = (contender){.name = kernel->name, .kernel = kernel};
     }
 }
@@ -41,8 +46,8 @@ static void collect_contenders(bench *bench, int architecture)
 static void measure(bench *bench, const accuracy_family *family, int64_t k)
 {
     const uint64_t seed = 1;
-    sampled_operand a = sampled_make_operand(family, k, false, seed),
-                    b = sampled_make_operand(family, k, true, seed);
+    sampled_operand a = sampled_make_operand(family, bench->element, k, false, seed),
+                    b = sampled_make_operand(family, bench->element, k, true, seed);
     static sampled_reference reference;
     reference = (sampled_reference){.a = &a, .b = &b};
     sampled_refer(&reference);
@@ -75,6 +80,7 @@ static void measure(bench *bench, const accuracy_family *family, int64_t k)
 int main(int argc, char **argv)
 {
     static bench bench;
+    bench.element = argc > 2 && strcmp(argv[2], "double") == 0 ? TB_FP64 : TB_FP32;
     FILE *file = fopen(argc > 1 ? argv[1] : "/dev/null", "w");
     sampled_must(file != NULL, "opening the file for JSON");
     int devices;
@@ -87,6 +93,7 @@ int main(int argc, char **argv)
     bench.json = bench_json_to(file);
     bench_json_begin(&bench.json, NULL, '{');
     bench_json_text(&bench.json, "gpu", description.name);
+    bench_json_text(&bench.json, "element", bench.element == TB_FP64 ? "double" : "float");
     bench_json_begin(&bench.json, "products", '[');
     printf("%-16s %6s  %-22s %12s %12s %12s\n", "family", "k", "", "largest", "rms", "bias");
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)

@@ -57,6 +57,7 @@ def add_arguments(parser, seconds, most, sides):
     parser.add_argument("--sides", type=names, default=sides, help="default: " + ",".join(sides))
     parser.add_argument("--seconds", type=float, default=seconds, help=f"for all, about (default {seconds})")
     parser.add_argument("--repetitions", type=int, default=most, help=f"of each cell, at most (default {most})")
+    parser.add_argument("--element", choices=["float", "double"], default="float", help="of the matrices")
     parser.add_argument("--wake", type=int, default=2048, help="size of the side up's first product (default 2048)")
 
 
@@ -80,7 +81,7 @@ def names(text):
 
 
 def integers(text):
-    return [int(number) for number in text.split(",")]
+    return [int(number) for number in text.split(",") if number]
 
 
 def environment(side, library):
@@ -90,9 +91,9 @@ def environment(side, library):
     return variables | SIDES[side]
 
 
-def wake(side, arguments):
-    """The program's argument WAKE."""
-    return str(arguments.wake if side == "up" else 0)
+def last_arguments(side, arguments):
+    """The program's arguments WAKE and ELEMENT."""
+    return [str(arguments.wake if side == "up" else 0), arguments.element]
 
 
 def run(command, variables):
@@ -178,7 +179,7 @@ def write_json(arguments, cells):
     if not arguments.json:
         return
     with open(arguments.json, "w") as file:
-        json.dump({"machine": describe_machine(), "cells": cells}, file, indent=1)
+        json.dump({"machine": describe_machine(), "element": arguments.element, "cells": cells}, file, indent=1)
         file.write("\n")
 
 

@@ -124,7 +124,7 @@ def main():
     cells = make_cells(arguments)
 
     def command_of(cell, side):
-        return [arguments.program, *map(str, cell.setting), processes.wake(side, arguments)]
+        return [arguments.program, *map(str, cell.setting), *processes.last_arguments(side, arguments)]
 
     def fits(cell):
         return cell.rounds() > 0 or expected_plain(cell, cells) <= arguments.longest

@@ -1,4 +1,5 @@
-/* bench/streamed FILE [pageable|pinned] [CONTENDER ...]: products of matrices in host memory.
+/* bench/streamed [--routine NAME] [--size N|MxNxK] ... FILE [pageable|pinned] [CONTENDER ...]: products of matrices in host
+ * memory, of SGEMM unless said otherwise (routine.h); of the sizes given, or of shapes of every kind.
  *
  * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of 4096),
  * cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered instead of copied,
@@ -9,13 +10,14 @@
  * measured too. Each side is a process of its own
  * (contender.h); they take turns; medians; random data; the first turns are not counted. A turn is
  * two calls where they are short, and the second is what counts: in the first one threads, caches and clocks may
- * have to wake up, which is told too. So is, of ordinary memory, what was resident at most beside the operands.
+ * have to wake up, which is told too. All in milliseconds. So is, of ordinary memory, what was resident at most beside the operands.
  */
 #include "bench/contender.h"
 #include "bench/json.h"
 #include "bench/timing.h"
 
 #include <fcntl.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONTENDERS_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 3 };
+enum { CONTENDERS_MAXIMUM = 16, SHAPES_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 3 };
 
 /* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
 #define REST_SECONDS 0.2
@@ -51,6 +53,7 @@ typedef struct contender {
 
 static contender contenders[CONTENDERS_MAXIMUM];
 static int contender_count;
+static const bench_routine *routine;
 
 static void start(const char *program, contender *c)
 {
@@ -64,7 +67,7 @@ static void start(const char *program, contender *c)
     if (c->process == 0) {
         dup2(to[0], STDIN_FILENO);
         dup2(from[1], STDOUT_FILENO);
-        execl(program, program, "--contender", c->name, (char *)NULL);
+        execl(program, program, "--contender", c->name, routine->name, (char *)NULL);
         _exit(127);
     }
     close(to[0]);
@@ -207,22 +210,60 @@ static void choose_contenders(int count, char **names)
     }
 }
 
+static _Noreturn void explain_usage(void)
+{
+    fprintf(
+        stderr,
+        "usage: streamed [--routine NAME] [--size N|MxNxK] ... FILE.json [pageable|pinned] [CONTENDER ...]\n"
+        "routines: %s\n",
+        bench_routine_names());
+    exit(2);
+}
+
+static shape read_shape(const char *text)
+{
+    shape given = {0};
+    const int count = sscanf(text, "%dx%dx%d", &given.m, &given.n, &given.k);
+    if (count == 1)
+        given.n = given.k = given.m;
+    if ((count != 1 && count != 3) || given.m < 1 || given.n < 1 || given.k < 1)
+        explain_usage();
+    return given;
+}
+
+/* The first of the arguments that are no options. */
+static int read_options(int argc, char **argv, shape *given, int *given_count)
+{
+    static const struct option long_options[] = {
+        {"routine", required_argument, NULL, 'r'}, {"size", required_argument, NULL, 's'}, {0}};
+    routine = bench_find_routine("sgemm");
+    for (int option; (option = getopt_long(argc, argv, "+", long_options, NULL)) != -1;)
+        if (option == 's' && *given_count < SHAPES_MAXIMUM)
+            given[(*given_count)++] = read_shape(optarg);
+        else if (option != 'r' || !(routine = bench_find_routine(optarg)))
+            explain_usage();
+    return optind;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "--contender") == 0)
-        return bench_serve(argv[2]);
-    if (argc < 2) {
-        fprintf(stderr, "usage: streamed FILE.json [pageable|pinned] [CONTENDER ...]\n");
-        return 2;
-    }
-    const char *memory = argc > 2 ? argv[2] : "pageable";
-    choose_contenders(argc > 3 ? argc - 3 : 0, argv + 3);
-    FILE *file = fopen(argv[1], "w");
+    if (argc == 4 && strcmp(argv[1], "--contender") == 0)
+        return bench_serve(argv[2], argv[3]);
+    shape given[SHAPES_MAXIMUM];
+    int given_count = 0;
+    const int first = read_options(argc, argv, given, &given_count);
+    if (argc <= first)
+        explain_usage();
+    const shape *measured = given_count > 0 ? given : shapes;
+    const int measured_count = given_count > 0 ? given_count : (int)(sizeof shapes / sizeof *shapes);
+    const char *memory = argc > first + 1 ? argv[first + 1] : "pageable";
+    choose_contenders(argc > first + 2 ? argc - first - 2 : 0, argv + first + 2);
+    FILE *file = fopen(argv[first], "w");
     if (!file) {
-        perror(argv[1]);
+        perror(argv[first]);
         return 1;
     }
-    printf("%-26s", "milliseconds");
+    printf("%-26s", routine->name);
     for (int i = 0; i < contender_count; i++) {
         start("/proc/self/exe", &contenders[i]);
         printf(" %13s", contenders[i].name);
@@ -230,10 +271,13 @@ int main(int argc, char **argv)
     printf("\n");
     bench_json json = bench_json_to(file);
     bench_json_begin(&json, NULL, '{');
+    bench_json_text(&json, "routine", routine->name);
     bench_json_begin(&json, "products", '[');
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        measure(&shapes[i], memory);
-        report(&json, &shapes[i], memory);
+    for (int i = 0; i < measured_count; i++) {
+        if (!bench_has_product(routine, false, routine->class != BENCH_GEMM, measured[i].m, measured[i].n))
+            continue;
+        measure(&measured[i], memory);
+        report(&json, &measured[i], memory);
     }
     bench_json_end(&json, ']');
     report_peaks(&json);

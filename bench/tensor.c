@@ -97,8 +97,8 @@ static void report(bench *bench, const row *row, const bench_product *product,
 static void measure(bench *bench, const row *row)
 {
     bench_product product;
-    bench_allocate(&bench->gpu, row->m, row->n, row->k, row->transposition / 2, row->transposition % 2, 0,
-                   &product);
+    bench_allocate(&bench->gpu, bench_find_routine("sgemm"), row->m, row->n, row->k, row->transposition / 2,
+                   row->transposition % 2, 0, &product);
     if (row->bits < ALL_BITS)
         bench_round_operands(&product, row->bits);
     bench_contender contenders[CONTENDERS_MAXIMUM], *turns[CONTENDERS_MAXIMUM];

@@ -48,6 +48,27 @@ static void choose_panels(const tb_budget *budget, tb_tiling *tiling)
     tiling->panel_n = tb_choose_panel(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
 }
 
+/* Each step of a triangle has a size of its own. */
+static double workspace_by_steps(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
+{
+    const int64_t count = tb_step_count(product, tiling);
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const tb_step step = tb_step_at(product, tiling, i);
+        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
+            const tb_range columns = {step.columns.first + column,
+                                      tb_smaller(step.panel_n, step.columns.count - column)};
+            const tb_product part = tb_step_part(&step, product, tiling, columns);
+            if (tb_is_masked_out(&part))
+                continue;
+            const double bytes =
+                (double)tb_prepare(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return most;
+}
+
 /* What the kernel needs beside its operands, for any product that the tiling makes it multiply: smaller ones may need
  * more, where they are shared out. */
 static double workspace_bytes(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
@@ -55,6 +76,8 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     if (!budget->kernel->prepare)
         return 0;
     tb_tiling complete = *tiling;
+    if (tiling->grows)
+        return workspace_by_steps(budget, product, tiling);
     if (!tiling->whole)
         choose_panels(budget, &complete);
     tb_launch_size sizes[TB_LAUNCH_SIZES];

@@ -205,8 +205,7 @@ static void try_panels(search *search)
     }
 }
 
-/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. Of one operand
- * all rows come first, as they are B's columns, too. */
+/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. */
 #define MORE_SECONDS 4e-3
 #define LEAD_MOST    5
 
@@ -214,9 +213,10 @@ static void try_more(search *search)
 {
     const int64_t m = search->product->m;
     const cut from = search->cut;
-    const int least = tb_has_one_operand(search->product) ? 8 : 5;
+    /* Rows of the one operand that come last are columns of B that the first ones need. */
+    const int eighths_least = tb_has_one_operand(search->product) ? 8 : 5;
     for (int lead = 0; lead <= LEAD_MOST; lead++)
-        for (int eighths = least; eighths <= 8; eighths++) {
+        for (int eighths = eighths_least; eighths <= 8; eighths++) {
             cut next = from;
             next.lead = lead;
             next.band_m =
@@ -255,6 +255,47 @@ static tb_tiling search_columns(const tb_product *product, const tb_budget *budg
         try_first_blocks(&search, search.cut, 1);
     }
     return search.tiling;
+}
+
+/* Rows and columns by which a triangle grows, of so many parts of all: more of them bring the first result forward, and each
+ * costs a launch and, in some families, what is made of the operands once more. */
+static const int growths[] = {3, 4, 6, 8, 12, 16, 24};
+
+static tb_tiling cut_growing(const tb_product *product, const tb_budget *budget, int parts)
+{
+    const int64_t n = product->n, tile = tb_larger(budget->kernel->tile_m, budget->kernel->tile_n);
+    const int64_t grown = tb_smaller(tb_round_up(tb_pieces(n, parts), tile), n), k = tb_larger(product->k, 1);
+    const bool by_rows = product->mask == TB_LOWER;
+    tb_tiling tiling = {.whole = true,
+                        .grows = true,
+                        .block_m = n,
+                        .band_m = by_rows ? grown : n,
+                        .block_n = n,
+                        .next_n = grown,
+                        .slab_k = k,
+                        .slabs = 1};
+    tiling.piece_m = tiling.band_m;
+    tiling.next_panel_n =
+        by_rows ? tb_choose_panel(budget, grown, n, k) : tb_choose_panel(budget, n, grown, k);
+    return tiling;
+}
+
+/* Where all of a triangle's C is to go back, before all of A has come. */
+static void grow_if_faster(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
+{
+    tb_known_size known[TB_SIZES_KNOWN] = {0};
+    if (product->mask == TB_FULL || product->m != product->n || product->diagonal != 0 ||
+        !takes_blocks(product, budget))
+        return;
+    double best = WORTH_MORE * tb_steps_seconds(product, tiling, budget, known);
+    for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
+        const tb_tiling growing = cut_growing(product, budget, growths[i]);
+        const double seconds = tb_steps_seconds(product, &growing, budget, known);
+        if (seconds >= best || !tb_tiling_fits(budget, product, &growing))
+            continue;
+        best = seconds;
+        *tiling = growing;
+    }
 }
 
 /* With A there first, the end is not before A's time and the longer of B's and C's; with B first it is B's
@@ -304,6 +345,7 @@ bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling 
         tb_tiling_fits(budget, product, tiling))
         return true;
     *tiling = search_columns(product, budget, &in_one);
+    grow_if_faster(product, budget, tiling);
     if (tb_tiling_fits(budget, product, tiling))
         return true;
     *tiling = cut_columns(product, budget, &in_one);

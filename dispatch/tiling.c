@@ -88,15 +88,23 @@ int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
 {
     if (!tiling->whole)
         return tb_pieces(product->n, tiling->block_n) * tiling->slabs;
+    if (tiling->grows)
+        return tb_pieces(product->n, tiling->next_n);
     return tiling->lead + first_steps(tiling) + tb_pieces(product->n - tiling->block_n, tiling->next_n) +
            tb_pieces(product->m, tiling->band_m) - 1;
 }
 
 const tb_role tb_bringing_order[TB_ROLES] = {TB_C, TB_B, TB_A};
 
-bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *k)
+bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
+                    tb_range *columns, tb_range *k)
 {
+    const bool grows = step->grown.count > 0, by_rows = product->mask == TB_LOWER;
     *k = role == TB_B ? step->b_k : step->k;
+    *rows = role == TB_A && grows ? step->grown : step->rows;
+    *columns = role == TB_B && grows ? step->grown : step->columns;
+    if (role == TB_C && grows && by_rows)
+        *columns = (tb_range){0, step->grown.first + step->grown.count};
     switch (role) {
     case TB_A:
         return step->brings_a;
@@ -105,6 +113,13 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
     default:
         return step->brings_c && !tb_is_zero(product->beta);
     }
+}
+
+tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
+                        tb_range columns)
+{
+    const tb_product part = tb_subproduct(product, step->rows, columns, step->k);
+    return tiling->grows ? tb_trimmed(&part) : part;
 }
 
 static tb_range range_at(int64_t first, int64_t most, int64_t end)
@@ -170,10 +185,29 @@ static tb_step slab_step(const tb_product *product, const tb_tiling *tiling, int
                      .completes = completes};
 }
 
+/* A lower triangle's next rows, or an upper one's next columns. */
+static tb_step grown_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
+{
+    const tb_range grown = range_at(index * tiling->next_n, tiling->next_n, product->n),
+                   so_far = {0, grown.first + grown.count}, all_k = {0, product->k};
+    const bool by_rows = product->mask == TB_LOWER;
+    return (tb_step){.rows = by_rows ? grown : so_far,
+                     .columns = by_rows ? (tb_range){0, product->n} : grown,
+                     .k = all_k,
+                     .grown = grown,
+                     .brings_a = true,
+                     .b_k = all_k,
+                     .brings_c = true,
+                     .panel_n = tiling->next_panel_n,
+                     .completes = true};
+}
+
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
     if (!tiling->whole)
         return slab_step(product, tiling, index);
+    if (tiling->grows)
+        return grown_step(product, tiling, index);
     const int64_t m = product->m, n = product->n, first_k = tiling->lead * tiling->slab_k;
     const tb_range k = {first_k, product->k - first_k};
     if (index < tiling->lead)

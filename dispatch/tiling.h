@@ -42,6 +42,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
+    bool
+        grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but panels */
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
@@ -49,19 +51,30 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
+/* Of a triangle of which all has its place on the device, each step may bring some rows of A and the same columns of B, and
+ * complete what of C they and those before make complete: rows of a lower triangle, columns of an upper one. Then C goes
+ * back from the beginning on. */
+
 /* A product is a sequence of steps: something is brought, and then multiplied. */
 typedef struct tb_step {
     tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
-    bool brings_a;             /* those rows and steps of k */
-    tb_range b_k;              /* steps of k of B's columns that are brought; none: count is 0 */
-    bool brings_c;             /* where beta is not 0 */
-    int64_t panel_n;           /* columns that are multiplied at a time */
-    bool completes;            /* all rows of the band, panel by panel */
+    tb_range grown;  /* rows of A and columns of B that are brought; a count of 0: those of the product */
+    bool brings_a;   /* those rows and steps of k */
+    tb_range b_k;    /* steps of k of B's columns that are brought; none: count is 0 */
+    bool brings_c;   /* where beta is not 0 */
+    int64_t panel_n; /* columns that are multiplied at a time */
+    bool completes;  /* all rows of the band, panel by panel */
 } tb_step;
 
-/* Operands in the order in which a step brings them, and whether it brings one: those steps of k. */
+/* Operands in the order in which a step brings them, and whether it brings one: what rows, columns and steps of k of the
+ * product need of it. */
 extern const tb_role tb_bringing_order[TB_ROLES];
-bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *k);
+bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
+                    tb_range *columns, tb_range *k);
+
+/* Some columns of what the step multiplies. */
+tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
+                        tb_range columns);
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling);
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index);

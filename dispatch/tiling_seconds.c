@@ -151,9 +151,10 @@ static void bring(simulation *simulation, const tb_step *step)
     for (int i = 0; i < TB_ROLES; i++) {
         const tb_role role = tb_bringing_order[i];
         tb_range k, rows, columns;
-        if (!tb_step_brings(step, simulation->product, role, &k))
+        tb_range of_rows, of_columns;
+        if (!tb_step_brings(step, simulation->product, role, &of_rows, &of_columns, &k))
             continue;
-        tb_stored_ranges(simulation->product, role, step->rows, step->columns, k, &rows, &columns);
+        tb_stored_ranges(simulation->product, role, of_rows, of_columns, k, &rows, &columns);
         load(simulation, simulation->budget->passages[role], rows.count, columns.count,
              simulation->product->operands[role].rows);
     }

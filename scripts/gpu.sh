@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # On a machine with an NVIDIA GPU: builds for that GPU, runs the tests that need it, and the parts asked for.
-# Installs nothing. Results go to the folder $OUT (default build/gpu-results).
+# Installs nothing. Results go to the folder $OUT (default build/gpu-results), what a part prints to PART.txt, of which the last
+# LINES_SHOWN (default 40) lines are shown.
 #
-#   scripts/gpu.sh [PART ...]
+#   scripts/gpu.sh [PART[:SECONDS] ...]
 #
-#   test       ctest -L gpu, but for the next part's (the default)
+# A part that is given SECONDS is stopped after these; one that fails or is stopped does not keep the next from running. With
+# $SECONDS_IN_ALL no part, nor the build, runs on after so many seconds. $ROUTINE is what is measured (default sgemm; dgemm, and
+# of kernels and streamed also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment holds for all parts.
+#
+#   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time (default 1)
+#   accuracy   the errors of kernels beside cuBLAS's
 #   suites     the suites and clients of ctest -L gpu
-#   sanitize   compute-sanitizer, memcheck and racecheck, on a small conformance run and on the SANITIZE_ROWS of the
-#              catalog (default sgemm_simt_64x64_4) in all their schedules; "" for all rows, which takes minutes
+#   sanitize   compute-sanitizer's SANITIZE_TOOLS (default "memcheck racecheck") on a small conformance run, of the
+#              SANITIZE_KERNELS if there are any, and on the SANITIZE_ROWS of the catalog (default sgemm_simt_64x64_4) in all
+#              their schedules; "" for all rows, which takes minutes
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md and docs/lab/simt.md quote (needs ncu)
@@ -16,7 +23,8 @@
 #   precision  bench/precision: their errors against k
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS; about
 #              200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES "link_in link_out
-#              link_both kernel tileblas copy-run-copy nvblas-tuned"
+#              link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of pinned memory, if others;
+#              STREAMED_OPTIONS may be "--size 1024 --size 4096"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind of host
 #              memory of REGRET_MEMORY (default all kinds), one for the device's
 #   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for instance
@@ -29,94 +37,119 @@ cd "$(dirname "$0")/.."
 
 out=${OUT:-$PWD/build/gpu-results}
 build=build/gpu
-mkdir -p "$out" build
-parts=("$@")
-((${#parts[@]})) || parts=(test)
+routine=${ROUTINE:-sgemm}
+element=float
+[[ $routine == d* ]] && element=double
+export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1
 
-export PATH=$PATH:/usr/local/cuda/bin
-command -v nvcc >/dev/null || { echo "gpu.sh: nvcc is not on the PATH" >&2; exit 1; }
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+make_build() {
+    local architecture
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON -DTILEBLAS_ARCHITECTURES="$architecture"
+    cmake --build "$build" --parallel "$(nproc)"
+}
 
-if ! { cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON \
-    -DTILEBLAS_ARCHITECTURES="$architecture" && cmake --build "$build" --parallel "$(nproc)"; } >"$out/build.log" 2>&1; then
-    tail -n 40 "$out/build.log" >&2
-    exit 1
-fi
+sanitize() { # sanitize TOOL
+    local kernel cases=12 status=0
+    [[ $1 == racecheck ]] && cases=1 # 23 s
+    for kernel in ${SANITIZE_KERNELS:-all}; do
+        [[ $kernel == all ]] && kernel='' # the program's word for it
+        compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu/conformance_gpu" route=streamed memory=device \
+            cases=$cases kernel="$kernel" || status=1
+    done
+    # shellcheck disable=SC2086 # names
+    compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu/schedules_gpu" ${SANITIZE_ROWS-sgemm_simt_64x64_4} ||
+        status=1
+    return $status
+}
 
-others='^(suite|client)\.' # other people's programs
-status=0
-for part in "${parts[@]}"; do
-    echo "== $part"
-    case $part in
-    test)
-        ctest --test-dir "$build" -L gpu -E "$others" --output-on-failure >"$out/ctest.log" 2>&1 || status=1
-        tail -n 45 "$out/ctest.log"
-        ;;
-    suites)
-        SUITE_WHOLE=1 ctest --test-dir "$build" -L gpu -R "$others" --output-on-failure >"$out/suites.log" 2>&1 || status=1
-        tail -n 45 "$out/suites.log"
-        ;;
+measure_streamed() { # measure_streamed MEMORY
+    local sides=${STREAMED_SIDES:-}
+    [[ $1 == pinned ]] && sides=${PINNED_SIDES:-$sides}
+    # shellcheck disable=SC2086 # options, names
+    "$build/bench/streamed" --routine "$routine" ${STREAMED_OPTIONS:-} "$out/streamed-$1.json" "$1" $sides
+}
+
+# Processes of one of bench's Python programs, which starts the program of its name.
+measure_processes() { # measure_processes NAME OPTION...
+    local program=$1
+    [[ $1 == programs ]] && program=program
+    python3 "bench/$1.py" "$build/bench/$program" "$build/libtileblas-preload.so" --json "$out/$1.json" --element "$element" \
+        "${@:2}"
+}
+
+# shellcheck disable=SC2086 # what the environment names
+run_part() {
+    local others='^(suite|client)\.' # other people's programs
+    local each status=0
+    local tests=(ctest --test-dir "$build" -L gpu --parallel "${TEST_JOBS:-1}" --output-on-failure)
+    # So that it ends its tests itself: what runs on would be in the next part's way.
+    ((limit == 0)) || tests+=(--stop-time "$(date -d "+$((limit - 3)) seconds" +%H:%M:%S)")
+    case $1 in
+    build) make_build ;;
+    test) "${tests[@]}" -E "$others|^gpu_accuracy" ;;
+    accuracy) "${tests[@]}" --verbose -R '^gpu_accuracy' ;;
+    suites) SUITE_WHOLE=1 "${tests[@]}" -R "$others" ;;
     sanitize)
-        for tool in memcheck racecheck; do
-            cases=12
-            [[ $tool == racecheck ]] && cases=1 # 23 s
-            compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/conformance_gpu" route=streamed \
-                memory=device cases=$cases >"$out/$tool.log" 2>&1 || status=1
-            # shellcheck disable=SC2086 # names
-            compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/gpu/schedules_gpu" \
-                ${SANITIZE_ROWS-sgemm_simt_64x64_4} >>"$out/$tool.log" 2>&1 || status=1
-            grep -E 'checks|SUMMARY' "$out/$tool.log" || status=1
+        for each in ${SANITIZE_TOOLS:-memcheck racecheck}; do
+            sanitize "$each" || status=1
         done
+        return $status
         ;;
-    overhead)
-        "$build/bench/overhead" "$build/libtileblas-preload.so" | tee "$out/overhead.txt" || status=1
-        ;;
-    ladder)
-        "$build/bench/ladder" --ceiling 59.6 --json "$out/ladder.json" | tee "$out/ladder.txt" || status=1
-        ;;
+    overhead) "$build/bench/overhead" "$build/libtileblas-preload.so" "$routine" ;;
+    ladder) "$build/bench/ladder" --ceiling 59.6 --json "$out/ladder.json" ;;
     counters)
-        python3 bench/counters.py "$build/bench/ladder" "$out/ladder-ncu.json" || status=1
-        python3 bench/counters.py "$build/bench/kernels" "$out/kernels-ncu.json" --size 4096 --names '^sgemm_' || status=1
+        python3 bench/counters.py "$build/bench/ladder" "$out/ladder-ncu.json"
+        python3 bench/counters.py "$build/bench/kernels" "$out/kernels-ncu.json" --size 4096 --names '^sgemm_'
         ;;
-    kernels)
-        "$build/bench/kernels" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} | tee "$out/kernels.txt" || status=1
-        ;;
-    tensor)
-        "$build/bench/tensor" "$out/tensor.json" | tee "$out/tensor.txt" || status=1
-        ;;
-    precision)
-        "$build/bench/precision" "$out/precision.json" >"$out/precision.txt" || status=1
-        ;;
+    kernels) "$build/bench/kernels" --routine "$routine" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} ;;
+    tensor) "$build/bench/tensor" "$out/tensor.json" ;;
+    precision) "$build/bench/precision" "$out/precision.json" "$element" ;;
     streamed)
-        for memory in ${STREAMED_MEMORY:-pageable pinned}; do
-            # shellcheck disable=SC2086 # names
-            "$build/bench/streamed" "$out/streamed-$memory.json" "$memory" ${STREAMED_SIDES:-} | tee "$out/streamed-$memory.txt" || status=1
+        for each in ${STREAMED_MEMORY:-pageable pinned}; do
+            measure_streamed "$each" || status=1
         done
+        return $status
         ;;
-    regret)
-        # shellcheck disable=SC2086 # names
-        "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} | tee "$out/regret.txt" || status=1
-        ;;
-    programs)
-        # shellcheck disable=SC2086 # options
-        python3 bench/programs.py "$build/bench/program" "$build/libtileblas-preload.so" --json "$out/programs.json" \
-            ${PROGRAMS_OPTIONS:-} | tee "$out/programs.txt" || status=1
-        ;;
-    callers)
-        # shellcheck disable=SC2086 # options
-        python3 bench/callers.py "$build/bench/callers" "$build/libtileblas-preload.so" --json "$out/callers.json" \
-            ${CALLERS_OPTIONS:-} | tee "$out/callers.txt" || status=1
-        ;;
-    fresh)
-        # shellcheck disable=SC2086 # options
-        python3 bench/fresh.py "$build/bench/fresh" "$build/libtileblas-preload.so" --json "$out/fresh.json" \
-            --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} | tee "$out/fresh.txt" || status=1
-        ;;
+    regret) "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
+    programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
+    callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
+    fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;
     *)
-        echo "gpu.sh: there is no part '$part'" >&2
-        exit 2
+        echo "gpu.sh: there is no part '$1'" >&2
+        return 2
         ;;
     esac
+}
+
+# A part by itself, of so many seconds: how the parts below are run, so that they can be stopped.
+if [[ ${1:-} == --part ]]; then
+    limit=$3
+    run_part "$2"
+    exit
+fi
+
+mkdir -p "$out" build
+parts=("$@")
+((${#parts[@]})) || parts=(test accuracy)
+command -v nvcc >/dev/null || { echo "gpu.sh: nvcc is not on the PATH" >&2; exit 1; }
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+
+status=0
+for part in build "${parts[@]}"; do
+    name=${part%%:*} limit=0 # none
+    [[ $part == *:* ]] && limit=${part#*:}
+    if [[ -n ${SECONDS_IN_ALL:-} ]]; then
+        left=$((SECONDS_IN_ALL - SECONDS))
+        ((left > 0)) || { echo "== $name: no time left"; status=1; continue; }
+        ((limit > 0 && limit < left)) || limit=$left
+    fi
+    echo "== $name, at $SECONDS s"
+    result=0
+    timeout --kill-after=5 "$limit" "$0" --part "$name" "$limit" >"$out/$name.txt" 2>&1 || result=$?
+    tail -n "${LINES_SHOWN:-40}" "$out/$name.txt"
+    ((result == 0)) || { echo "== $name: status $result"; status=1; }
+    [[ $name != build || $result -eq 0 ]] || break
 done
+echo "== $SECONDS s in all"
 exit "$status"

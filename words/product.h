@@ -202,6 +202,25 @@ static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
     return tb_subproduct(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
 }
 
+/* The rows and columns between the first and the last that have elements of the mask. */
+static inline tb_product tb_trimmed(const tb_product *product)
+{
+    const int64_t m = product->m, n = product->n, d = product->diagonal;
+    tb_range rows = {0, m}, columns = {0, n};
+    if (product->mask == TB_FULL || tb_is_masked_out(product))
+        return *product;
+    if (product->mask == TB_LOWER) {
+        rows.first = d > 0 ? d : 0;
+        columns.count = m - d < n ? m - d : n;
+    } else {
+        rows.count = n + d < m ? n + d : m;
+        columns.first = d < 0 ? -d : 0;
+    }
+    rows.count -= rows.first;
+    columns.count -= columns.first;
+    return tb_subproduct(product, rows, columns, (tb_range){0, product->k});
+}
+
 /* Like the product, but of another size and nowhere: what forecasts and workspaces are asked of. Columns of
  * the operands lie ld apart. */
 static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int64_t n, int64_t k, int64_t ld)

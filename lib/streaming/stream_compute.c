@@ -48,7 +48,7 @@ static tb_status take_workspace_by_steps(tb_stream_run *run)
         for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
             const tb_range columns = {step.columns.first + column,
                                       tb_smaller(step.panel_n, step.columns.count - column)};
-            tb_product part = tb_subproduct(product, step.rows, columns, step.k);
+            tb_product part = tb_step_part(&step, product, run->tiling, columns);
             place_like(run, TB_A, &part);
             place_like(run, TB_B, &part);
             if (!tb_is_masked_out(&part))
@@ -92,11 +92,13 @@ static tb_status multiply(tb_stream_run *run, const tb_product *part)
 static tb_status multiply_panels(tb_stream_run *run, const tb_product *slab, int64_t panel_n, bool completes)
 {
     for (int64_t column = 0; column < slab->n; column += panel_n) {
-        const tb_product panel =
-            tb_columns_of(slab, (tb_range){column, tb_smaller(panel_n, slab->n - column)});
+        const tb_range columns = {column, tb_smaller(panel_n, slab->n - column)};
+        tb_product panel = tb_columns_of(slab, columns);
+        if (run->tiling->grows) /* what lies beyond the mask has not come yet */
+            panel = tb_trimmed(&panel);
         TB_TRY(multiply(run, &panel));
         if (completes && !tb_returns_on_device(run))
-            TB_TRY(tb_note_panel(run, panel.n));
+            TB_TRY(tb_note_panel(run, columns.count));
     }
     return TB_OK;
 }

@@ -43,15 +43,16 @@ static void place(const tb_stream_run *run, tb_role role, const tb_step *step, t
 static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
 {
     const tb_operand *operand = &run->product->operands[role];
-    tb_range k, rows, columns;
+    tb_range of_rows, of_columns, k, rows, columns;
     if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return TB_OK;
     tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
     place(run, role, step, rows, columns, &part->operands[role]);
     const bool is_left_out = role == TB_C && tb_is_masked_out(part);
-    if (!tb_step_brings(step, run->product, role, &k) || tb_place_of(run, role) != role || is_left_out)
+    if (!tb_step_brings(step, run->product, role, &of_rows, &of_columns, &k) ||
+        tb_place_of(run, role) != role || is_left_out)
         return TB_OK;
-    tb_stored_ranges(run->product, role, step->rows, step->columns, k, &rows, &columns);
+    tb_stored_ranges(run->product, role, of_rows, of_columns, k, &rows, &columns);
     const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
     tb_operand to = from;
     place(run, role, step, rows, columns, &to);

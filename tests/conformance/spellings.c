@@ -1,6 +1,7 @@
 #include "tests/conformance/spellings.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #define SPELLINGS_OF(ROUTINE, name)                                                                          \
     {"cblas_" name, ROUTINE, false, 32}, {"scipy_cblas_" name, ROUTINE, false, 32},                          \
@@ -17,6 +18,14 @@ const spelling spellings[] = {
     SPELLINGS_OF(TB_SGEMMTR, "sgemmtr"), SPELLINGS_OF(TB_DGEMMTR, "dgemmtr"),
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
+
+const spelling *spelling_named(const char *name)
+{
+    for (size_t i = 0; i < spelling_count; i++)
+        if (strcmp(spellings[i].name, name) == 0)
+            return &spellings[i];
+    return NULL;
+}
 
 /* The arguments as they come in a register, on the stack or behind a pointer: next to an integer of 32 bits there may be
  * anything. */

@@ -18,6 +18,9 @@ typedef struct spelling {
 extern const spelling spellings[];
 extern const size_t spelling_count;
 
+/* NULL: there is none. */
+const spelling *spelling_named(const char *name);
+
 /* Those of all classes; a call has those of its own. Transposes and the triangle are CBLAS's numbers or Fortran's letters, as
  * the spelling has them; row_major is CBLAS's. */
 typedef struct call_arguments {

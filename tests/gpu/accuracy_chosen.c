@@ -1,8 +1,8 @@
-/* What is chosen is no less accurate than what cuBLAS SGEMM chooses (pedantic): small C with a k that cuBLAS splits, and long k
+/* What is chosen is no less accurate than what cuBLAS's GEMM chooses (pedantic): small C with a k that cuBLAS splits, and long k
  * whose numbers are near the exponent's limits, which parts do not hold. A sample of 64 x 64 elements beside sums in
- * double-double; errors in units of u d, with u = 2^-24 and d = |A||B|.
+ * double-double; errors in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|.
  *
- * accuracy_chosen [precision=ieee|fp32] [size=MxNxK] prints a line for every product: what was chosen, the rms and the largest
+ * accuracy_chosen [element=float|double] [precision=ieee|fp32] [size=MxNxK] prints a line for every product: what was chosen, the rms and the largest
  * error of both, and the ratios of either.
  */
 #include "dispatch/plan.h"
@@ -31,9 +31,10 @@ static const char *const families[] = {"uniform 0..1", "normal", "(u-1/2)exp(N)"
 
 /* With these, fp32 comes to FP32 arithmetic. */
 static const size long_sizes[] = {{1024, 1152, 4096}, {1024, 1152, 65536}};
-static const char *const limits[] = {"huge", "near FLT_MAX", "tiny", "near FLT_MIN", "subnormal"};
+static const char *const limits[] = {"huge", "near largest", "tiny", "near smallest", "subnormal"};
 
 typedef struct sides {
+    tb_element element;
     sampled_device on;
     tb_chip chip;
 } sides;
@@ -61,8 +62,8 @@ static const tb_kernel *choose(const sides *s, const tb_product *product, tb_acc
 static void compare(sides *s, const char *family, size size, tb_accuracy accuracy, uint64_t seed)
 {
     const accuracy_family *of = family_named(family);
-    sampled_operand a = sampled_make_lines(of, size.m, size.k, false, seed),
-                    b = sampled_make_lines(of, size.n, size.k, true, seed);
+    sampled_operand a = sampled_make_lines(of, s->element, size.m, size.k, false, seed),
+                    b = sampled_make_lines(of, s->element, size.n, size.k, true, seed);
     static sampled_reference r;
     r = (sampled_reference){.a = &a, .b = &b};
     sampled_refer(&r);
@@ -77,8 +78,11 @@ static void compare(sides *s, const char *family, size size, tb_accuracy accurac
            "%7.3f  "
            "cuBLAS %7.3f  ratio %5.3f\n",
            family, (long long)size.m, (long long)size.n, (long long)size.k,
-           accuracy == TB_ACCURACY_IEEE ? "ieee" : "fp32", kernel->name, ours.rms, theirs.rms, loop.rms,
-           ours.rms / theirs.rms, ours.maximum, theirs.maximum, ours.maximum / theirs.maximum);
+           s->element == TB_FP64          ? "fp64"
+           : accuracy == TB_ACCURACY_IEEE ? "ieee"
+                                          : "fp32",
+           kernel->name, ours.rms, theirs.rms, loop.rms, ours.rms / theirs.rms, ours.maximum, theirs.maximum,
+           ours.maximum / theirs.maximum);
     fflush(stdout);
     const bool as_loop = accuracy == TB_ACCURACY_IEEE && size.m * size.n > SMALL_C;
     const double rms = as_loop ? fmax(theirs.rms, loop.rms) : theirs.rms;
@@ -106,14 +110,18 @@ int main(int argc, char **argv)
 {
     bool wanted[] = {[TB_ACCURACY_IEEE] = true, [TB_ACCURACY_FP32] = true};
     size given = {0};
+    static sides s;
     for (int i = 1; i < argc; i++) {
         long long m, n, k;
         if (sscanf(argv[i], "size=%lldx%lldx%lld", &m, &n, &k) == 3)
             given = (size){m, n, k};
+        else if (strcmp(argv[i], "element=double") == 0)
+            s.element = TB_FP64;
         else if (strncmp(argv[i], "precision=", 10) == 0)
             wanted[strcmp(argv[i] + 10, "ieee") == 0 ? TB_ACCURACY_FP32 : TB_ACCURACY_IEEE] = false;
     }
-    static sides s;
+    if (s.element == TB_FP64) /* where all precisions are the same */
+        wanted[TB_ACCURACY_FP32] = false;
     int devices;
     tb_device_description description;
     if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||

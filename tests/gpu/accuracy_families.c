@@ -2,6 +2,18 @@
 
 #include <math.h>
 
+/* Of a format's numbers: the exponents of 2 below which all of them, and none but subnormal ones, are; and how far factors
+ * that cancel go. */
+typedef struct limits {
+    int largest, smallest, scale;
+} limits;
+
+static limits limits_of(const accuracy_position *at)
+{
+    static const limits all[TB_ELEMENTS] = {[TB_FP32] = {128, -126, 30}, [TB_FP64] = {1024, -1022, 100}};
+    return all[at->element];
+}
+
 static double uniform(check_random *random)
 {
     return (double)(check_next(random) >> 11) * 0x1p-53;
@@ -108,7 +120,8 @@ FILL_WITH_PEAKS(fill_every_2nd_60, 2, 60)
 /* A * D and D^-1 * B, D of powers of two. */
 static double fill_scaled(const accuracy_position *at, check_random *random)
 {
-    int exponent = (int)(61 * accuracy_shared_uniform(1, at->k)) - 30;
+    const int most = limits_of(at).scale;
+    const int exponent = (int)((2 * most + 1) * accuracy_shared_uniform(1, at->k)) - most;
     return ldexp(accuracy_normal(random), at->in_b ? -exponent : exponent);
 }
 
@@ -133,57 +146,98 @@ static double fill_equal(const accuracy_position *at, check_random *random)
 
 static double fill_huge(const accuracy_position *at, check_random *random)
 {
-    return ldexp(accuracy_normal(random), at->in_b ? -10 - (int)ceil(log2((double)at->k_count)) : 120);
+    return ldexp(accuracy_normal(random),
+                 at->in_b ? -10 - (int)ceil(log2((double)at->k_count)) : limits_of(at).largest - 8);
 }
 
-/* Sums just under FLT_MAX. */
+/* Sums just under the largest number. */
 static double fill_largest(const accuracy_position *at, check_random *random)
 {
-    return (1 + uniform(random)) * ldexp(0.49, at->in_b ? -(int)ceil(log2((double)at->k_count)) : 126);
+    return (1 + uniform(random)) *
+           ldexp(0.49, at->in_b ? -(int)ceil(log2((double)at->k_count)) : limits_of(at).largest - 2);
 }
 
 static double fill_tiny(const accuracy_position *at, check_random *random)
 {
-    (void)at;
-    return ldexp(accuracy_normal(random), -54);
+    return ldexp(accuracy_normal(random), limits_of(at).smallest / 2 + 9);
 }
 
-/* Sums about FLT_MIN, from operands that are not small. */
+/* Sums about the smallest number that is not subnormal, from operands that are not small. */
 static double fill_smallest(const accuracy_position *at, check_random *random)
 {
-    (void)at;
-    return ldexp(accuracy_normal(random), -64);
+    return ldexp(accuracy_normal(random), limits_of(at).smallest / 2 - 1);
 }
 
 static double fill_subnormal(const accuracy_position *at, check_random *random)
 {
-    return ldexp(accuracy_normal(random), at->in_b ? 20 : -130);
+    return ldexp(accuracy_normal(random), at->in_b ? 20 : limits_of(at).smallest - 4);
 }
 
+/* Along k magnitudes grow, in both operands. */
+static double fill_graded_k(const accuracy_position *at, check_random *random)
+{
+    return ldexp(accuracy_normal(random), (int)(20 * at->k / at->k_count));
+}
+
+/* Each row of A and column of B has one element much larger than the others. */
+static double fill_one_huge(const accuracy_position *at, check_random *random)
+{
+    const int64_t huge =
+        (int64_t)((double)at->k_count * accuracy_shared_uniform(at->in_b ? 9 : 8, at->outer));
+    return ldexp(accuracy_normal(random), at->k == huge ? 30 : 0);
+}
+
+/* Blocks of rows and of k; off the diagonal of blocks numbers are much smaller. */
+static double fill_blocks(const accuracy_position *at, check_random *random)
+{
+    const int64_t block_k = 8 * at->k / at->k_count, block = 8 * at->outer / at->outer_count;
+    return ldexp(accuracy_normal(random), block == block_k ? 4 * (int)block : -40);
+}
+
+/* Half the bits of a double: their products are exact. */
+static double fill_floats(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return (double)(float)accuracy_normal(random);
+}
+
+/* Pixels and counts: sums are exact. */
+static double fill_bytes(const accuracy_position *at, check_random *random)
+{
+    (void)at;
+    return (double)check_between(random, 0, 255);
+}
+
+/* What has to do with parts of numbers is of floats alone. */
 const accuracy_family accuracy_families[] = {
-    {"uniform 0..1", fill_positive, false, false},
-    {"uniform 1..2", fill_one_to_two, false, false},
-    {"normal", fill_normal, true, false},
-    {"(u-1/2)exp(N)", fill_wide, true, false},
-    {"(u-1/2)exp(4N)", fill_widest, false, false},
-    {"eleven binades", fill_eleven_binades, true, false},
-    {"seven binades", fill_seven_binades, true, false},
-    {"eleven, positive", fill_eleven_positive, false, false},
-    {"seven, positive", fill_seven_positive, false, false},
-    {"32nd, 8 times", fill_every_32nd_8, false, false},
-    {"32nd, 10.6 times", fill_every_32nd_10, false, false},
-    {"8th, 13.5 times", fill_every_8th_13, false, false},
-    {"4th, 21 times", fill_every_4th_21, false, false},
-    {"2nd, 60 times", fill_every_2nd_60, false, false},
-    {"32nd, 32 times", fill_every_32nd_32, false, false},
-    {"A D, 1/D B", fill_scaled, true, false},
-    {"graded", fill_graded, true, false},
-    {"cancelling", fill_cancelling, false, false},
-    {"equal along k", fill_equal, false, false},
-    {"huge", fill_huge, false, false},
-    {"near FLT_MAX", fill_largest, false, false},
-    {"tiny", fill_tiny, false, true},
-    {"near FLT_MIN", fill_smallest, false, true},
-    {"subnormal", fill_subnormal, false, true},
+    {"uniform 0..1", fill_positive, false, false, TB_ELEMENTS},
+    {"uniform 1..2", fill_one_to_two, false, false, TB_ELEMENTS},
+    {"normal", fill_normal, true, false, TB_ELEMENTS},
+    {"(u-1/2)exp(N)", fill_wide, true, false, TB_ELEMENTS},
+    {"(u-1/2)exp(4N)", fill_widest, false, false, TB_ELEMENTS},
+    {"eleven binades", fill_eleven_binades, true, false, TB_FP32},
+    {"seven binades", fill_seven_binades, true, false, TB_FP32},
+    {"eleven, positive", fill_eleven_positive, false, false, TB_FP32},
+    {"seven, positive", fill_seven_positive, false, false, TB_FP32},
+    {"32nd, 8 times", fill_every_32nd_8, false, false, TB_FP32},
+    {"32nd, 10.6 times", fill_every_32nd_10, false, false, TB_FP32},
+    {"8th, 13.5 times", fill_every_8th_13, false, false, TB_FP32},
+    {"4th, 21 times", fill_every_4th_21, false, false, TB_FP32},
+    {"2nd, 60 times", fill_every_2nd_60, false, false, TB_FP32},
+    {"32nd, 32 times", fill_every_32nd_32, false, false, TB_FP32},
+    {"A D, 1/D B", fill_scaled, true, false, TB_ELEMENTS},
+    {"graded", fill_graded, true, false, TB_ELEMENTS},
+    {"graded k", fill_graded_k, false, false, TB_FP64},
+    {"one huge", fill_one_huge, false, false, TB_FP64},
+    {"blocks", fill_blocks, false, false, TB_FP64},
+    {"floats", fill_floats, true, false, TB_FP64},
+    {"bytes", fill_bytes, false, false, TB_FP64},
+    {"cancelling", fill_cancelling, false, false, TB_ELEMENTS},
+    {"equal along k", fill_equal, false, false, TB_ELEMENTS},
+    {"huge", fill_huge, false, false, TB_ELEMENTS},
+    {"near largest", fill_largest, false, false, TB_ELEMENTS},
+    {"tiny", fill_tiny, false, true, TB_ELEMENTS},
+    {"near smallest", fill_smallest, false, true, TB_ELEMENTS},
+    {"subnormal", fill_subnormal, false, true, TB_ELEMENTS},
 };
 const int accuracy_family_count = (int)(sizeof accuracy_families / sizeof *accuracy_families);

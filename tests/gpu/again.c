@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { LAUNCHES = 4 };
+enum { LAUNCHES = 4, K_MOST = 1500 };
 
 /* Most kernels keep nothing of A. */
 enum { ROUNDS = 1, SPLIT_ROUNDS = 8 };
@@ -20,10 +20,11 @@ enum { ROUNDS = 1, SPLIT_ROUNDS = 8 };
 /* docs/precision.md: what a family of less accuracy than FP32's may lose. */
 #define FAST_ROUNDINGS 8
 
-static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, check_random *random)
+static matrix draw_matrix(tb_element element, int64_t rows, int64_t columns, bool transposed,
+                          check_random *random)
 {
     const int64_t length = transposed ? columns : rows, lines = transposed ? rows : columns;
-    matrix drawn = matrix_make(length, lines, (length + 3) / 4 * 4, 0);
+    matrix drawn = matrix_make_of(element, length, lines, (length + 3) / 4 * 4, 0);
     matrix_fill(&drawn, MATRIX_UNIFORM, random);
     return drawn;
 }
@@ -31,13 +32,14 @@ static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, check_
 /* An infinity, or a number whose parts would be subnormal. */
 static void spoil(matrix *matrix, check_random *random)
 {
-    matrix_elements(matrix)[check_between(random, 0, matrix->lines - 1) * matrix->ld] =
-        check_between(random, 0, 1) ? INFINITY : 0x1p-126f;
+    const double smallest = matrix->element == TB_FP64 ? 0x1p-1022 : 0x1p-126;
+    matrix_set(matrix, check_between(random, 0, matrix->lines - 1), 0,
+               check_between(random, 0, 1) ? (double)INFINITY : smallest);
 }
 
-static float *on_device(const matrix *matrix)
+static void *on_device(const matrix *matrix)
 {
-    float *block = arena_allocate(TB_MEMORY_DEVICE, matrix->bytes);
+    void *block = arena_allocate(TB_MEMORY_DEVICE, matrix->bytes);
     arena_copy(block, matrix->block, matrix->bytes);
     return block;
 }
@@ -46,10 +48,9 @@ static float *on_device(const matrix *matrix)
 static void widen(matrix *matrix, check_random *random)
 {
     for (int64_t line = 0; line < matrix->lines; line++)
-        for (int64_t i = 0; i < matrix->length; i++) {
-            float *element = &matrix_elements(matrix)[line * matrix->ld + i];
-            *element = ldexpf(*element, -(int)check_between(random, 0, 40));
-        }
+        for (int64_t i = 0; i < matrix->length; i++)
+            matrix_set(matrix, line, i,
+                       ldexp((double)check_uniform(random), -(int)check_between(random, 0, 40)));
 }
 
 static void perhaps_change(matrix *matrix, check_random *random)
@@ -66,7 +67,7 @@ typedef struct series {
     product products[LAUNCHES];
     tb_product launched[LAUNCHES]; /* the same, as kernels are given them */
     tb_schedule schedules[LAUNCHES];
-    float *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
+    void *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
 } series;
 
 static series make_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
@@ -75,9 +76,9 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
     series s = {.workspace = NULL};
     const product first = {.transpose_a = check_between(random, 0, 1),
                            .m = check_between(random, 1, 700),
-                           .k = check_between(random, 1, 1500),
+                           .k = check_between(random, 1, K_MOST),
                            .more_roundings = kernel->accuracy == TB_ACCURACY_FAST ? FAST_ROUNDINGS : 0};
-    matrix a = draw_matrix(first.m, first.k, first.transpose_a, random);
+    matrix a = draw_matrix(kernel->element, first.m, first.k, first.transpose_a, random);
     perhaps_change(&a, random);
     s.a = on_device(&a);
     size_t bytes = 0;
@@ -89,8 +90,8 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         p->alpha = scalars[check_between(random, 1, 2)];
         p->beta = scalars[check_between(random, 0, 2)];
         p->a = a;
-        p->b = draw_matrix(p->k, p->n, p->transpose_b, random);
-        p->c = draw_matrix(p->m, p->n, false, random);
+        p->b = draw_matrix(kernel->element, p->k, p->n, p->transpose_b, random);
+        p->c = draw_matrix(kernel->element, p->m, p->n, false, random);
         perhaps_change(&p->b, random);
         s.b[i] = on_device(&p->b);
         s.c[i] = on_device(&p->c);
@@ -148,8 +149,8 @@ int main(void)
     int kernels = 0;
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        if (!tb_kernel_runs_on(kernel, description.architecture) || kernel->element != TB_FP32 ||
-            kernel->k_limit > 0 || kernel->short_side > 0)
+        const bool is_rung = kernel->k_limit > 0 && kernel->element == TB_FP32; /* of the ladder */
+        if (!tb_kernel_runs_on(kernel, description.architecture) || is_rung || kernel->short_side > 0)
             continue;
         kernels++;
         const int rounds = kernel->accuracy == TB_ACCURACY_IEEE ? ROUNDS : SPLIT_ROUNDS;

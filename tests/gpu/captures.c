@@ -7,6 +7,7 @@
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/conformance/spellings.h"
 #include "tests/matrix.h"
 
 #include <cuda_runtime_api.h>
@@ -15,9 +16,6 @@
 #include <unistd.h>
 
 enum { GRAPHS = 20, CALLERS = 3, SIZE_MOST = 900, BYTES = 1 << 20, NODES = 6, SLEEP_MICROSECONDS = 8000 };
-
-void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
-                 int);
 
 static atomic_bool captured;
 static atomic_long products;
@@ -30,19 +28,34 @@ static bool must(cudaError_t error, const char *step)
 
 /* ---- Products --------------------------------------------------------------------------------------------- */
 
+/* Each of one of the elements, by chance. */
 static void multiply(check_random *random, int64_t m, int64_t n, int64_t k)
 {
     char message[256];
+    const tb_element element = check_between(random, 0, 1) ? TB_FP64 : TB_FP32;
     product p = {.m = m, .n = n, .k = k, .alpha = 1, .beta = (float)check_between(random, 0, 1)};
-    p.a = matrix_make(m, k, m, 0);
-    p.b = matrix_make(k, n, k, 0);
-    p.c = matrix_make(m, n, m, 0);
+    p.a = matrix_make_of(element, m, k, m, 0);
+    p.b = matrix_make_of(element, k, n, k, 0);
+    p.c = matrix_make_of(element, m, n, m, 0);
     matrix_fill(&p.a, MATRIX_UNIFORM, random);
     matrix_fill(&p.b, MATRIX_UNIFORM, random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
     matrix result = matrix_clone(&p.c);
-    cblas_sgemm(102, 111, 111, (int)m, (int)n, (int)k, (float)p.alpha, matrix_elements(&p.a), (int)p.a.ld,
-                matrix_elements(&p.b), (int)p.b.ld, (float)p.beta, matrix_elements(&result), (int)result.ld);
+    const call_arguments arguments = {.transpose_a = 111,
+                                      .transpose_b = 111,
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .lda = p.a.ld,
+                                      .ldb = p.b.ld,
+                                      .ldc = result.ld,
+                                      .alpha = p.alpha,
+                                      .beta = p.beta,
+                                      .a = matrix_start_in(&p.a, p.a.block),
+                                      .b = matrix_start_in(&p.b, p.b.block),
+                                      .c = matrix_start_in(&result, result.block)};
+    CHECK(call_routine(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments),
+          "the name is not exported");
     CHECK(product_holds(&p, &result, message, sizeof message), "%lld x %lld x %lld: %s", (long long)m,
           (long long)n, (long long)k, message);
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};

@@ -22,10 +22,11 @@ static inline tb_stream *open_device(tb_device_description *description)
 }
 
 /* What the oracle knows as p, as kernels are given it: a, b and c are copies on the device of the matrices' blocks. */
-static inline tb_product product_on_device(const product *p, const float *a, const float *b, float *c)
+static inline tb_product product_on_device(const product *p, void *a, void *b, void *c)
 {
-    return tb_gemm(TB_SGEMM, p->transpose_a, p->transpose_b, p->m, p->n, p->k, p->alpha, a + p->a.first,
-                   p->a.ld, b + p->b.first, p->b.ld, p->beta, c + p->c.first, p->c.ld);
+    return tb_gemm(p->c.element == TB_FP64 ? TB_DGEMM : TB_SGEMM, p->transpose_a, p->transpose_b, p->m, p->n,
+                   p->k, p->alpha, matrix_start_in(&p->a, a), p->a.ld, matrix_start_in(&p->b, b), p->b.ld,
+                   p->beta, matrix_start_in(&p->c, c), p->c.ld);
 }
 
 #endif

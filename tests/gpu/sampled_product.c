@@ -7,7 +7,6 @@
 #define M       SAMPLED_M
 #define N       SAMPLED_N
 #define SAMPLE  SAMPLED_SIDE
-#define UNIT    SAMPLED_UNIT
 #define THREADS 16
 
 void sampled_must(bool condition, const char *step)
@@ -48,33 +47,47 @@ static void in_parallel(void (*work)(void *what, int64_t index), void *what, int
 
 /* ---- one operand: on the host, on the device, and the sampled lines ------------------------------------ */
 
+double sampled_number(tb_element element, const void *numbers, int64_t index)
+{
+    return element == TB_FP64 ? ((const double *)numbers)[index] : (double)((const float *)numbers)[index];
+}
+
 static void fill_line(void *what, int64_t outer)
 {
     const sampled_operand *x = what;
     check_random scrambler = {.state = x->seed + (uint64_t)outer * 2 + x->in_b};
     check_random random = {.state = check_next(&scrambler)};
-    accuracy_position at = {.outer = outer, .outer_count = x->outer, .k_count = x->k, .in_b = x->in_b};
-    for (at.k = 0; at.k < x->k; at.k++)
-        x->host[outer * x->k + at.k] = (float)x->family->fill(&at, &random);
+    accuracy_position at = {
+        .outer = outer, .outer_count = x->outer, .k_count = x->k, .in_b = x->in_b, .element = x->element};
+    for (at.k = 0; at.k < x->k; at.k++) {
+        const double number = x->family->fill(&at, &random);
+        const int64_t index = outer * x->k + at.k;
+        if (x->element == TB_FP64)
+            ((double *)x->host)[index] = number;
+        else
+            ((float *)x->host)[index] = (float)number;
+    }
 }
 
-sampled_operand sampled_make_lines(const accuracy_family *family, int64_t outer, int64_t k, bool in_b,
-                                   uint64_t seed)
+sampled_operand sampled_make_lines(const accuracy_family *family, tb_element element, int64_t outer,
+                                   int64_t k, bool in_b, uint64_t seed)
 {
     sampled_must(outer >= SAMPLE, "taking a sample");
-    sampled_operand x = {.outer = outer, .k = k, .family = family, .in_b = in_b, .seed = seed};
-    size_t bytes = (size_t)(outer * k) * sizeof(float);
+    sampled_operand x = {
+        .outer = outer, .k = k, .family = family, .element = element, .in_b = in_b, .seed = seed};
+    const size_t bytes = (size_t)(outer * k) * tb_bytes_of(element);
     x.host = malloc(bytes);
     sampled_must(x.host != NULL, "malloc");
     in_parallel(fill_line, &x, outer);
-    MUST_CUDA(cudaMalloc((void **)&x.device, bytes));
+    MUST_CUDA(cudaMalloc(&x.device, bytes));
     MUST_CUDA(cudaMemcpy(x.device, x.host, bytes, cudaMemcpyHostToDevice));
     return x;
 }
 
-sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, bool in_b, uint64_t seed)
+sampled_operand sampled_make_operand(const accuracy_family *family, tb_element element, int64_t k, bool in_b,
+                                     uint64_t seed)
 {
-    return sampled_make_lines(family, in_b ? N : M, k, in_b, seed);
+    return sampled_make_lines(family, element, in_b ? N : M, k, in_b, seed);
 }
 
 void sampled_drop_operand(sampled_operand *x)
@@ -89,35 +102,96 @@ static int64_t line_of(int index, int64_t count)
     return (count - 1) * index / (SAMPLE - 1);
 }
 
-/* Products of floats are exact in double; what every addition loses is kept and added up beside it. */
+/* The exponent below which the magnitudes of all finite numbers of the sampled lines are. */
+static int exponent_of(const sampled_operand *x)
+{
+    double largest = 0;
+    for (int line = 0; line < SAMPLE; line++)
+        for (int64_t k = 0; k < x->k; k++) {
+            const double size = fabs(sampled_number(x->element, x->host, line_of(line, x->outer) * x->k + k));
+            if (isfinite(size) && size > largest)
+                largest = size;
+        }
+    int exponent = 0;
+    frexp(largest, &exponent);
+    return exponent;
+}
+
+/* A sampled line, divided by a power of 2. */
+static void copy_line(const sampled_operand *x, int index, int exponent, double *line)
+{
+    for (int64_t k = 0; k < x->k; k++)
+        line[k] = ldexp(sampled_number(x->element, x->host, line_of(index, x->outer) * x->k + k), -exponent);
+}
+
+/* What every product and every addition loses is kept and added up beside the sum. */
+static void refer_element(sampled_reference *r, int column, int row, const double *a, const double *b)
+{
+    const int64_t k_count = r->a->k;
+    double sum = 0, lost = 0, magnitude = 0, largest_a = 0, largest_b = 0;
+    for (int64_t k = 0; k < k_count; k++) {
+        const double product = a[k] * b[k], next = sum + product, part = next - sum;
+        lost += (sum - (next - part)) + (product - part) + fma(a[k], b[k], -product);
+        sum = next;
+        magnitude += fabs(product);
+        largest_a = fmax(largest_a, fabs(a[k]));
+        largest_b = fmax(largest_b, fabs(b[k]));
+    }
+    r->sum[column][row] = sum + lost;
+    r->rest[column][row] = lost - (r->sum[column][row] - sum);
+    r->magnitude[column][row] = magnitude + r->floor * (double)k_count * largest_a * largest_b;
+}
+
+static double loop(const sampled_operand *a, const sampled_operand *b, int row, int column)
+{
+    const size_t first_a = (size_t)(line_of(row, a->outer) * a->k),
+                 first_b = (size_t)(line_of(column, b->outer) * b->k);
+    if (a->element == TB_FP64) {
+        const double *x = (const double *)a->host + first_a, *y = (const double *)b->host + first_b;
+        double sum = 0;
+        for (int64_t k = 0; k < a->k; k++)
+            sum = fma(x[k], y[k], sum);
+        return sum;
+    }
+    const float *x = (const float *)a->host + first_a, *y = (const float *)b->host + first_b;
+    float sum = 0;
+    for (int64_t k = 0; k < a->k; k++)
+        sum = fmaf(x[k], y[k], sum);
+    return (double)sum;
+}
+
+/* A reference that is being filled in. */
+typedef struct referring {
+    sampled_reference *reference;
+    int exponent_a, exponent_b;
+    double *lines_a; /* all sampled ones */
+} referring;
+
 static void refer_column(void *what, int64_t column)
 {
-    sampled_reference *r = what;
+    const referring *all = what;
+    sampled_reference *r = all->reference;
     const int64_t k_count = r->a->k;
-    const float *b = r->b->host + line_of((int)column, r->b->outer) * k_count;
+    double *b = malloc((size_t)k_count * sizeof *b);
+    sampled_must(b != NULL, "malloc");
+    copy_line(r->b, (int)column, all->exponent_b, b);
     for (int row = 0; row < SAMPLE; row++) {
-        const float *a = r->a->host + line_of(row, r->a->outer) * k_count;
-        double sum = 0, lost = 0, magnitude = 0, largest_a = 0, largest_b = 0;
-        float loop = 0;
-        for (int64_t k = 0; k < k_count; k++) {
-            double product = (double)a[k] * (double)b[k];
-            double next = sum + product, part = next - sum;
-            lost += (sum - (next - part)) + (product - part);
-            sum = next;
-            magnitude += fabs(product);
-            largest_a = fmax(largest_a, fabs((double)a[k]));
-            largest_b = fmax(largest_b, fabs((double)b[k]));
-            loop = fmaf(a[k], b[k], loop);
-        }
-        r->loop[column][row] = loop;
-        r->sum[column][row] = sum + lost;
-        r->magnitude[column][row] = magnitude + r->floor * (double)k_count * largest_a * largest_b;
+        refer_element(r, (int)column, row, all->lines_a + row * k_count, b);
+        r->loop[column][row] = loop(r->a, r->b, row, (int)column);
     }
+    free(b);
 }
 
 void sampled_refer(sampled_reference *r)
 {
-    in_parallel(refer_column, r, SAMPLE);
+    referring all = {.reference = r, .exponent_a = exponent_of(r->a), .exponent_b = exponent_of(r->b)};
+    r->exponent = all.exponent_a + all.exponent_b;
+    all.lines_a = malloc((size_t)(SAMPLE * r->a->k) * sizeof *all.lines_a);
+    sampled_must(all.lines_a != NULL, "malloc");
+    for (int row = 0; row < SAMPLE; row++)
+        copy_line(r->a, row, all.exponent_a, all.lines_a + row * r->a->k);
+    in_parallel(refer_column, &all, SAMPLE);
+    free(all.lines_a);
 }
 
 sampled_errors sampled_measure(const sampled_reference *r, const sampled_elements sample)
@@ -126,8 +200,10 @@ sampled_errors sampled_measure(const sampled_reference *r, const sampled_element
     double results = 0, differences = 0;
     for (int column = 0; column < SAMPLE; column++)
         for (int row = 0; row < SAMPLE; row++) {
-            double error = (double)sample[column][row] - r->sum[column][row];
-            double relative = r->magnitude[column][row] > 0 ? error / (UNIT * r->magnitude[column][row]) : 0;
+            const double got = ldexp(sample[column][row], -r->exponent);
+            const double error = (got - r->sum[column][row]) - r->rest[column][row];
+            const double unit = tb_element_rows[r->a->element].roundoff * r->magnitude[column][row];
+            const double relative = unit > 0 ? error / unit : 0;
             if (!(fabs(relative) <= e.maximum))
                 e.maximum = fabs(relative);
             e.rms += relative * relative;
@@ -149,25 +225,27 @@ void sampled_open(sampled_device *d)
     MUST_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
     MUST_CUBLAS(cublasCreate(&d->cublas));
     MUST_CUBLAS(cublasSetStream(d->cublas, d->native));
-    MUST_CUDA(cudaMalloc((void **)&d->device_c, sizeof(float) * M * N));
-    d->host_c = malloc(sizeof(float) * M * N);
+    MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * M * N));
+    d->host_c = malloc(sizeof(double) * M * N);
     sampled_must(d->host_c != NULL, "malloc");
 }
 
-static void fetch(sampled_device *d, int64_t m, int64_t n)
+static void fetch(sampled_device *d, tb_element element, int64_t m, int64_t n)
 {
-    MUST_CUDA(cudaMemcpy(d->host_c, d->device_c, sizeof(float) * (size_t)(m * n), cudaMemcpyDeviceToHost));
-    MUST_CUDA(cudaMemset(d->device_c, 0xff, sizeof(float) * M * N));
+    MUST_CUDA(
+        cudaMemcpy(d->host_c, d->device_c, tb_bytes_of(element) * (size_t)(m * n), cudaMemcpyDeviceToHost));
+    MUST_CUDA(cudaMemset(d->device_c, 0xff, sizeof(double) * M * N));
     for (int column = 0; column < SAMPLE; column++)
         for (int row = 0; row < SAMPLE; row++)
-            d->sample[column][row] = d->host_c[line_of(row, m) + line_of(column, n) * m];
+            d->sample[column][row] =
+                sampled_number(element, d->host_c, line_of(row, m) + line_of(column, n) * m);
 }
 
 tb_product sampled_product(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
 {
     sampled_must(a->outer * b->outer <= (int64_t)M * N, "finding room for C");
-    return tb_gemm(TB_SGEMM, true, false, a->outer, b->outer, a->k, 1, a->device, a->k, b->device, a->k, 0,
-                   d->device_c, a->outer);
+    return tb_gemm(a->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, true, false, a->outer, b->outer, a->k, 1,
+                   a->device, a->k, b->device, a->k, 0, d->device_c, a->outer);
 }
 
 void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_operand *a,
@@ -182,16 +260,21 @@ void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_
     MUST_TB(tb_device.synchronize(d->stream));
     if (workspace)
         tb_device.release(0, workspace);
-    fetch(d, a->outer, b->outer);
+    fetch(d, a->element, a->outer, b->outer);
 }
 
 void sampled_multiply_cublas(sampled_device *d, bool tf32, const sampled_operand *a, const sampled_operand *b)
 {
-    const float one = 1, zero = 0;
+    const double one = 1, zero = 0;
+    const float one_float = 1, zero_float = 0;
     const int m = (int)a->outer, n = (int)b->outer, k = (int)a->k;
     MUST_CUBLAS(cublasSetMathMode(d->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-    MUST_CUBLAS(cublasSgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a->device, k, b->device, k,
-                            &zero, d->device_c, m));
+    if (a->element == TB_FP64)
+        MUST_CUBLAS(cublasDgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a->device, k, b->device,
+                                k, &zero, d->device_c, m));
+    else
+        MUST_CUBLAS(cublasSgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one_float, a->device, k,
+                                b->device, k, &zero_float, d->device_c, m));
     MUST_CUDA(cudaStreamSynchronize(d->native));
-    fetch(d, a->outer, b->outer);
+    fetch(d, a->element, a->outer, b->outer);
 }

@@ -1,5 +1,5 @@
-/* Products on the device whose error is known: operands of a family, a sample of 64 x 64 elements of C summed in
- * double-double, and the error of what a kernel or cuBLAS makes of them.
+/* Products on the device whose error is known: operands of a family and an element, a sample of 64 x 64 elements of C summed
+ * in double-double, and the error of what a kernel or cuBLAS makes of them.
  *
  * For programs: a step that fails is printed and ends the program.
  */
@@ -16,7 +16,6 @@
 #define SAMPLED_M    1024
 #define SAMPLED_N    1152
 #define SAMPLED_SIDE 64
-#define SAMPLED_UNIT 0x1p-24
 
 #define MUST_CUDA(call)   sampled_must((call) == cudaSuccess, #call)
 #define MUST_CUBLAS(call) sampled_must((call) == CUBLAS_STATUS_SUCCESS, #call)
@@ -27,34 +26,38 @@ void sampled_must(bool condition, const char *step);
 typedef struct sampled_operand {
     int64_t outer, k;
     const accuracy_family *family;
+    tb_element element;
     bool in_b;
     uint64_t seed;
-    float *host, *device;
+    void *host, *device;
 } sampled_operand;
 
 /* Of so many lines, no fewer than SAMPLED_SIDE. */
-sampled_operand sampled_make_lines(const accuracy_family *family, int64_t outer, int64_t k, bool in_b,
-                                   uint64_t seed);
+sampled_operand sampled_make_lines(const accuracy_family *family, tb_element element, int64_t outer,
+                                   int64_t k, bool in_b, uint64_t seed);
 
 /* A has SAMPLED_M lines, B SAMPLED_N. */
-sampled_operand sampled_make_operand(const accuracy_family *family, int64_t k, bool in_b, uint64_t seed);
+sampled_operand sampled_make_operand(const accuracy_family *family, tb_element element, int64_t k, bool in_b,
+                                     uint64_t seed);
 void sampled_drop_operand(sampled_operand *operand);
 
-typedef float sampled_elements[SAMPLED_SIDE][SAMPLED_SIDE]; /* [column][row] */
+typedef double sampled_elements[SAMPLED_SIDE][SAMPLED_SIDE]; /* [column][row] */
 
 typedef struct sampled_reference {
     const sampled_operand *a, *b;
     double
         floor; /* what a step of k adds to d for each unit of the row's and the column's largest magnitudes */
-    double sum[SAMPLED_SIDE][SAMPLED_SIDE], magnitude[SAMPLED_SIDE][SAMPLED_SIDE]; /* the latter is d */
-    sampled_elements loop; /* what a plain loop of fused multiply-adds makes of it */
+    int exponent; /* the following three are in units of this power of 2, so that nothing over- or underflows */
+    sampled_elements sum, rest; /* what the sum is more than a double holds of it */
+    sampled_elements magnitude; /* d */
+    sampled_elements loop;      /* what a plain loop of fused multiply-adds makes of it */
 } sampled_reference;
 
 /* Fills in the sums, from the first three. */
 void sampled_refer(sampled_reference *reference);
 
 typedef struct sampled_errors {
-    double maximum, rms, bias; /* in u d */
+    double maximum, rms, bias; /* in u d, with the element's u */
     double of_result;          /* rms error over rms result */
 } sampled_errors;
 
@@ -65,11 +68,14 @@ typedef struct sampled_device {
     tb_stream *stream;
     cudaStream_t native;
     cublasHandle_t cublas; /* pedantic */
-    float *device_c, *host_c;
+    void *device_c, *host_c;
     sampled_elements sample; /* of host_c */
 } sampled_device;
 
 void sampled_open(sampled_device *device);
+
+/* A number of host_c or of an operand. */
+double sampled_number(tb_element element, const void *numbers, int64_t index);
 
 /* The product that the functions below compute. */
 tb_product sampled_product(const sampled_device *device, const sampled_operand *a, const sampled_operand *b);

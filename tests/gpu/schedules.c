@@ -1,8 +1,9 @@
-/* The SIMT families on a device, row by row, in every way in which they deal work to blocks: tiles of their own, parts of
- * tiles that a second launch adds up, parts that a cluster adds up, whole waves before those; several products in one
- * launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
+/* The families of multiply-adds on a device, SIMT and FP64, row by row, in every way in which they deal work to blocks: tiles
+ * of their own, parts of tiles that a second launch adds up, parts that a cluster adds up, whole waves before those; several
+ * products in one launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
  */
 #include "dispatch/plan.h"
+#include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/launch_skinny.h"
 #include "lib/device/device.h"
@@ -19,17 +20,14 @@ typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, WAYS } way;
 static const char *const way_names[] = {"tiles of their own", "parts added later", "clusters",
                                         "parts behind whole waves"};
 
-static int reached[WAYS];
+static int reached[TB_ELEMENTS][WAYS];
 
-static way way_of(const tb_simt_schedule *schedule)
+static way way_of(int64_t pieces, int64_t whole, int64_t cluster)
 {
-    return schedule->pieces == 0   ? WHOLE
-           : schedule->whole > 0   ? BEHIND_WAVES
-           : schedule->cluster > 1 ? CLUSTERS
-                                   : ADDED_LATER;
+    return pieces == 0 ? WHOLE : whole > 0 ? BEHIND_WAVES : cluster > 1 ? CLUSTERS : ADDED_LATER;
 }
 
-/* Products in one launch, and how far apart their operands lie, in floats. */
+/* Products in one launch, and how far apart their operands lie, in elements. */
 static tb_simt_batch batch;
 
 static void prepare_batch(const tb_kernel *kernel, const tb_product *given, tb_target target,
@@ -41,8 +39,17 @@ static void prepare_batch(const tb_kernel *kernel, const tb_product *given, tb_t
 static tb_status launch_batch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
                               const tb_schedule *schedule, void *workspace)
 {
-    reached[way_of(TB_DEAL(schedule, tb_simt_schedule))]++;
+    const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
+    reached[TB_FP32][way_of(own->pieces, own->whole, own->cluster)]++;
     return tb_launch_simt_batch(launcher, kernel, given, &batch, schedule, workspace);
+}
+
+static tb_status launch_dgemm(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
+                              const tb_schedule *schedule, void *workspace)
+{
+    const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
+    reached[TB_FP64][way_of(own->pieces, own->whole, 1)]++;
+    return tb_launch_dgemm_mma(launcher, kernel, given, schedule, workspace);
 }
 
 static int64_t draw(check_random *random, int64_t most)
@@ -51,11 +58,12 @@ static int64_t draw(check_random *random, int64_t most)
     return check_between(random, 1, bound > 0 ? bound : 1);
 }
 
-static matrix draw_matrix(int64_t rows, int64_t columns, bool transposed, bool aligned, check_random *random)
+static matrix draw_matrix(tb_element element, int64_t rows, int64_t columns, bool transposed, bool aligned,
+                          check_random *random)
 {
     int64_t length = transposed ? columns : rows, lines = transposed ? rows : columns;
     int64_t ld = aligned ? (length + 3) / 4 * 4 : length + check_between(random, 0, 3);
-    matrix drawn = matrix_make(length, lines, ld, aligned ? 0 : check_between(random, 0, 3));
+    matrix drawn = matrix_make_of(element, length, lines, ld, aligned ? 0 : check_between(random, 0, 3));
     matrix_fill(&drawn, MATRIX_UNIFORM, random);
     return drawn;
 }
@@ -86,26 +94,27 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
                  .beta = scalars[check_between(random, 0, 2)]};
     const bool wave = number == 0 && row->launch != tb_launch_skinny, aligned = number % 3 != 0;
     draw_sides(row, wave, multiprocessors, random, &p);
-    p.a = draw_matrix(p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
-    p.b = draw_matrix(p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);
-    p.c = draw_matrix(p.m, p.n, false, aligned, random);
+    p.a = draw_matrix(row->element, p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
+    p.b = draw_matrix(row->element, p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);
+    p.c = draw_matrix(row->element, p.m, p.n, false, aligned, random);
     return p;
 }
 
 /* The batches' blocks, one behind the other, on the device. A block of all matrices of a kind has the same size. */
-static float *on_device(const matrix *first, int64_t stride, size_t apart)
+static void *on_device(const matrix *first, int64_t stride, size_t apart)
 {
-    float *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)(batch.count * stride) * sizeof *blocks);
+    const size_t stride_bytes = (size_t)stride * tb_bytes_of(first->element);
+    char *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)batch.count * stride_bytes);
     for (int i = 0; i < batch.count; i++) {
         const matrix *each = (const matrix *)((const char *)first + (size_t)i * apart);
-        arena_copy(blocks + i * stride, each->block, each->bytes);
+        arena_copy(blocks + (size_t)i * stride_bytes, each->block, each->bytes);
     }
     return blocks;
 }
 
 static int64_t stride_of(const matrix *matrix)
 {
-    return ((int64_t)(matrix->bytes / sizeof(float)) + 3) / 4 * 4;
+    return ((int64_t)(matrix->bytes / tb_bytes_of(matrix->element)) + 3) / 4 * 4;
 }
 
 static void run(tb_stream *stream, const tb_kernel *row, const product *products, matrix *results)
@@ -114,16 +123,17 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     batch.stride_a = stride_of(&p->a);
     batch.stride_b = stride_of(&p->b);
     batch.stride_c = stride_of(&p->c);
-    float *a = on_device(&p->a, batch.stride_a, sizeof *p), *b = on_device(&p->b, batch.stride_b, sizeof *p);
-    float *c = on_device(&p->c, batch.stride_c, sizeof *p);
+    void *a = on_device(&p->a, batch.stride_a, sizeof *p), *b = on_device(&p->b, batch.stride_b, sizeof *p);
+    char *c = on_device(&p->c, batch.stride_c, sizeof *p);
     const tb_product launched = product_on_device(p, a, b, c);
     const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
-    float *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
+    void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
     tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
     for (int i = 0; i < batch.count; i++)
-        arena_copy(results[i].block, c + i * batch.stride_c, results[i].bytes);
-    float *all[] = {a, b, c, workspace};
+        arena_copy(results[i].block, c + (size_t)(i * batch.stride_c) * tb_bytes_of(row->element),
+                   results[i].bytes);
+    void *all[] = {a, b, c, workspace};
     for (int i = 0; i < 4; i++)
         if (all[i])
             arena_release(TB_MEMORY_DEVICE, all[i]);
@@ -161,16 +171,17 @@ static void check_product(tb_stream *stream, const tb_kernel *row, const product
 
 static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiprocessors, check_random *random)
 {
-    const bool skinny = kernel->launch == tb_launch_skinny;
+    const bool simt = kernel->launch == tb_launch_simt;
     for (int i = 0; i < PRODUCTS; i++) {
         product products[BATCHES_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
-        batch.count = skinny || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
+        batch.count = !simt || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
         make_batches(products, random);
         tb_kernel row = *kernel;
-        if (!skinny) {
+        if (simt) {
             row.launch = launch_batch;
             row.prepare = prepare_batch;
-        }
+        } else if (row.launch == tb_launch_dgemm_mma)
+            row.launch = launch_dgemm;
         check_product(stream, &row, products);
         for (int b = 0; b < batch.count; b++) {
             matrix_free(&products[b].a);
@@ -201,21 +212,28 @@ int main(int argc, char **argv)
     tb_stream *stream = open_device(&description);
     const tb_chip chip = {.architecture = description.architecture,
                           .multiprocessors = description.multiprocessors};
+    bool served[TB_ELEMENTS] = {false};
     all_are_rows(argc - 1, argv + 1);
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        const tb_product any = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
+        const tb_product any = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, 1, 1,
+                                       1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
         if (is_asked_for(kernel, argc - 1, argv + 1) &&
-            (kernel->launch == tb_launch_simt || kernel->launch == tb_launch_skinny) &&
-            tb_kernel_serves(kernel, &any, &chip, true))
+            (kernel->launch == tb_launch_simt || kernel->launch == tb_launch_skinny ||
+             kernel->launch == tb_launch_dgemm_mma) &&
+            tb_kernel_serves(kernel, &any, &chip, true)) {
+            served[kernel->element] = true;
             check_row(stream, kernel, chip.multiprocessors, &random);
+        }
     }
-    for (int i = 0; i < WAYS; i++) {
-        printf("%s: %d\n", way_names[i], reached[i]);
-        CHECK(reached[i] > 0 || argc > 1 || (i == CLUSTERS && chip.architecture < 90), "%s: not reached",
-              way_names[i]);
-    }
+    for (tb_element element = TB_FP32; element < TB_ELEMENTS; element++)
+        for (int i = 0; i < WAYS; i++) {
+            const bool has_way = i != CLUSTERS || (element == TB_FP32 && chip.architecture >= 90);
+            printf("%c, %s: %d\n", tb_element_rows[element].letter, way_names[i], reached[element][i]);
+            CHECK(reached[element][i] > 0 || argc > 1 || !has_way || !served[element], "%s: not reached",
+                  way_names[i]);
+        }
     tb_device.destroy_stream(stream);
     return check_result();
 }

@@ -49,15 +49,25 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     /* Half of the memory is for workspaces. */
     if (!tiling->whole || tb_tiling_bytes(product, tiling) > budget->bytes / 2)
         return true;
+    const bool one_operand = tb_has_one_operand(product);
+    if (product->mask != TB_FULL && m == n && below(&state, 2) == 0) {
+        const int64_t grown = some(&state, n);
+        *tiling = (tb_tiling){.whole = true, .grows = true, .block_m = n, .block_n = n, .next_n = grown};
+        tiling->band_m = product->mask == TB_LOWER ? grown : n;
+        tiling->piece_m = tiling->band_m;
+        tiling->next_panel_n = some(&state, n);
+        tiling->slab_k = tb_larger(k, 1);
+        tiling->slabs = 1;
+        return true;
+    }
     *tiling = (tb_tiling){.whole = true, .block_m = m, .band_m = some(&state, m), .block_n = some(&state, n)};
+    if (one_operand)
+        tiling->band_m = m;
     tiling->slab_k = some(&state, tb_larger(k, 1));
     tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
     tiling->lead = below(&state, tiling->slabs);
     tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
-    if (tb_has_one_operand(product))
-        tiling->band_m = m; /* all rows of A are columns of B, too */
-    const bool by_rows = product->a.transposed && !tb_has_one_operand(product);
-    tiling->piece_m = by_rows ? some(&state, tiling->band_m) : tiling->band_m;
+    tiling->piece_m = product->a.transposed && !one_operand ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
     tiling->panel_n = some(&state, tiling->block_n);

@@ -184,6 +184,105 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product,
           tb_tiling_bytes(product, &t), walk.workspace, bytes);
 }
 
+/* ---- Triangles -------------------------------------------------------------------------------------------- */
+
+/* What a step brings of an operand, of the point. */
+static bool brings(const tb_step *step, const tb_product *product, tb_role role, const point *point)
+{
+    tb_range rows, columns, k;
+    if (!tb_step_brings(step, product, role, &rows, &columns, &k))
+        return false;
+    const bool row = is_in(&rows, point->row), column = is_in(&columns, point->column),
+               at_k = is_in(&k, point->k);
+    return role == TB_A ? row && at_k : role == TB_B ? column && at_k : row && column;
+}
+
+/* Of one operand A brings what is read as B. */
+static bool brings_b(const tb_step *step, const tb_product *product, const tb_tiling *t, point point)
+{
+    if (!tb_shares_operand(product, t))
+        return brings(step, product, TB_B, &point);
+    point.row = point.column;
+    return brings(step, product, TB_A, &point);
+}
+
+/* A multiply-add of the mask is done once, after what it needs has come, and before its element of C is handed over. */
+static void walk_point(const tb_product *product, const tb_tiling *t, point point)
+{
+    const int64_t count = tb_step_count(product, t),
+                  position = point.row / t->band_m * product->n + point.column;
+    int64_t completed = 0;
+    for (int64_t index = 0; index < count; index++) {
+        const tb_step step = tb_step_at(product, t, index);
+        point.a_brought += brings(&step, product, TB_A, &point);
+        point.b_brought += brings_b(&step, product, t, point);
+        point.c_brought += brings(&step, product, TB_C, &point);
+        if (is_in(&step.rows, point.row) && is_in(&step.columns, point.column) && is_in(&step.k, point.k)) {
+            CHECK(point.a_brought == 1 && point.b_brought == 1 &&
+                      point.c_brought == !tb_is_zero(product->beta),
+                  "multiplied with %d, %d and %d times what it needs of A, B and C", point.a_brought,
+                  point.b_brought, point.c_brought);
+            point.multiplied++;
+        }
+        completed += step.completes ? step.columns.count : 0;
+        CHECK(completed <= position || point.multiplied == 1, "complete with a multiply-add done %d times",
+              point.multiplied);
+    }
+    CHECK(completed == tb_pieces(product->m, t->band_m) * product->n && point.multiplied == 1,
+          "%lld columns of bands complete, a multiply-add done %d times", (long long)completed,
+          point.multiplied);
+}
+
+static void a_triangle_is_cut(const tb_kernel *kernel, const tb_product *product, tb_passage passage,
+                              check_random *random)
+{
+    tb_tiling t;
+    const tb_budget budget = {.kernel = kernel,
+                              .chip = &chip,
+                              .bytes = 4e9,
+                              .slot_bytes = SLOT_BYTES,
+                              .copy_rate = 100e9,
+                              .passages = {passage, passage, TB_BY_SLOTS}};
+    if (!CHECK(tb_choose_tiling(product, &budget, &t), "a triangle cannot be cut") || !t.whole)
+        return;
+    CHECK(tb_tiling_needs(&budget, product, &t) <= budget.bytes, "it takes more memory than there is");
+    for (int i = 0; i < POINTS; i++) {
+        const int64_t column = check_between(random, 0, product->n - 1);
+        const tb_range rows = tb_masked_rows(product, column);
+        walk_point(product, &t,
+                   (point){.row = check_between(random, rows.first, rows.first + rows.count - 1),
+                           .column = column,
+                           .k = check_between(random, 0, product->k - 1)});
+    }
+}
+
+static void triangles_are_cut(check_random *random)
+{
+    static double operand, other;
+    const tb_kernel *kernels[] = {tb_find_kernel("dgemm_mma_128x64"), tb_find_kernel("sgemm_bf16x6_sm90")};
+    int growing = 0;
+    for (int i = 0; i < 40 * SHAPES; i++) {
+        const tb_kernel *kernel = kernels[i & 1];
+        const bool transpose_a = i & 2, transpose_b = i & 4, one = i & 8;
+        const tb_triangle triangle = i & 16 ? TB_LOWER : TB_UPPER;
+        const tb_routine routine = i & 1 ? TB_SSYRK : TB_DSYRK;
+        const int64_t n = check_between(random, 1, 9000), k = check_between(random, 1, 9000);
+        const int64_t lda = transpose_a ? k : n, ldb = transpose_b ? n : k;
+        const double beta = i & 32 ? 0.5 : 0;
+        tb_product product =
+            tb_gemm(routine, transpose_a, transpose_b, n, n, k, 1, &operand, lda, &other, ldb, beta, NULL, n);
+        product.mask = triangle;
+        if (one)
+            product = tb_rank_k(routine, triangle, transpose_a, n, k, 1, &operand, lda, beta, NULL, n);
+        a_triangle_is_cut(kernel, &product, i & 64 ? TB_STRAIGHT : TB_BY_SLOTS, random);
+        tb_tiling t;
+        const tb_budget budget = {kernel,     &chip, 4e9,
+                                  SLOT_BYTES, 100e9, {TB_STRAIGHT, TB_STRAIGHT, TB_BY_SLOTS}};
+        growing += tb_choose_tiling(&product, &budget, &t) && t.grows;
+    }
+    CHECK(growing > SHAPES, "%d triangles grow", growing);
+}
+
 static tb_budget budget_for(tb_passage passage, double bytes)
 {
     return (tb_budget){.kernel = tb_find_kernel("sgemm_bf16x6_sm90"),
@@ -228,6 +327,7 @@ int main(void)
     a_square_is_cut_well(10240, 1.4);
     a_square_is_cut_well(16384, 1.16);
     check_random random = {.state = check_seed()};
+    triangles_are_cut(&random);
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 9000 : 40),
