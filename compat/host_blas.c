@@ -372,11 +372,13 @@ void tb_report_irregular(tb_spelling spelling, int number)
 
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     const tb_routine_row *routine = &tb_routine_rows[row->routine];
+    /* Netlib's names have six characters, or more. */
+    const size_t length = strlen(routine->name) < 6 ? 6 : strlen(routine->name);
     handler.address = dlsym(RTLD_DEFAULT, row->is_cblas ? "cblas_xerbla" : "xerbla_");
     if (handler.address && row->is_cblas)
         handler.cblas(info, routine->cblas_name, "");
     else if (handler.address)
-        handler.fortran(routine->reported, &info, strlen(routine->reported));
+        handler.fortran(routine->reported, &info, length);
     else if (tb_option_value(TB_OPTION_VERBOSE))
         tb_log("%s: argument %d is irregular; C is left as it is", row->symbol, number);
 }

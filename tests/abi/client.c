@@ -2,9 +2,10 @@
  * both, twice), each call must be decided upon by exactly one TileBLAS exactly once, be answered by the
  * program's own BLAS, and be right.
  *
- *   client LIBRARY   the fixture BLAS that must answer, by path or soname
- *   client real      a BLAS that is no fixture, so that nothing is known of its calls
- *   client none      there is no BLAS
+ *   client LIBRARY        the fixture BLAS that must answer, by path or soname
+ *   client LIBRARY gemm   a fixture that has GEMM but not the routine: GEMM must answer, called as often as it takes
+ *   client real           a BLAS that is no fixture, so that nothing is known of its calls
+ *   client none           there is no BLAS
  *
  * Decisions are counted by the lines that TILEBLAS_VERBOSE=1 prints; without it small calls take their short
  * way, which is not counted.
@@ -28,16 +29,21 @@ static void start_counting(void)
     dup2(fileno(lines), STDERR_FILENO);
 }
 
+/* Of calls of the routine; a GEMM that computes a part of one is not decided upon. */
 static int count_decisions(void)
 {
     dup2(kept_stderr, STDERR_FILENO);
     close(kept_stderr);
     int decisions = 0;
     static const char deciding[] = "tileblas: " PRODUCT_ROUTINE " ";
+    static const char *const parts[] = {"tileblas: sgemm ", "tileblas: dgemm "};
     char line[1024];
     rewind(lines);
-    while (fgets(line, sizeof line, lines))
+    while (fgets(line, sizeof line, lines)) {
         decisions += strncmp(line, deciding, strlen(deciding)) == 0;
+        for (int i = 0; i < 2 && PRODUCT_OF != GEMM_NUMBER; i++)
+            CHECK(strncmp(line, parts[i], strlen(parts[i])) != 0, "a part was decided upon: %s", line);
+    }
     fclose(lines);
     return decisions;
 }
@@ -48,7 +54,7 @@ static fixture_state *find_fixture(const char *name)
     return library ? dlsym(library, "fixture_blas") : NULL;
 }
 
-static void check_product(const product *p, const char *host)
+static void check_product(const product *p, const char *host, bool by_gemm)
 {
     const fixture_state none = {0};
     const fixture_state *fixture = find_fixture(host);
@@ -71,26 +77,29 @@ static void check_product(const product *p, const char *host)
         fixture = &none;
     int cblas_calls = fixture->cblas_calls - cblas_before;
     int fortran_calls = fixture->fortran_calls - fortran_before;
-    CHECK(cblas_calls == !p->fortran, "%s: %d calls of the host's CBLAS", name, cblas_calls);
-    CHECK(fortran_calls == (p->fortran || fixture->nests), "%s: %d calls of the host's Fortran", name,
-          fortran_calls);
+    const int cblas_most = by_gemm ? cblas_calls : 1, fortran_most = by_gemm ? fortran_calls : 1;
+    CHECK(cblas_calls == (p->fortran ? 0 : cblas_most) && (cblas_calls > 0) == !p->fortran,
+          "%s: %d calls of the host's CBLAS", name, cblas_calls);
+    CHECK(fortran_calls == fortran_most * (p->fortran || fixture->nests),
+          "%s: %d calls of the host's Fortran", name, fortran_calls);
     CHECK(fixture->wrong_lengths == 0, "%s: string lengths other than 1 were passed", name);
 }
 
 /* The sizes are below and above what the runtime calls small. */
-static void check_products(const char *host)
+static void check_products(const char *host, bool by_gemm)
 {
-    static const integer sizes[][3] = {{3, 4, 5}, {1, 7, 1}, {90, 91, 92}};
+    static const integer sizes[][3] = {{3, 4, 5}, {1, 7, 1}, {6, 1, 2}, {90, 91, 92}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int form = 0; form < 12; form++) {
-            product p = {.transpose_a = form & 1,
+            product p = {.lower = (form + (int)i) % 3 == 0,
+                         .transpose_a = form & 1,
                          .transpose_b = form & 2,
                          .fortran = form >= 8,
                          .row_major = form >= 4 && form < 8,
                          .m = sizes[i][0],
                          .n = sizes[i][1],
                          .k = sizes[i][2]};
-            check_product(&p, host);
+            check_product(&p, host, by_gemm);
         }
 }
 
@@ -110,9 +119,11 @@ static void check_call_from_host(const char *host)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc != 2 && argc != 3)
         return 2;
-    check_products(argv[1]);
-    check_call_from_host(argv[1]);
+    const bool by_gemm = argc == 3 && strcmp(argv[2], "gemm") == 0;
+    check_products(argv[1], by_gemm);
+    if (!by_gemm)
+        check_call_from_host(argv[1]);
     return check_result();
 }

@@ -22,6 +22,7 @@ static long some_errors(int seed)
                  .row_major = (seed & 3) == 2,
                  .transpose_a = seed & 4,
                  .transpose_b = seed & 8,
+                 .lower = seed % 3 == 0,
                  .m = 1 + seed % 60,
                  .n = 1 + seed % 37,
                  .k = 1 + seed % 50};

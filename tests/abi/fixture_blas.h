@@ -11,7 +11,7 @@
 typedef struct fixture_state {
     bool nests; /* its CBLAS function calls its Fortran one, as reference BLAS does */
     atomic_int cblas_calls, fortran_calls; /* not those with alpha = 0, which TileBLAS makes of candidates */
-    atomic_int wrong_lengths;              /* Fortran calls whose hidden string lengths were not 1 and 1 */
+    atomic_int wrong_lengths;              /* Fortran calls that had a hidden string length other than 1 */
 } fixture_state;
 
 #endif

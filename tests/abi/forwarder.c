@@ -8,31 +8,24 @@
  *   FORWARDER_SMALL     where it is defined, the variable that names a library for products of up to FORWARDER_LARGEST
  *                       multiply-adds, as a wrapper has that offloads larger ones
  */
+#include "tests/abi/classes.h"
+
 #include <dlfcn.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define CBLAS_PARAMETERS(type)                                                                               \
-    int layout, int transpose_a, int transpose_b, int m, int n, int k, type alpha, const type *a, int lda,   \
-        const type *b, int ldb, type beta, type *c, int ldc
-#define CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
-#define FORTRAN_PARAMETERS(type)                                                                             \
-    const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,              \
-        const type *alpha, const type *a, const int *lda, const type *b, const int *ldb, const type *beta,   \
-        type *c, const int *ldc
-#define FORTRAN_ARGUMENTS transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 
 #define DGEMV_PARAMETERS                                                                                     \
     const char *transpose, const int *m, const int *n, const double *alpha, const double *a, const int *lda, \
         const double *x, const int *step_x, const double *beta, double *y, const int *step_y
 
 typedef struct backend {
-    void (*cblas_sgemm)(CBLAS_PARAMETERS(float));
-    void (*cblas_dgemm)(CBLAS_PARAMETERS(double));
-    void (*sgemm_)(FORTRAN_PARAMETERS(float), size_t length_a, size_t length_b);
-    void (*dgemm_)(FORTRAN_PARAMETERS(double), size_t length_a, size_t length_b);
+    void (*cblas_sgemm)(GEMM_CBLAS_PARAMETERS(int, float));
+    void (*cblas_dgemm)(GEMM_CBLAS_PARAMETERS(int, double));
+    void (*cblas_ssyrk)(RANK_K_CBLAS_PARAMETERS(int, float));
+    void (*sgemm_)(GEMM_FORTRAN_PARAMETERS(int, float), GEMM_LENGTHS);
+    void (*dgemm_)(GEMM_FORTRAN_PARAMETERS(int, double), GEMM_LENGTHS);
+    void (*ssyrk_)(RANK_K_FORTRAN_PARAMETERS(int, float), RANK_K_LENGTHS);
     void (*dgemv)(DGEMV_PARAMETERS, size_t length);
     int (*isamax)(const int *n, const float *x, const int *increment);
 } backend;
@@ -65,6 +58,8 @@ static void open_backend(const char *variable, backend *opened)
     *(void **)&found.cblas_dgemm = dlsym(library, "cblas_dgemm");
     *(void **)&found.sgemm_ = dlsym(library, "sgemm_");
     *(void **)&found.dgemm_ = dlsym(library, "dgemm_");
+    *(void **)&found.cblas_ssyrk = dlsym(library, "cblas_ssyrk");
+    *(void **)&found.ssyrk_ = dlsym(library, "ssyrk_");
     *(void **)&found.dgemv = dlsym(library, "dgemv_");
     *(void **)&found.isamax = dlsym(library, "isamax_");
     if (getenv("FORWARDER_TRIES"))
@@ -91,20 +86,26 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
     return &large;
 }
 
-#define HAND_ON(cblas, fortran, type)                                                                        \
-    void cblas(CBLAS_PARAMETERS(type));                                                                      \
-    void cblas(CBLAS_PARAMETERS(type))                                                                       \
+/* Where the backend lacks a name nothing is done, as libblastrampoline does. */
+#define HAND_ON(class, cblas, fortran, type, m)                                                              \
+    void cblas(class##_CBLAS_PARAMETERS(int, type));                                                         \
+    void cblas(class##_CBLAS_PARAMETERS(int, type))                                                          \
     {                                                                                                        \
-        choose(m, n, k)->cblas(CBLAS_ARGUMENTS);                                                             \
+        const backend *chosen = choose(m, n, k);                                                             \
+        if (chosen->cblas)                                                                                   \
+            chosen->cblas(class##_CBLAS_ARGUMENTS);                                                          \
     }                                                                                                        \
-    void fortran(FORTRAN_PARAMETERS(type), size_t length_a, size_t length_b);                                \
-    void fortran(FORTRAN_PARAMETERS(type), size_t length_a, size_t length_b)                                 \
+    void fortran(class##_FORTRAN_PARAMETERS(int, type), class##_LENGTHS);                                    \
+    void fortran(class##_FORTRAN_PARAMETERS(int, type), class##_LENGTHS)                                     \
     {                                                                                                        \
-        choose(*m, *n, *k)->fortran(FORTRAN_ARGUMENTS, length_a, length_b);                                  \
+        const backend *chosen = choose(*m, *n, *k);                                                          \
+        if (chosen->fortran)                                                                                 \
+            chosen->fortran(class##_FORTRAN_ARGUMENTS, length_1, length_2);                                  \
     }
 
-HAND_ON(cblas_sgemm, sgemm_, float)
-HAND_ON(cblas_dgemm, dgemm_, double)
+HAND_ON(GEMM, cblas_sgemm, sgemm_, float, m)
+HAND_ON(GEMM, cblas_dgemm, dgemm_, double, m)
+HAND_ON(RANK_K, cblas_ssyrk, ssyrk_, float, n)
 
 void dgemv_(DGEMV_PARAMETERS, size_t length);
 int isamax_(const int *n, const float *x, const int *increment);

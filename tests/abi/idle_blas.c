@@ -9,6 +9,10 @@ IDLE(cblas_sgemm)
 IDLE(sgemm_)
 IDLE(cblas_dgemm)
 IDLE(dgemm_)
+IDLE(cblas_ssyrk)
+IDLE(ssyrk_)
+IDLE(cblas_sgemmt)
+IDLE(sgemmt_)
 
 int isamax_(const int *n);
 int isamax_(const int *n)

@@ -1,11 +1,13 @@
 /* One product, made through the names under test and compared with what it must be. All elements are
  * small whole numbers, so every order of summation gives the same results and they are compared for equality.
  *
- * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN, with integers of PRODUCT_BITS and elements of the type PRODUCT_REAL.
- * Fortran is called as many C programs do, without the lengths of its strings.
+ * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN of a routine of PRODUCT_CLASS, with integers of PRODUCT_BITS and elements
+ * of the type PRODUCT_REAL. Fortran is called as many C programs do, without the lengths of its strings.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
+
+#include "tests/abi/classes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +16,7 @@
 #ifndef PRODUCT_CBLAS
 #define PRODUCT_CBLAS   cblas_sgemm
 #define PRODUCT_FORTRAN sgemm_
+#define PRODUCT_CLASS   GEMM
 #define PRODUCT_BITS    32
 #define PRODUCT_REAL    float
 #endif
@@ -29,19 +32,58 @@ typedef int32_t integer;
 #define PASSED(value) ((int64_t)(value) | 0x5a5a5a5a00000000)
 #endif
 
-void PRODUCT_CBLAS(int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, real alpha,
-                   const real *a, int64_t lda, const real *b, int64_t ldb, real beta, real *c, int64_t ldc);
-void PRODUCT_FORTRAN(const char *transpose_a, const char *transpose_b, const integer *m, const integer *n,
-                     const integer *k, const real *alpha, const real *a, const integer *lda, const real *b,
-                     const integer *ldb, const real *beta, real *c, const integer *ldc);
+void PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_PARAMETERS)(int64_t, real));
+void PRODUCT_FORTRAN(OF_CLASS(PRODUCT_CLASS, FORTRAN_PARAMETERS)(integer, real));
 
-enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
+enum { FORTRAN = 0, ROW_MAJOR = 101, COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
+enum { UPPER = 121, LOWER = 122 };
+/* The class, for `if`. */
+#define PRODUCT_OF OF_CLASS(PRODUCT_CLASS, NUMBER)
+
+/* Arguments as they are passed, those of all classes. */
+typedef struct product_call {
+    int layout;                             /* or FORTRAN */
+    int triangle, transpose_a, transpose_b; /* numbers, of Fortran letters */
+    integer m, n, k, lda, ldb, ldc;
+    real alpha, beta;
+    const real *a, *b;
+    real *c;
+} product_call;
+
+static inline void product_call_cblas(const product_call *x)
+{
+    const int layout = x->layout, triangle = x->triangle, transpose_a = x->transpose_a,
+              transpose_b = x->transpose_b;
+    const int64_t m = PASSED(x->m), n = PASSED(x->n), k = PASSED(x->k), lda = PASSED(x->lda),
+                  ldb = PASSED(x->ldb), ldc = PASSED(x->ldc);
+    const real alpha = x->alpha, beta = x->beta, *a = x->a, *b = x->b;
+    real *c = x->c;
+    (void)triangle, (void)transpose_b, (void)m, (void)b, (void)ldb;
+    PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_ARGUMENTS));
+}
+
+static inline void product_call_fortran(const product_call *x)
+{
+    const char letters[] = {(char)x->triangle, (char)x->transpose_a, (char)x->transpose_b};
+    const char *triangle = &letters[0], *transpose_a = &letters[1], *transpose_b = &letters[2];
+    const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
+    const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
+    real *c = x->c;
+    (void)triangle, (void)transpose_b, (void)m, (void)b, (void)ldb;
+    PRODUCT_FORTRAN(OF_CLASS(PRODUCT_CLASS, FORTRAN_ARGUMENTS));
+}
+
+static inline void product_make(const product_call *x)
+{
+    (x->layout == FORTRAN ? product_call_fortran : product_call_cblas)(x);
+}
 
 /* Rows between the columns of a matrix that belong to nobody. */
 enum { PRODUCT_GAP = 3, PRODUCT_UNTOUCHED = -77 };
 
 typedef struct product {
     bool fortran, row_major, transpose_a, transpose_b;
+    bool lower; /* the triangle, of a class that has one: m is n there */
     integer m, n, k;
 } product;
 
@@ -82,36 +124,56 @@ static inline real *product_matrix(bool row_major, integer rows, integer columns
     return matrix;
 }
 
-/* Makes the product C := -2 op(A) op(B) + C. The number of elements of C, gaps included, that came out wrong.
- */
-static inline long product_errors(const product *p)
+/* Makes the product C := -2 op(A) op(B) + C, in SYRK's class B being A transposed. The number of elements of C, gaps and what is
+ * outside of the triangle included, that came out wrong. */
+static inline long product_errors(const product *given)
 {
-    const real alpha = -2, beta = 1;
-    integer lda, ldb, ldc;
-    real *a = product_matrix(p->row_major, p->transpose_a ? p->k : p->m, p->transpose_a ? p->m : p->k, &lda);
-    real *b = product_matrix(p->row_major, p->transpose_b ? p->n : p->k, p->transpose_b ? p->k : p->n, &ldb);
-    real *c = product_matrix(p->row_major, p->m, p->n, &ldc);
+    product p = *given;
+    const bool has_triangle = PRODUCT_OF != GEMM_NUMBER, rank_k = PRODUCT_OF == RANK_K_NUMBER;
+    if (has_triangle)
+        p.m = p.n;
+    if (rank_k)
+        p.transpose_b = !p.transpose_a;
+    integer lda, ldb, ldc, ldd;
+    real *a = product_matrix(p.row_major, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, &lda);
+    real *b = product_matrix(p.row_major, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, &ldb);
+    real *c = product_matrix(p.row_major, p.m, p.n, &ldc);
+    real *expected = product_matrix(p.row_major, p.m, p.n, &ldd);
+    product_call call = {.layout = p.fortran     ? FORTRAN
+                                   : p.row_major ? ROW_MAJOR
+                                                 : COLUMN_MAJOR,
+                         .triangle = p.lower ? LOWER : UPPER,
+                         .transpose_a = p.transpose_a ? TRANSPOSE : NO_TRANSPOSE,
+                         .transpose_b = p.transpose_b ? TRANSPOSE : NO_TRANSPOSE,
+                         .m = p.m,
+                         .n = p.n,
+                         .k = p.k,
+                         .lda = lda,
+                         .ldb = ldb,
+                         .ldc = ldc,
+                         .alpha = -2,
+                         .beta = 1,
+                         .a = a,
+                         .b = b,
+                         .c = c};
+    if (p.fortran) {
+        call.triangle = p.lower ? 'l' : 'U';
+        call.transpose_a = p.transpose_a ? 't' : 'N';
+        call.transpose_b = p.transpose_b ? 'C' : 'n';
+    }
+    product_make(&call);
 
-    if (p->fortran)
-        PRODUCT_FORTRAN(p->transpose_a ? "t" : "N", p->transpose_b ? "C" : "n", &p->m, &p->n, &p->k, &alpha,
-                        a, &lda, b, &ldb, &beta, c, &ldc);
-    else
-        PRODUCT_CBLAS(p->row_major ? ROW_MAJOR : COLUMN_MAJOR, p->transpose_a ? TRANSPOSE : NO_TRANSPOSE,
-                      p->transpose_b ? TRANSPOSE : NO_TRANSPOSE, PASSED(p->m), PASSED(p->n), PASSED(p->k),
-                      alpha, a, PASSED(lda), b, PASSED(ldb), beta, c, PASSED(ldc));
-
-    integer ldd;
-    real *expected = product_matrix(p->row_major, p->m, p->n, &ldd);
-    for (integer i = 0; i < p->m; i++)
-        for (integer j = 0; j < p->n; j++) {
+    for (integer i = 0; i < p.m; i++)
+        for (integer j = 0; j < p.n; j++) {
             real sum = 0;
-            for (integer l = 0; l < p->k; l++)
-                sum += (p->transpose_a ? product_element(l, i) : product_element(i, l)) *
-                       (p->transpose_b ? product_element(j, l) : product_element(l, j));
-            expected[product_at(p->row_major, i, j, ldd)] += alpha * sum;
+            for (integer l = 0; l < p.k; l++)
+                sum += (p.transpose_a ? product_element(l, i) : product_element(i, l)) *
+                       (p.transpose_b ? product_element(j, l) : product_element(l, j));
+            if (!has_triangle || (p.lower ? i >= j : i <= j))
+                expected[product_at(p.row_major, i, j, ldd)] += call.alpha * sum;
         }
     long errors = 0;
-    for (size_t i = 0; i < (p->row_major ? product_size(p->m, p->n) : product_size(p->n, p->m)); i++)
+    for (size_t i = 0; i < (p.row_major ? product_size(p.m, p.n) : product_size(p.n, p.m)); i++)
         errors += c[i] != expected[i];
     free(a);
     free(b);

@@ -1,0 +1,49 @@
+/* The parameters of the routines of a class in either calling convention, and their names as arguments. A program or library is
+ * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K or TRIANGLE.
+ */
+#ifndef CLASSES_H
+#define CLASSES_H
+
+#include <stddef.h>
+
+#define OF_CLASS_(class, what) class##_##what
+#define OF_CLASS(class, what)  OF_CLASS_(class, what)
+
+/* For `if`: which class something is built for, OF_CLASS(class, NUMBER). */
+enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER };
+
+#define GEMM_CBLAS_PARAMETERS(integer, real)                                                                 \
+    int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, real alpha,               \
+        const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc
+#define GEMM_CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define GEMM_FORTRAN_PARAMETERS(integer, real)                                                               \
+    const char *transpose_a, const char *transpose_b, const integer *m, const integer *n, const integer *k,  \
+        const real *alpha, const real *a, const integer *lda, const real *b, const integer *ldb,             \
+        const real *beta, real *c, const integer *ldc
+#define GEMM_FORTRAN_ARGUMENTS transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define GEMM_LENGTHS           size_t length_1, size_t length_2
+
+#define RANK_K_CBLAS_PARAMETERS(integer, real)                                                               \
+    int layout, int triangle, int transpose_a, integer n, integer k, real alpha, const real *a, integer lda, \
+        real beta, real *c, integer ldc
+#define RANK_K_CBLAS_ARGUMENTS layout, triangle, transpose_a, n, k, alpha, a, lda, beta, c, ldc
+#define RANK_K_FORTRAN_PARAMETERS(integer, real)                                                             \
+    const char *triangle, const char *transpose_a, const integer *n, const integer *k, const real *alpha,    \
+        const real *a, const integer *lda, const real *beta, real *c, const integer *ldc
+#define RANK_K_FORTRAN_ARGUMENTS triangle, transpose_a, n, k, alpha, a, lda, beta, c, ldc
+#define RANK_K_LENGTHS           size_t length_1, size_t length_2
+
+#define TRIANGLE_CBLAS_PARAMETERS(integer, real)                                                             \
+    int layout, int triangle, int transpose_a, int transpose_b, integer n, integer k, real alpha,            \
+        const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc
+#define TRIANGLE_CBLAS_ARGUMENTS                                                                             \
+    layout, triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define TRIANGLE_FORTRAN_PARAMETERS(integer, real)                                                           \
+    const char *triangle, const char *transpose_a, const char *transpose_b, const integer *n,                \
+        const integer *k, const real *alpha, const real *a, const integer *lda, const real *b,               \
+        const integer *ldb, const real *beta, real *c, const integer *ldc
+#define TRIANGLE_FORTRAN_ARGUMENTS                                                                           \
+    triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define TRIANGLE_LENGTHS size_t length_1, size_t length_2, size_t length_3
+
+#endif
