@@ -36,8 +36,11 @@ __device__ __noinline__ void multiply_plainly(const tb_split_arguments &argument
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
     plain.cluster = 1;
     plain.totals = plain_shape::cuts_chains;
-    const int64_t tiles = plain.tiles_m * plain.tiles_n;
+    const int64_t tiles = plain.tiles_m * plain.tiles_n; /* outside of a mask, too */
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const simt::tile at = simt::locate_tile(plain, tile, plain_shape::tile_m, plain_shape::tile_n);
+        if (!tb_mask_touches(p.mask, p.diagonal, at.m, at.n, plain_shape::tile_m, plain_shape::tile_n))
+            continue;
         simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, {tile, 0, plain.steps}, 0);
         __syncthreads(); /* before the stages are filled again */
     }
