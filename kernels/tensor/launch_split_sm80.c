@@ -101,6 +101,7 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .panels_b = (int32_t)l.panels_b,
         .tiles = (int32_t)l.tiles.count,
         .masked = l.tiles,
+        .masked_plainly = tb_split_plain_tiles(product),
     };
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     return launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,

@@ -350,6 +350,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
         .panels_b = (int32_t)l->panels_b,
         .tiles = (int32_t)tiles.count,
         .masked = tiles,
+        .masked_plainly = tb_split_plain_tiles(product),
     };
     set_found(family, l, memory, &arguments);
     return arguments;

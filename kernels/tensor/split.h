@@ -35,6 +35,7 @@
     (TB_SPLIT_RING_STAGES(row_bytes, tile_n) * (TB_SPLIT_STAGE_BYTES(row_bytes, tile_n) + 2 * 8) +           \
      TB_SPLIT_LISTS_BYTES)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
+#define TB_SPLIT_PLAIN_TILE     128 /* of FP32 multiply-adds, either side */
 /* Panels of A, or pairs of them, whose tiles are in flight together. */
 #define TB_SPLIT_GROUP          8
 #define TB_SPLIT_CONSUMERS      256 /* threads that hold a tile's sums */
@@ -153,6 +154,7 @@ typedef struct tb_split_arguments {
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
     int32_t tiles;              /* that touch the mask; with clusters, pairs of tiles */
     tb_masked_tiles masked;     /* these, where C has a mask */
+    tb_masked_tiles masked_plainly; /* the tiles of plain.cuh that touch it */
 } tb_split_arguments;
 
 #endif
