@@ -15,7 +15,8 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
-    if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product))
+    if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
+        (product->mask != TB_FULL && !kernel->masks))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;

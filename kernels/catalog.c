@@ -146,6 +146,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .efficiency = efficiency_,                                                                           \
         .blocks = blocks_,                                                                                   \
         .alignment = 1,                                                                                      \
+        .masks = true,                                                                                       \
         .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
         .entries = entries_dgemm_mma_##name_,                                                                \
         .prepare = tb_dgemm_mma_prepare,                                                                     \
@@ -157,8 +158,8 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .name = "sgemm_" #family "_sm90", .summary = words, .architecture = 90, .architecture_end = 100,     \
         .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
         .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE),          \
-        .efficiency = efficiency_, .blocks = 1, .alignment = 1, .accuracy = accuracy_, .least_extent = 128,  \
-        .forced_only = forced_only_, .entries = entries_, .prepare = tb_##family##_prepare,                  \
+        .efficiency = efficiency_, .blocks = 1, .alignment = 1, .masks = true, .accuracy = accuracy_,        \
+        .least_extent = 128, .forced_only = forced_only_, .entries = entries_, .prepare = tb_##family##_prepare,                  \
         .launch = tb_launch_##family,                                                                        \
     }
 
@@ -175,6 +176,7 @@ const tb_kernel tb_catalog[] = {
         .efficiency = 0.02,
         .blocks = 8,
         .alignment = 1,
+        .masks = true,
         .entries = entries_naive,
         .launch = tb_launch_tiles,
     },
@@ -190,6 +192,7 @@ const tb_kernel tb_catalog[] = {
         .efficiency = 0.02, /* as naive's: twice the bytes for half the arithmetic; not measured */
         .blocks = 8,
         .alignment = 1,
+        .masks = true,
         .entries = entries_dgemm_naive,
         .launch = tb_launch_tiles,
     },
@@ -258,6 +261,7 @@ const tb_kernel tb_catalog[] = {
         .blocks = 1,
         .alignment = 1,
         .accuracy = TB_ACCURACY_FP32,
+        .masks = true,
         .least_extent = 256,
         .entries = entries_sgemm_bf16x6_sm80,
         .prepare = tb_split_sm80_prepare,

@@ -290,23 +290,24 @@ template <class shape>
 __device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {
     const bool aligned = out.is_aligned();
-    const int rows = out.rows - at.row - 2 * at.g, columns = out.columns - at.column - 2 * at.q;
-    double *c = out.c + at.row + 2 * at.g + (at.column + 2 * at.q) * out.ldc;
+    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q;
+    double *c = out.c + row + column * out.ldc;
 #pragma unroll
     for (int j = 0; j < shape::pieces_n; j++) {
+        const span rows[2] = {span_of(out, row, column + j * mma_n),
+                              span_of(out, row, column + j * mma_n + 1)};
         double2 old[shape::bands][2];
 #pragma unroll
         for (int e = 0; e < 2; e++)
 #pragma unroll
             for (int i = 0; i < shape::bands; i++)
-                old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m,
-                                      e + j * mma_n < columns ? rows - i * mma_m : 0, aligned);
+                old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
 #pragma unroll
         for (int e = 0; e < 2; e++)
 #pragma unroll
             for (int i = 0; i < shape::bands; i++)
                 write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
-                           e + j * mma_n < columns ? rows - i * mma_m : 0, aligned);
+                           rows[e].from(i * mma_m), aligned);
         c += mma_n * out.ldc;
     }
 }

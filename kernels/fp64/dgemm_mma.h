@@ -8,6 +8,7 @@
 #define TB_DGEMM_MMA_H
 
 #include "kernels/dgemm.h"
+#include "kernels/mask.h"
 
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
@@ -18,7 +19,8 @@ typedef struct tb_dgemm_arguments {
     int64_t pieces;  /* blocks to which those are dealt */
     double *partial; /* two tiles for each piece: see tb_simt_slot */
     int32_t tile_m, tile_n;
-    int32_t reduce_lanes; /* of dgemm_mma_reduce: see there */
+    int32_t reduce_lanes;   /* of dgemm_mma_reduce: see there */
+    tb_masked_tiles masked; /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
 #define TB_DGEMM_THREADS(warps_m, warps_n) (32 * (warps_m) * (warps_n))

@@ -63,6 +63,6 @@ extern "C" __global__ void __launch_bounds__(threads)
         return;
     double *c = out.c + m + n * out.ldc;
     const bool aligned = out.is_aligned();
-    fp64::write_pair(out, c, sum.x, sum.y, fp64::read_pair(out, c, out.rows - m, aligned), out.rows - m,
-                     aligned);
+    const fp64::span rows = fp64::span_of(out, m, n);
+    fp64::write_pair(out, c, sum.x, sum.y, fp64::read_pair(out, c, rows, aligned), rows, aligned);
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
+#include "kernels/mask.h"
 #include "kernels/simt/simt.h"
 #include "words/integers.h"
 
@@ -145,14 +146,23 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     return best;
 }
 
+/* Masked ones in groups as wide as those of locate_tile. */
+static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
+{
+    enum { GROUP = 8 };
+    return tb_mask_tiles(product->m, product->n, kernel->tile_m, kernel->tile_n, GROUP, (int32_t)product->mask,
+                         product->diagonal);
+}
+
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last whole wave too, are dealt
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. */
 static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
     tb_dgemm_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                               .tiles_n = tb_pieces(product->n, kernel->tile_n),
+                              .tiles = tiles_of(kernel, product).count,
                               .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
-    const int64_t tiles = best.tiles_m * best.tiles_n;
+    const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
@@ -191,20 +201,22 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
                               const tb_schedule *schedule, void *workspace)
 {
     const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
-    const int64_t tiles = own->tiles_m * own->tiles_n;
     if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n || product->k > TB_DGEMM_K_LIMIT)
         return TB_UNSUPPORTED;
+    if (own->tiles == 0)
+        return TB_OK;
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
         .tiles_m = own->tiles_m,
         .tiles_n = own->tiles_n,
         .whole = own->whole,
         .steps = own->steps,
-        .dealt = (tiles - own->whole) * own->steps,
+        .dealt = (own->tiles - own->whole) * own->steps,
         .pieces = own->pieces,
         .partial = workspace,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
+        .masked = tiles_of(kernel, product),
     };
     tb_entry *entry =
         &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];

@@ -14,6 +14,7 @@
 /* How a product's tiles are dealt to blocks: see dgemm_mma.h. */
 typedef struct tb_dgemm_schedule {
     int64_t tiles_m, tiles_n;
+    int64_t tiles; /* that touch the mask */
     int64_t whole, steps, pieces;
     double clocks; /* forecast of both launches together, once they run */
 } tb_dgemm_schedule;

@@ -12,9 +12,13 @@ struct tile {
 };
 
 /* Tiles are numbered in columns grouped by `group`, within a group along n first, so that the blocks in flight share panels
- * of A and B in L2. */
+ * of A and B in L2; those of a mask as mask.h says. */
 __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
 {
+    if (arguments.masked.mask != TB_FULL) {
+        const tb_tile_place at = tb_mask_locate(&arguments.masked, int(number));
+        return {int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
+    }
     constexpr unsigned group = 8;
     const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
     const unsigned index = unsigned(number), group_size = min(group, tiles_n) * tiles_m;
@@ -29,6 +33,7 @@ struct output {
     int64_t ldc;
     int rows, columns; /* that exist from c on, if few */
     double alpha, beta;
+    tb_tile_mask mask; /* what of these is written, and read */
 
     __device__ double scale(double sum, double old) const
     {
@@ -46,41 +51,71 @@ struct output {
 __device__ inline output output_to_c(const tb_dgemm_arguments &arguments, const tile &tile)
 {
     const tb_dgemm &problem = arguments.problem;
+    const int rows = int(min(problem.m - tile.m, int64_t(arguments.tile_m)));
+    const int columns = int(min(problem.n - tile.n, int64_t(arguments.tile_n)));
     return {problem.c + tile.m + tile.n * problem.ldc,
             problem.ldc,
-            int(min(problem.m - tile.m, int64_t(arguments.tile_m))),
-            int(min(problem.n - tile.n, int64_t(arguments.tile_n))),
+            rows,
+            columns,
             problem.alpha,
-            problem.beta};
+            problem.beta,
+            tb_mask_of_tile(problem.mask, problem.diagonal, tile.m, tile.n, rows, columns)};
 }
 
 __device__ inline output output_to_slot(const tb_dgemm_arguments &arguments, int64_t slot)
 {
     const int tile_m = arguments.tile_m, tile_n = arguments.tile_n;
-    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0};
+    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0, {-tile_n, tile_m}};
 }
 
-/* Two neighbours of a column, of which the first `left` exist. beta = 0 means that they hold nothing worth reading. */
-__device__ inline double2 read_pair(const output &out, const double *c, int left, bool aligned)
+/* Rows of a column that are written, counted from one of them: from `first` on, before `end`. */
+struct span {
+    int first, end;
+
+    __device__ bool has(int row) const
+    {
+        return first <= row && row < end;
+    }
+    __device__ bool has_pair(bool aligned) const
+    {
+        return aligned && first <= 0 && end >= 2;
+    }
+    /* Counted from a later row. */
+    __device__ span from(int row) const
+    {
+        return {first - row, end - row};
+    }
+};
+
+/* Of a column of the tile, counted from a row of it. */
+__device__ inline span span_of(const output &out, int row, int column)
 {
-    if (out.beta == 0 || left <= 0)
+    if (column >= out.columns)
+        return {0, 0};
+    return {out.mask.first + column - row, min(out.mask.end + column, out.rows) - row};
+}
+
+/* Two neighbours of a column. beta = 0 means that they hold nothing worth reading. */
+__device__ inline double2 read_pair(const output &out, const double *c, const span &rows, bool aligned)
+{
+    if (out.beta == 0)
         return make_double2(0, 0);
-    if (aligned && left >= 2)
+    if (rows.has_pair(aligned))
         return *reinterpret_cast<const double2 *>(c);
-    return make_double2(c[0], left > 1 ? c[1] : 0);
+    return make_double2(rows.has(0) ? c[0] : 0, rows.has(1) ? c[1] : 0);
 }
 
 __device__ inline void write_pair(const output &out, double *c, double first, double second,
-                                  const double2 &old, int left, bool aligned)
+                                  const double2 &old, const span &rows, bool aligned)
 {
     const double2 value = make_double2(out.scale(first, old.x), out.scale(second, old.y));
-    if (aligned && left >= 2) {
+    if (rows.has_pair(aligned)) {
         *reinterpret_cast<double2 *>(c) = value;
         return;
     }
-    if (left > 0)
+    if (rows.has(0))
         c[0] = value.x;
-    if (left > 1)
+    if (rows.has(1))
         c[1] = value.y;
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
+#include "kernels/mask.h"
 #include "kernels/simt/simt.h"
 #include "words/integers.h"
 
@@ -277,6 +278,14 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int6
     return best;
 }
 
+/* Of one batch; masked ones in groups as wide as those of locate_tile. */
+static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
+{
+    enum { GROUP = 8 };
+    return tb_mask_tiles(product->m, product->n, kernel->tile_m, kernel->tile_n, GROUP, (int32_t)product->mask,
+                         product->diagonal);
+}
+
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
@@ -285,8 +294,9 @@ static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product,
 {
     tb_simt_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                              .tiles_n = tb_pieces(product->n, kernel->tile_n),
+                             .tiles = tiles_of(kernel, product).count * batches,
                              .cluster = 1};
-    int64_t tiles = best.tiles_m * best.tiles_n * batches;
+    const int64_t tiles = best.tiles;
     const int multiprocessors = target.multiprocessors;
     const costs costs = costs_of(kernel, product, tiles, batches, target);
     best.steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1;
@@ -377,10 +387,11 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
                                const tb_schedule *schedule, void *workspace)
 {
     const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
-    const int64_t tiles = own->tiles_m * own->tiles_n * batch->count;
-    if (tiles > TB_BLOCKS_MAXIMUM)
+    if (own->tiles_m * own->tiles_n * batch->count > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
-    const int64_t dealt = (tiles - own->whole) * own->steps;
+    if (own->tiles == 0)
+        return TB_OK;
+    const int64_t dealt = (own->tiles - own->whole) * own->steps;
     const int totals = totals_bytes(launcher, kernel, own, dealt);
     const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
@@ -399,6 +410,7 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
         .totals = totals > 0,
+        .masked = tiles_of(kernel, product),
     };
     tb_entry *entry = choose_entry(kernel, product, batch->stride_a, batch->stride_b);
     if (own->cluster > 1)

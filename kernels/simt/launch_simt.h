@@ -15,6 +15,7 @@
 /* How a product's tiles are dealt to blocks: see simt.h. */
 typedef struct tb_simt_schedule {
     int64_t tiles_m, tiles_n; /* of one batch */
+    int64_t tiles;            /* of all batches that touch the mask */
     int64_t whole, steps, pieces;
     int cluster;   /* pieces of a tile that are a cluster, or 1 */
     double clocks; /* forecast of all launches together, once they run */

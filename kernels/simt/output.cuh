@@ -1,6 +1,7 @@
 /* The way out of the SIMT family: which tile of C a number means, and alpha and beta. */
 #pragma once
 
+#include "kernels/mask.h"
 #include "kernels/simt/simt.h"
 
 namespace simt
@@ -11,10 +12,21 @@ struct tile {
     int64_t batch, m, n; /* m, n: its first row and column */
 };
 
+/* Those of a mask, numbered as mask.h says. */
+__device__ inline tile locate_masked_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m,
+                                          int tile_n)
+{
+    const unsigned count = unsigned(arguments.masked.count);
+    const tb_tile_place at = tb_mask_locate(&arguments.masked, int(unsigned(number) % count));
+    return {unsigned(number) / count, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
+}
+
 /* Tiles are numbered batch after batch, in each in columns grouped by `group`, within a group along n first,
  * so that the blocks in flight share panels of A and B in L2. */
 __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m, int tile_n)
 {
+    if (arguments.masked.mask != TB_FULL)
+        return locate_masked_tile(arguments, number, tile_m, tile_n);
     constexpr unsigned group = 8;
     const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
     const unsigned batch = unsigned(number) / (tiles_m * tiles_n);
@@ -57,6 +69,7 @@ struct output {
     int64_t ldc;
     int rows, columns; /* that exist from c on, if few */
     float alpha, beta;
+    tb_tile_mask mask; /* what of these is written, and read */
 
     __device__ float scale(float sum, float old) const
     {
@@ -74,13 +87,14 @@ __device__ inline output output_to_c(const tb_simt_arguments &arguments, const t
             existing.rows,
             existing.columns,
             problem.alpha,
-            problem.beta};
+            problem.beta,
+            tb_mask_of_tile(problem.mask, problem.diagonal, tile.m, tile.n, existing.rows, existing.columns)};
 }
 
 __device__ inline output output_to_slot(const tb_simt_arguments &arguments, int64_t slot)
 {
     const int tile_m = arguments.tile_m, tile_n = arguments.tile_n;
-    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0};
+    return {arguments.partial + slot * tile_m * tile_n, tile_m, tile_m, tile_n, 1, 0, {-tile_n, tile_m}};
 }
 
 /* Asks for the old elements of a tile of tile_m rows, so that they lie in L2 when they are wanted. */
@@ -101,33 +115,60 @@ __device__ inline bool is_aligned(const output &out)
     return out.ldc % 4 == 0 && reinterpret_cast<uintptr_t>(out.c) % 16 == 0;
 }
 
-/* Four neighbours of a column, of which the first `left` exist. beta = 0 means that they hold nothing worth
- * reading. */
-__device__ inline float4 read_piece(const output &out, const float *c, int left, bool aligned)
+/* Rows of a column that are written, counted from one of them: from `first` on, before `end`. */
+struct span {
+    int first, end;
+
+    __device__ bool has(int row) const
+    {
+        return first <= row && row < end;
+    }
+    /* Counted from a later row. */
+    __device__ span from(int row) const
+    {
+        return {first - row, end - row};
+    }
+    __device__ bool has_piece(bool aligned) const
+    {
+        return aligned && first <= 0 && end >= 4;
+    }
+};
+
+/* Of a column of the tile, counted from a row of it. */
+__device__ inline span span_of(const output &out, int row, int column)
 {
-    if (out.beta == 0 || left <= 0)
+    if (column >= out.columns)
+        return {0, 0};
+    return {out.mask.first + column - row, min(out.mask.end + column, out.rows) - row};
+}
+
+/* Four neighbours of a column. beta = 0 means that they hold nothing worth reading. */
+__device__ inline float4 read_piece(const output &out, const float *c, const span &rows, bool aligned)
+{
+    if (out.beta == 0)
         return make_float4(0, 0, 0, 0);
-    if (aligned && left >= 4)
+    if (rows.has_piece(aligned))
         return *reinterpret_cast<const float4 *>(c);
-    return make_float4(c[0], left > 1 ? c[1] : 0, left > 2 ? c[2] : 0, left > 3 ? c[3] : 0);
+    return make_float4(rows.has(0) ? c[0] : 0, rows.has(1) ? c[1] : 0, rows.has(2) ? c[2] : 0,
+                       rows.has(3) ? c[3] : 0);
 }
 
 __device__ inline void write_piece(const output &out, float *c, const float4 &sum, const float4 &old,
-                                   int left, bool aligned)
+                                   const span &rows, bool aligned)
 {
     const float4 value = make_float4(out.scale(sum.x, old.x), out.scale(sum.y, old.y),
                                      out.scale(sum.z, old.z), out.scale(sum.w, old.w));
-    if (aligned && left >= 4) {
+    if (rows.has_piece(aligned)) {
         *reinterpret_cast<float4 *>(c) = value;
         return;
     }
-    if (left > 0)
+    if (rows.has(0))
         c[0] = value.x;
-    if (left > 1)
+    if (rows.has(1))
         c[1] = value.y;
-    if (left > 2)
+    if (rows.has(2))
         c[2] = value.z;
-    if (left > 3)
+    if (rows.has(3))
         c[3] = value.w;
 }
 

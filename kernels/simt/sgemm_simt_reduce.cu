@@ -61,5 +61,6 @@ extern "C" __global__ void __launch_bounds__(threads)
         return;
     float *c = out.c + m + n * out.ldc;
     const bool aligned = simt::is_aligned(out);
-    simt::write_piece(out, c, sum, simt::read_piece(out, c, out.rows - m, aligned), out.rows - m, aligned);
+    const simt::span rows = simt::span_of(out, m, n);
+    simt::write_piece(out, c, sum, simt::read_piece(out, c, rows, aligned), rows, aligned);
 }

@@ -106,6 +106,7 @@
         .blocks = blocks_,                                                                                   \
         .blocks_along_k = blocks_along_k_,                                                                   \
         .alignment = 1,                                                                                      \
+        .masks = true,                                                                                       \
         .entries = entries_sgemm_simt_##name_,                                                               \
         .prepare = tb_simt_prepare,                                                                          \
         .launch = tb_launch_simt,                                                                            \

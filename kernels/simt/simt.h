@@ -10,6 +10,7 @@
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
+#include "kernels/mask.h"
 #include "kernels/sgemm.h"
 
 typedef struct tb_simt_arguments {
@@ -24,7 +25,8 @@ typedef struct tb_simt_arguments {
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t totals;       /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
-    int32_t reduce_lanes; /* of sgemm_simt_reduce: see there */
+    int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
+    tb_masked_tiles masked; /* of one batch: where C has a mask, only these are tiles */
 } tb_simt_arguments;
 
 /* The chips that run a shape, by the field runs_on of its row: compute capabilities times ten, from FIRST on and before END;

@@ -34,28 +34,28 @@ template <class shape> __device__ inline void add_slices(sums<shape> &sum, const
     }
 }
 
-/* Writes a thread's elements of two neighbouring columns, value(i, e): the old elements of both are read before the first
- * is written, since no read can overtake a write to what might be the same address. The first column lies at `column`,
- * and so many exist from there on. */
+/* Writes a thread's elements of two neighbouring columns of the tile, value(i, e): the old elements of both are read before
+ * the first is written, since no read can overtake a write to what might be the same address. c: where the thread's first row
+ * of the first column lies. */
 template <class shape, class function>
-__device__ inline void write_columns(const output &out, float *column, int columns, int rows, bool aligned,
+__device__ inline void write_columns(const output &out, float *c, int row, int column, bool aligned,
                                      function value)
 {
     using place = position<shape>;
+    const span rows[2] = {span_of(out, row, column), span_of(out, row, column + 1)};
     float4 old[2][shape::thread_m / 4];
 #pragma unroll
     for (int e = 0; e < 2; e++)
 #pragma unroll
         for (int i = 0; i < shape::thread_m; i += 4)
-            old[e][i / 4] = read_piece(out, column + e * out.ldc + place::m(i),
-                                       e < columns ? rows - place::m(i) : 0, aligned);
+            old[e][i / 4] = read_piece(out, c + e * out.ldc + place::m(i), rows[e].from(place::m(i)), aligned);
 #pragma unroll
     for (int e = 0; e < 2; e++)
 #pragma unroll
         for (int i = 0; i < shape::thread_m; i += 4)
-            write_piece(out, column + e * out.ldc + place::m(i),
+            write_piece(out, c + e * out.ldc + place::m(i),
                         {value(i, e), value(i + 1, e), value(i + 2, e), value(i + 3, e)}, old[e][i / 4],
-                        e < columns ? rows - place::m(i) : 0, aligned);
+                        rows[e].from(place::m(i)), aligned);
 }
 
 /* Writes a thread's share of a tile. */
@@ -63,13 +63,12 @@ template <class shape>
 __device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {
     const bool aligned = is_aligned(out);
-    const int rows = out.rows - at.row, columns = out.columns - at.column;
-    float *column = out.c + at.row + at.column * out.ldc;
+    float *c = out.c + at.row + at.column * out.ldc;
 #pragma unroll
     for (int j = 0; j < shape::thread_n; j += 2) {
-        write_columns<shape>(out, column, columns - at.n(j), rows, aligned,
+        write_columns<shape>(out, c, at.row, at.column + at.n(j), aligned,
                              [&](int i, int e) { return sum.at[i][j + e]; });
-        column += (j % 4 == 2 ? 4 * shape::lanes_n - 2 : 2) * out.ldc;
+        c += (j % 4 == 2 ? 4 * shape::lanes_n - 2 : 2) * out.ldc;
     }
 }
 
@@ -86,7 +85,6 @@ template <class shape> __device__ inline void write_together(const output &out, 
         });
     cluster::meet();
     const bool aligned = is_aligned(out);
-    const int rows = out.rows - at.row, columns = out.columns - at.column;
 #pragma unroll 1
     for (int pair = cluster::rank() * shape::slices + at.slice; pair < shape::thread_n / 2;
          pair += blocks * shape::slices) {
@@ -102,8 +100,8 @@ template <class shape> __device__ inline void write_together(const output &out, 
                     total[i][e] +=
                         cluster::load(theirs + 4 * (i * shape::thread_n + e) * shape::slice_threads);
         }
-        const int n = at.n(2 * pair);
-        write_columns<shape>(out, out.c + at.row + (at.column + n) * out.ldc, columns - n, rows, aligned,
+        const int column = at.column + at.n(2 * pair);
+        write_columns<shape>(out, out.c + at.row + column * out.ldc, at.row, column, aligned,
                              [&](int i, int e) { return total[i][e]; });
     }
     cluster::meet(); /* nobody reads this block's shared memory any more */

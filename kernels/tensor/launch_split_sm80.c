@@ -1,5 +1,6 @@
 #include "kernels/tensor/launch_split_sm80.h"
 
+#include "kernels/mask.h"
 #include "kernels/tensor/launch_tensor.h"
 
 /* Forecasts, in clocks in which a multiprocessor does 128 FP32 multiply-adds: two of an A100's own. Nothing here has been
@@ -19,6 +20,7 @@
 /* Where everything lies, and how the work is cut. */
 typedef struct layout {
     int64_t stages, panels_a, panels_b, blocks;
+    tb_masked_tiles tiles;
     size_t offset_a, offset_b, offset_segments, workspace; /* offsets within that */
 } layout;
 
@@ -31,9 +33,9 @@ static layout lay_out(const tb_product *product, tb_target target)
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
-    l.blocks = target.multiprocessors;
-    if (l.panels_a * l.panels_b < l.blocks)
-        l.blocks = l.panels_a * l.panels_b;
+    l.tiles = tb_mask_tiles(product->m, product->n, TILE, TILE, TB_SPLIT_SM80_GROUP, (int32_t)product->mask,
+                            product->diagonal);
+    l.blocks = tb_smaller(l.tiles.count, target.multiprocessors);
     l.workspace = l.offset_segments;
     if (l.stages > TB_SPLIT_SEGMENT_STAGES)
         l.workspace += (size_t)(l.blocks * TILE * TILE) * sizeof(float);
@@ -48,11 +50,10 @@ static double split_clocks(double elements, tb_target target)
 
 static double clocks(const layout *l, const tb_product *product, tb_target target)
 {
-    const int64_t tiles = l->panels_a * l->panels_b;
     const double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
     const double elements = (double)(product->m + product->n) * (double)product->k;
     return LAUNCHES_CLOCKS + split_clocks(elements, target) +
-           (double)tb_pieces(tiles, target.multiprocessors) *
+           (double)tb_pieces(l->tiles.count, target.multiprocessors) *
                (TILE_CLOCKS + (double)l->stages * stage_clocks);
 }
 
@@ -77,6 +78,8 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
         tb_split_blocks(rows_a + rows_b, l.stages, 1) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
+    if (l.blocks == 0)
+        return TB_OK;
     const int64_t block_stages =
         tb_split_block_stages(launcher, launcher->same_a ? rows_b : rows_a + rows_b, l.stages);
     const int64_t split_blocks_a = tb_split_blocks(rows_a, l.stages, block_stages);
@@ -96,6 +99,9 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .panel_b = TILE,
         .panels_a = (int32_t)l.panels_a,
         .panels_b = (int32_t)l.panels_b,
+        .tiles = (int32_t)l.tiles.count,
+        .masked = l.tiles,
+        .masked_plainly = tb_split_plain_tiles(product),
     };
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     return launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,

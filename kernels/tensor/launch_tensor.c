@@ -2,6 +2,7 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
+#include "kernels/mask.h"
 #include "kernels/tensor/split.h"
 #include "words/integers.h"
 
@@ -84,6 +85,19 @@ static int64_t whole_clusters(int multiprocessors)
     return multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
+/* Clusters take one tile above another one. */
+static tb_masked_tiles pairs_of_tiles(const tb_product *product, int tile_n)
+{
+    return tb_mask_tiles(product->m, product->n, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M, tile_n,
+                         TB_SPLIT_GROUP, (int32_t)product->mask, product->diagonal);
+}
+
+/* Those beside a touching one among them. */
+static int64_t tiles_of(const tb_product *product, int tile_n)
+{
+    return TB_SPLIT_CLUSTER_BLOCKS * pairs_of_tiles(product, tile_n).count;
+}
+
 static double stage_clocks(const family *family, int tile_n)
 {
     double six = tile_n == TB_SPLIT_WIDE ? WIDE_STAGE_CLOCKS : NARROW_STAGE_CLOCKS;
@@ -95,7 +109,7 @@ static schedule cut(const family *family, const tb_product *product, int multipr
                     int64_t shares)
 {
     int64_t stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
-    int64_t tiles = even(tb_pieces(product->m, TB_SPLIT_TILE_M)) * tb_pieces(product->n, tile_n);
+    int64_t tiles = tiles_of(product, tile_n);
     schedule s = {.tile_n = tile_n, .share_stages = tb_pieces(stages, shares)};
     s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
     s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
@@ -112,7 +126,7 @@ static schedule best_of_width(const family *family, const tb_product *product, i
                               int tile_n)
 {
     schedule best = cut(family, product, multiprocessors, tile_n, 1);
-    int64_t tiles = even(tb_pieces(product->m, TB_SPLIT_TILE_M)) * tb_pieces(product->n, tile_n);
+    int64_t tiles = tiles_of(product, tile_n);
     int64_t most = 2 * whole_clusters(multiprocessors) / (tiles > 0 ? tiles : 1);
     for (int64_t shares = 2; shares <= most && best.share_stages >= SHARE_STAGES_LEAST; shares++) {
         schedule s = cut(family, product, multiprocessors, tile_n, shares);
@@ -193,7 +207,7 @@ static layout lay_out(const family *family, const tb_product *product, tb_target
     l.panels_a = even(tb_pieces(product->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(product->n, l.schedule.tile_n);
     const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
-    const int64_t works = l.panels_a * l.panels_b * l.schedule.shares;
+    const int64_t works = tiles_of(product, l.schedule.tile_n) * l.schedule.shares;
     const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
     l.blocks = whole_clusters(target.multiprocessors);
     if (works < l.blocks)
@@ -256,7 +270,8 @@ static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries,
     if (!adds)
         return TB_OK;
     int64_t blocks_a_tile = arguments->panel_b / 8 / TB_SPLIT_WRITE_QUADRUPLES;
-    return launcher->launch(launcher, add, (int64_t)arguments->panels_a * arguments->panels_b * blocks_a_tile,
+    return launcher->launch(launcher, add,
+                            (int64_t)arguments->tiles * TB_SPLIT_CLUSTER_BLOCKS * blocks_a_tile,
                             TB_SPLIT_CONSUMERS, 0, arguments);
 }
 
@@ -302,6 +317,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
                                        const tb_product *product, void *workspace)
 {
     char *memory = workspace;
+    const tb_masked_tiles tiles = pairs_of_tiles(product, l->schedule.tile_n);
     const int64_t rows_b = l->panels_b * l->schedule.tile_n;
     const int64_t rows_to_read = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
     const int64_t block_stages = tb_split_block_stages(launcher, rows_to_read, l->stages);
@@ -332,6 +348,9 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
         .panel_b = l->schedule.tile_n,
         .panels_a = (int32_t)l->panels_a,
         .panels_b = (int32_t)l->panels_b,
+        .tiles = (int32_t)tiles.count,
+        .masked = tiles,
+        .masked_plainly = tb_split_plain_tiles(product),
     };
     set_found(family, l, memory, &arguments);
     return arguments;
@@ -352,6 +371,8 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     const layout *l = TB_DEAL(schedule, layout);
     if (!is_small_enough(l))
         return TB_UNSUPPORTED;
+    if (l->blocks == 0)
+        return TB_OK;
     const tb_split_arguments arguments = arguments_of(family, l, launcher, product, workspace);
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
     return launch_multiply(launcher, kernel->entries, family->row_bytes, l->blocks, &arguments);

@@ -38,6 +38,13 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
 /* Stages of a block of a pass over so many rows of panels. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages);
 
+/* Tiles of a product by FP32 multiply-adds that touch its mask. */
+static inline tb_masked_tiles tb_split_plain_tiles(const tb_product *product)
+{
+    return tb_mask_tiles(product->m, product->n, TB_SPLIT_PLAIN_TILE, TB_SPLIT_PLAIN_TILE, TB_SPLIT_GROUP,
+                         (int32_t)product->mask, product->diagonal);
+}
+
 /* How many blocks that are. */
 static inline int64_t tb_split_blocks(int64_t rows, int64_t stages, int64_t block_stages)
 {

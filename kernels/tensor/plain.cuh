@@ -12,19 +12,22 @@ namespace split
 /* Of any alignment, by the first threads of a block, which has room for totals. */
 struct plain_row {
     static constexpr int first_chip = TB_SIMT_FIRST_all, end_chip = TB_SIMT_END_all;
-    static constexpr int tile_m = 128, tile_n = 128, tile_k = 16, slices = 1;
+    static constexpr int tile_m = TB_SPLIT_PLAIN_TILE, tile_n = TB_SPLIT_PLAIN_TILE;
+    static constexpr int tile_k = 16, slices = 1;
     static constexpr int thread_m = 8, thread_n = 8, lanes_m = 8;
     static constexpr int stages = 3, launch_bound = 1;
     static constexpr simt::words words = simt::words::always;
     static constexpr int words_at_a_time = 3;
 };
 using plain_shape = simt::shape<plain_row, true>;
-constexpr int plain_bytes = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
-                            plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
+/* Where in shared memory the arguments lie, behind the stages and the totals; and the end of all. */
+constexpr int plain_arguments_offset =
+    plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
+    plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
+constexpr int plain_bytes = plain_arguments_offset + int(sizeof(tb_simt_arguments));
+static_assert(plain_arguments_offset % alignof(tb_simt_arguments) == 0, "they are aligned");
 
-/* A function of its own, so that the loops that multiply parts keep their registers. */
-template <bool transpose_a, bool transpose_b>
-__device__ __noinline__ void multiply_plainly(const tb_split_arguments &arguments)
+__device__ inline tb_simt_arguments plain_arguments(const tb_split_arguments &arguments)
 {
     const tb_sgemm &p = arguments.problem;
     tb_simt_arguments plain = {};
@@ -33,11 +36,19 @@ __device__ __noinline__ void multiply_plainly(const tb_split_arguments &argument
     plain.tile_n = plain_shape::tile_n;
     plain.tiles_m = (p.m + plain.tile_m - 1) / plain.tile_m;
     plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
+    plain.whole = p.mask == TB_FULL ? plain.tiles_m * plain.tiles_n : arguments.masked_plainly.count;
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
     plain.cluster = 1;
     plain.totals = plain_shape::cuts_chains;
-    const int64_t tiles = plain.tiles_m * plain.tiles_n;
-    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    plain.masked = arguments.masked_plainly;
+    return plain;
+}
+
+/* A function of its own, so that the loops that multiply parts keep their registers. */
+template <bool transpose_a, bool transpose_b>
+__device__ __noinline__ void multiply_plainly(const tb_simt_arguments &plain)
+{
+    for (int64_t tile = blockIdx.x; tile < plain.whole; tile += gridDim.x) {
         simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, {tile, 0, plain.steps}, 0);
         __syncthreads(); /* before the stages are filled again */
     }
@@ -46,13 +57,18 @@ __device__ __noinline__ void multiply_plainly(const tb_split_arguments &argument
 /* C by all blocks. Of k there is something. */
 __device__ __forceinline__ void sgemm_plainly(const tb_split_arguments &arguments)
 {
+    extern __shared__ __align__(128) char memory[];
     const tb_sgemm &p = arguments.problem;
+    tb_simt_arguments &plain = *reinterpret_cast<tb_simt_arguments *>(memory + plain_arguments_offset);
     if (threadIdx.x >= plain_shape::threads)
         return; /* who has ended is waited for no more */
+    if (threadIdx.x == 0)
+        plain = plain_arguments(arguments);
+    __syncthreads();
     if (p.transpose_a)
-        p.transpose_b ? multiply_plainly<true, true>(arguments) : multiply_plainly<true, false>(arguments);
+        p.transpose_b ? multiply_plainly<true, true>(plain) : multiply_plainly<true, false>(plain);
     else
-        p.transpose_b ? multiply_plainly<false, true>(arguments) : multiply_plainly<false, false>(arguments);
+        p.transpose_b ? multiply_plainly<false, true>(plain) : multiply_plainly<false, false>(plain);
 }
 
 } // namespace split

@@ -46,9 +46,14 @@ struct tile {
 };
 
 /* Blocks go down a group of columns of C: about as many panels of A as of B are in flight, 12 x 9 on the 108
- * multiprocessors of an A100, whose chunks of the same k meet in L2. */
-template <int group = 12> __device__ inline tile tile_at(const tb_split_arguments &arguments, int index)
+ * multiprocessors of an A100, whose chunks of the same k meet in L2. With a mask as mask.h says. */
+template <int group = TB_SPLIT_SM80_GROUP>
+__device__ inline tile tile_at(const tb_split_arguments &arguments, int index)
 {
+    if (arguments.masked.mask != TB_FULL) {
+        const tb_tile_place at = tb_mask_locate(&arguments.masked, index);
+        return {at.row, at.column};
+    }
     const int panels = arguments.panels_b;
     const int first = index / (group * panels) * group, height = min(group, arguments.panels_a - first);
     const int within = index - first * panels;
@@ -307,6 +312,12 @@ __device__ inline void write_tile(const tb_sgemm &problem, const accumulators &t
     const int64_t column = int64_t(tile.panel_b) * tile_side + warp % warps_n * warp_n + lane % 4 * 2;
     const int rows_left = int(min(problem.m - row, int64_t(warp_m)));
     const int columns_left = int(min(problem.n - column, int64_t(warp_n)));
+    const tb_tile_mask mask =
+        tb_mask_of_tile(problem.mask, problem.diagonal, row, column, warp_m, warp_n);
+    const auto has = [&](int below, int right) {
+        return right < columns_left && below < rows_left && below >= mask.first + right &&
+               below < mask.end + right;
+    };
     float *c = problem.c + row + column * problem.ldc;
     float old[2][rows] = {};
 #pragma unroll
@@ -314,11 +325,11 @@ __device__ inline void write_tile(const tb_sgemm &problem, const accumulators &t
         if (problem.beta != 0)
 #pragma unroll
             for (int i = 0; i < 2 * rows; i++)
-                if (j * mma_n + i / rows < columns_left && i % rows * 8 < rows_left)
+                if (has(i % rows * 8, j * mma_n + i / rows))
                     old[i / rows][i % rows] = c[i / rows * problem.ldc + i % rows * 8];
 #pragma unroll
         for (int i = 0; i < 2 * rows; i++)
-            if (j * mma_n + i / rows < columns_left && i % rows * 8 < rows_left)
+            if (has(i % rows * 8, j * mma_n + i / rows))
                 c[i / rows * problem.ldc + i % rows * 8] = tb::combine(
                     problem, total[i % rows / 2][j][i % 2 * 2 + i / rows], &old[i / rows][i % rows]);
         c += mma_n * problem.ldc;
@@ -329,7 +340,7 @@ template <bool all_six>
 __device__ inline void multiply_tiles(const tb_split_arguments &arguments, char *memory)
 {
     const uint32_t ring = uint32_t(__cvta_generic_to_shared(memory));
-    const int tiles = arguments.panels_a * arguments.panels_b;
+    const int tiles = arguments.tiles;
     copies<all_six> copies(arguments, memory);
     copies.fill_ring(arguments, tile_at(arguments, blockIdx.x));
     for (int index = blockIdx.x; index < tiles; index += gridDim.x) {

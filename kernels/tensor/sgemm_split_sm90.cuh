@@ -339,7 +339,7 @@ __device__ __forceinline__ void consume(const tb_split_arguments &arguments, uin
         if (arguments.shares_of_k > 1)
             store_share<layout>(arguments, total, work, thread);
         else
-            write_tile<layout>(arguments, total, place_of<layout>(work.tile, thread));
+            write_tile<layout>(arguments, total, work.tile, thread);
     }
     if (consumer == 0)
         wait_for_turn(0);
@@ -363,7 +363,7 @@ template <class layout> __device__ __forceinline__ void multiply_in_range(const 
 {
     extern __shared__ __align__(128) char memory[];
     const uint32_t shared = ptx::shared_address(memory);
-    const int works = arguments.panels_a / cluster_blocks * arguments.panels_b * arguments.shares_of_k;
+    const int works = arguments.tiles * arguments.shares_of_k;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < layout::stages; stage++) {
             ptx::mbarrier_init(full_barrier<layout>(shared, stage), 1);

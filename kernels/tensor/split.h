@@ -7,6 +7,7 @@
 #ifndef TB_SPLIT_H
 #define TB_SPLIT_H
 
+#include "kernels/mask.h"
 #include "kernels/sgemm.h"
 
 #define TB_SPLIT_STAGE_K 32
@@ -34,6 +35,9 @@
     (TB_SPLIT_RING_STAGES(row_bytes, tile_n) * (TB_SPLIT_STAGE_BYTES(row_bytes, tile_n) + 2 * 8) +           \
      TB_SPLIT_LISTS_BYTES)
 #define TB_SPLIT_CLUSTER_BLOCKS 2
+#define TB_SPLIT_PLAIN_TILE     128 /* of FP32 multiply-adds, either side */
+/* Panels of A, or pairs of them, whose tiles are in flight together. */
+#define TB_SPLIT_GROUP          8
 #define TB_SPLIT_CONSUMERS      256 /* threads that hold a tile's sums */
 /* Quadruples of sums that are written at a time: a thread's of the kernel that adds up shares of k. */
 #define TB_SPLIT_WRITE_QUADRUPLES 4
@@ -136,7 +140,7 @@ typedef struct tb_split_arguments {
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
     float *
-        shares; /* [share][panel of A][panel of B]: a tile of sums of each share of k; not used where there is one */
+        shares; /* [share][tile]: a tile of sums of each share of k; not used where there is one */
     int64_t stages;            /* of k */
     int64_t share_stages;      /* of a share of k; the last may have fewer */
     int32_t shares_of_k;       /* tiles of each are computed apart, then added up */
@@ -148,6 +152,9 @@ typedef struct tb_split_arguments {
     int32_t block_stages;  /* of a block of the pre-pass */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
+    int32_t tiles;              /* that touch the mask; with clusters, pairs of tiles */
+    tb_masked_tiles masked;     /* these, where C has a mask */
+    tb_masked_tiles masked_plainly; /* the tiles of plain.cuh that touch it */
 } tb_split_arguments;
 
 #endif

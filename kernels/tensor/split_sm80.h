@@ -9,6 +9,7 @@
 #include "kernels/tensor/split.h"
 
 #define TB_SPLIT_SM80_TILE        128
+#define TB_SPLIT_SM80_GROUP       12 /* panels of A whose tiles are in flight together */
 #define TB_SPLIT_SM80_THREADS     256
 #define TB_SPLIT_SM80_RING_STAGES 3
 #define TB_SPLIT_SM80_CHUNK_BYTES (TB_SPLIT_BF16_ROW_BYTES * TB_SPLIT_SM80_TILE)

@@ -78,9 +78,20 @@ template <class layout> struct column_scales {
     }
 };
 
+/* Whether the mask cuts through a tile. */
+template <class layout>
+__device__ inline bool is_cut(const tb_split_arguments &arguments, const tile &tile)
+{
+    const tb_sgemm &problem = arguments.problem;
+    const int64_t row = int64_t(tile.panel_a) * tile_m, column = int64_t(tile.panel_b) * layout::tile_n;
+    const tb_tile_mask mask =
+        tb_mask_of_tile(problem.mask, problem.diagonal, row, column, tile_m, layout::tile_n);
+    return mask.first + layout::tile_n > 1 || mask.end < tile_m;
+}
+
 /* Quadruples that are eight columns apart. What they need is read before anything is written, as the compiler has to
  * assume that writing changes it. */
-template <class layout>
+template <class layout, bool is_cut>
 __device__ inline void write_quadruples(const tb_split_arguments &arguments,
                                         const float4 (&sums)[write_batch], int64_t row, int64_t column,
                                         const row_scales<layout> &rows, const column_scales<layout> &columns)
@@ -88,14 +99,20 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
     const tb_sgemm &problem = arguments.problem;
     float *c = problem.c + row + column * problem.ldc;
     const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
+    const tb_tile_mask mask =
+        tb_mask_of_tile(problem.mask, problem.diagonal, row, column, 2 * 8, write_batch * 8);
+    const auto has = [&](int half, int right) {
+        return column + right < problem.n && has_row[half] &&
+               (!is_cut || (half * 8 - right >= mask.first && half * 8 - right < mask.end));
+    };
     float before[write_batch][2][2] = {};
 #pragma unroll
     for (int q = 0; q < write_batch; q++)
 #pragma unroll
         for (int i = 0; i < 2; i++)
-            if (column + q * 8 + i < problem.n && problem.beta != 0)
+            if (problem.beta != 0)
                 for (int half = 0; half < 2; half++)
-                    if (has_row[half])
+                    if (has(half, q * 8 + i))
                         before[q][i][half] = c[(q * 8 + i) * problem.ldc + half * 8];
 #pragma unroll
     for (int q = 0; q < write_batch; q++) {
@@ -106,7 +123,7 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
                 float sum = of[i][half];
                 if (layout::format::scales)
                     sum = scale_back(sum, rows.scales[half], split::scale_of(columns.largest[q][i]));
-                if (column + q * 8 + i < problem.n && has_row[half])
+                if (has(half, q * 8 + i))
                     c[(q * 8 + i) * problem.ldc + half * 8] = tb::combine(problem, sum, &before[q][i][half]);
             }
     }
@@ -117,7 +134,7 @@ template <int count> __device__ inline float4 quadruple(const float (&sum)[count
     return make_float4(sum[4 * index], sum[4 * index + 1], sum[4 * index + 2], sum[4 * index + 3]);
 }
 
-template <class layout>
+template <class layout, bool is_cut>
 __device__ inline void write_tile(const tb_split_arguments &arguments, const float (&sum)[layout::tile_n / 2],
                                   const place &place)
 {
@@ -129,18 +146,27 @@ __device__ inline void write_tile(const tb_split_arguments &arguments, const flo
         for (int q = 0; q < write_batch; q++)
             sums[q] = quadruple(sum, i + q);
         const int64_t column = place.column + i * 8;
-        write_quadruples<layout>(arguments, sums, place.row, column, rows,
-                                 column_scales<layout>(arguments, column));
+        write_quadruples<layout, is_cut>(arguments, sums, place.row, column, rows,
+                                         column_scales<layout>(arguments, column));
     }
 }
 
-/* A tile's sums of a share of k: quadruple after quadruple, of all consuming threads. */
 template <class layout>
-__device__ inline float4 *share_of(const tb_split_arguments &arguments, const tile &tile, int share)
+__device__ inline void write_tile(const tb_split_arguments &arguments, const float (&sum)[layout::tile_n / 2],
+                                  const tile &tile, int consuming_thread)
 {
-    const int64_t index =
-        (int64_t(share) * arguments.panels_a + tile.panel_a) * arguments.panels_b + tile.panel_b;
-    return reinterpret_cast<float4 *>(arguments.shares) + index * (tile_m * layout::tile_n / 4);
+    if (is_cut<layout>(arguments, tile))
+        write_tile<layout, true>(arguments, sum, place_of<layout>(tile, consuming_thread));
+    else
+        write_tile<layout, false>(arguments, sum, place_of<layout>(tile, consuming_thread));
+}
+
+/* A block's sums of a work, a tile and a share of k: quadruple after quadruple, of all consuming threads. */
+template <class layout>
+__device__ inline float4 *share_of(const tb_split_arguments &arguments, int index, int rank)
+{
+    return reinterpret_cast<float4 *>(arguments.shares) +
+           (int64_t(index) * cluster_blocks + rank) * (tile_m * layout::tile_n / 4);
 }
 
 template <class layout>
@@ -148,7 +174,7 @@ __device__ inline void store_share(const tb_split_arguments &arguments,
                                    const float (&sum)[layout::tile_n / 2], const work &work,
                                    int consuming_thread)
 {
-    float4 *quadruples = share_of<layout>(arguments, work.tile, work.share) + consuming_thread;
+    float4 *quadruples = share_of<layout>(arguments, work.index, cluster::rank()) + consuming_thread;
 #pragma unroll
     for (int i = 0; i < layout::tile_n / 8; i++)
         __stcg(quadruples + i * consumers * warpgroup, quadruple(sum, i));
@@ -160,14 +186,15 @@ template <class layout> __device__ inline void add_shares(const tb_split_argumen
     constexpr int blocks = layout::tile_n / 8 / write_batch;
     if (split::out_of_range(arguments, layout::format::scales)) /* C is there already */
         return;
-    const int index = blockIdx.x / blocks, first = blockIdx.x % blocks * write_batch;
-    const tile tile = {index / arguments.panels_b, index % arguments.panels_b};
+    const int number = blockIdx.x / blocks, first = blockIdx.x % blocks * write_batch;
+    const int index = number / cluster_blocks, rank = number % cluster_blocks;
+    const tile tile = tile_at(arguments, index, rank);
     const place place = place_of<layout>(tile, threadIdx.x);
     const int64_t column = place.column + first * 8;
     const row_scales<layout> rows(arguments, place.row);
     const column_scales<layout> columns(arguments, column);
-    const int64_t apart = int64_t(arguments.panels_a) * arguments.panels_b * (tile_m * layout::tile_n / 4);
-    const float4 *from = share_of<layout>(arguments, tile, 0) + first * (consumers * warpgroup) + threadIdx.x;
+    const int64_t apart = int64_t(arguments.tiles) * cluster_blocks * (tile_m * layout::tile_n / 4);
+    const float4 *from = share_of<layout>(arguments, index, rank) + first * (consumers * warpgroup) + threadIdx.x;
     float4 sums[write_batch] = {};
     for (int share = 0; share < arguments.shares_of_k; share++, from += apart)
 #pragma unroll
@@ -178,7 +205,10 @@ template <class layout> __device__ inline void add_shares(const tb_split_argumen
             sums[i].z += more.z;
             sums[i].w += more.w;
         }
-    write_quadruples<layout>(arguments, sums, place.row, column, rows, columns);
+    if (arguments.problem.mask == TB_FULL)
+        write_quadruples<layout, false>(arguments, sums, place.row, column, rows, columns);
+    else
+        write_quadruples<layout, true>(arguments, sums, place.row, column, rows, columns);
 }
 
 /* The segments' sum so far, in device memory: 16 bytes a thread and piece, read and written by it alone. Where they lie

@@ -40,26 +40,31 @@ struct tile {
 };
 
 /* Clusters go down a group of columns of C: 8 pairs of panels of A by 8 of B are in flight, whose chunks of
- * the same k meet in L2. */
-template <int group = 8> __device__ inline tile tile_at(const tb_split_arguments &arguments, int index)
+ * the same k meet in L2; with a mask as mask.h says. The tile of a block of the cluster. */
+template <int group = TB_SPLIT_GROUP>
+__device__ inline tile tile_at(const tb_split_arguments &arguments, int index, int rank)
 {
+    if (arguments.masked.mask != TB_FULL) {
+        const tb_tile_place at = tb_mask_locate(&arguments.masked, index);
+        return {at.row * cluster_blocks + rank, at.column};
+    }
     const int pairs = arguments.panels_a / cluster_blocks, panels = arguments.panels_b;
     const int first = index / (group * panels) * group, height = min(group, pairs - first);
     const int within = index - first * panels;
-    return {(first + within % height) * cluster_blocks + cluster::rank(), within / height};
+    return {(first + within % height) * cluster_blocks + rank, within / height};
 }
 
 /* A tile's share of the stages. All tiles of a share come before the next share's. */
 struct work {
     struct tile tile;
-    int share, first, end;
+    int index, first, end;
 };
 
 __device__ inline work work_at(const tb_split_arguments &arguments, int index)
 {
-    const int tiles = arguments.panels_a / cluster_blocks * arguments.panels_b, share = index / tiles;
+    const int share = index / arguments.tiles;
     const int64_t first = share * arguments.share_stages;
-    return {tile_at(arguments, index - share * tiles), share, int(first),
+    return {tile_at(arguments, index - share * arguments.tiles, cluster::rank()), index, int(first),
             int(min(first + arguments.share_stages, arguments.stages))};
 }
 
