@@ -48,16 +48,19 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_routine_rows[routine].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
 }
 
+/* By GEMM where the host lacks the routine, or only a part of the product is wanted. */
 static bool call_host(const tb_host *host, const tb_product *product)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;
-    const bool by_routine = called->address && is_of_routine(product);
-    const tb_routine routine = by_routine ? product->routine : gemm_of(product->routine);
-    void *address = by_routine ? called->address : called->gemm;
-    if (!address || (!by_routine && product->mask != TB_FULL))
-        return false;
+    tb_routine routine = product->routine;
+    if (!called->address || !is_of_routine(product)) {
+        called = called->gemm;
+        routine = gemm_of(routine);
+        if (!called || product->mask != TB_FULL)
+            return false;
+    }
     called_host = called;
-    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, address, product);
+    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
     called_host = NULL;
     return true;
 }
@@ -247,22 +250,6 @@ static tb_spelling spelling_of_gemm(tb_spelling spelling)
     return (tb_spelling)(spelling + (gemm_of(routine) - routine) * TB_SPELLINGS_A_ROUTINE);
 }
 
-static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
-{
-    tb_host_blas found = search_one(spelling, call_site);
-    const tb_spelling of_gemm = spelling_of_gemm(spelling);
-    if (of_gemm == spelling || found.nested)
-        return found;
-    const tb_host_blas gemm = search_one(of_gemm, call_site);
-    const bool fits = !found.address || gemm.integer_bits == found.integer_bits;
-    if (!gemm.address || gemm.nested || !fits)
-        return found;
-    found.gemm = gemm.address;
-    found.integer_bits = gemm.integer_bits;
-    found.base.multiply = call_host;
-    return found;
-}
-
 /* ---- Remembering ------------------------------------------------------------------------------------ */
 
 /* All hosts, each once. An entry is claimed, filled, and then never changes. */
@@ -305,6 +292,23 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
             return &hosts[i].host;
     }
     return &no_host[host->spelling][host->integer_bits == 64];
+}
+
+static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
+{
+    tb_host_blas found = search_one(spelling, call_site);
+    const tb_spelling of_gemm = spelling_of_gemm(spelling);
+    if (of_gemm == spelling || found.nested)
+        return found;
+    const tb_host_blas gemm = search_one(of_gemm, call_site);
+    const bool fits = !found.address || gemm.integer_bits == found.integer_bits;
+    const tb_host_blas *kept = gemm.address && !gemm.nested && fits ? keep_host(&gemm) : NULL;
+    if (!kept || !kept->address)
+        return found;
+    found.gemm = kept;
+    found.integer_bits = gemm.integer_bits;
+    found.base.multiply = call_host;
+    return found;
 }
 
 static const tb_host_blas *any_host(tb_spelling spelling)

@@ -4,6 +4,7 @@
  *
  *   client LIBRARY        the fixture BLAS that must answer, by path or soname
  *   client LIBRARY gemm   a fixture that has GEMM but not the routine: GEMM must answer, called as often as it takes
+ *   client LIBRARY large  makes products of which also the blocks that GEMM computes are large
  *   client real           a BLAS that is no fixture, so that nothing is known of its calls
  *   client none           there is no BLAS
  *
@@ -86,10 +87,11 @@ static void check_product(const product *p, const char *host, bool by_gemm)
 }
 
 /* The sizes are below and above what the runtime calls small. */
-static void check_products(const char *host, bool by_gemm)
+static void check_products(const char *host, bool by_gemm, bool large)
 {
-    static const integer sizes[][3] = {{3, 4, 5}, {1, 7, 1}, {6, 1, 2}, {90, 91, 92}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    static const integer sizes[][3] = {{3, 4, 5}, {1, 7, 1}, {6, 1, 2}, {90, 91, 92}, {200, 200, 80}};
+    const size_t count = sizeof sizes / sizeof *sizes;
+    for (size_t i = 0; i < (large ? count : count - 1); i++)
         for (int form = 0; form < 12; form++) {
             product p = {.lower = (form + (int)i) % 3 == 0,
                          .transpose_a = form & 1,
@@ -122,7 +124,7 @@ int main(int argc, char **argv)
     if (argc != 2 && argc != 3)
         return 2;
     const bool by_gemm = argc == 3 && strcmp(argv[2], "gemm") == 0;
-    check_products(argv[1], by_gemm);
+    check_products(argv[1], by_gemm, argc == 3 && strcmp(argv[2], "large") == 0);
     if (!by_gemm)
         check_call_from_host(argv[1]);
     return check_result();
