@@ -140,6 +140,32 @@ static void parts_have_their_share_of_the_mask(void)
     }
 }
 
+/* Trimming loses no element of the mask, and no row or column at the edges of what is left has none. */
+static void trimming_leaves_the_mask(void)
+{
+    check_random random = {.state = check_seed()};
+    for (int i = 0; i < PARTS; i++) {
+        const tb_product whole = random_masked(&random);
+        const tb_product part = tb_trimmed(&whole);
+        if (tb_is_masked_out(&whole))
+            continue;
+        CHECK(tb_masked_elements(&part) == tb_masked_elements(&whole), "%g of %g elements",
+              tb_masked_elements(&part), tb_masked_elements(&whole));
+        const char *c = part.c.data, *from = whole.c.data;
+        const int64_t offset = (c - from) / (int64_t)sizeof(float);
+        CHECK(is_part(&part, &whole, offset % whole.c.ld, offset / whole.c.ld, 0), "trimmed to another part");
+        int64_t first_row = 0, last_row = 0;
+        for (int64_t j = 0; j < part.n; j++) {
+            first_row += belongs(&part, 0, j);
+            last_row += belongs(&part, part.m - 1, j);
+        }
+        CHECK(first_row > 0 && last_row > 0 && tb_masked_rows(&part, 0).count > 0 &&
+                  tb_masked_rows(&part, part.n - 1).count > 0,
+              "%d x %d, mask %d, diagonal %d is trimmed to %d x %d, diagonal %d", (int)whole.m, (int)whole.n,
+              whole.mask, (int)whole.diagonal, (int)part.m, (int)part.n, (int)part.diagonal);
+    }
+}
+
 /* What a triangle costs: its elements, and of two operands that are one matrix that matrix. */
 static void bytes_are_those_of_the_triangle(void)
 {
@@ -171,6 +197,7 @@ int main(void)
     masks_are_what_counting_says();
     large_ones_do_not_overflow();
     parts_have_their_share_of_the_mask();
+    trimming_leaves_the_mask();
     bytes_are_those_of_the_triangle();
     return check_result();
 }

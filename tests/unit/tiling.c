@@ -73,7 +73,6 @@ static bool is_in(const tb_range *range, int64_t index)
 
 /* One multiply-add of the product: of row and column of C, at a step of k. */
 typedef struct point {
-    bool one_operand; /* A and B are one matrix, which comes as A */
     int64_t row, column, k;
     int multiplied, a_brought, b_brought, c_brought;
 } point;
@@ -83,9 +82,7 @@ static void take_step(point *point, const tb_step *step)
     const bool row = is_in(&step->rows, point->row), column = is_in(&step->columns, point->column);
     point->c_brought += step->brings_c && row && column;
     point->a_brought += step->brings_a && row && is_in(&step->k, point->k);
-    point->b_brought += point->one_operand
-                            ? step->brings_a && is_in(&step->rows, point->column) && is_in(&step->k, point->k)
-                            : column && is_in(&step->b_k, point->k);
+    point->b_brought += column && is_in(&step->b_k, point->k);
     if (!row || !column || !is_in(&step->k, point->k))
         return;
     CHECK(point->a_brought == 1 && point->b_brought == 1 && point->c_brought == 1,
@@ -102,8 +99,7 @@ static void walk_whole(walk *walk, check_random *random)
     const int64_t count = tb_step_count(walk->product, t);
     point points[POINTS];
     for (int i = 0; i < POINTS; i++)
-        points[i] = (point){.one_operand = tb_shares_operand(walk->product, t),
-                            .row = check_between(random, 0, m - 1),
+        points[i] = (point){.row = check_between(random, 0, m - 1),
                             .column = check_between(random, 0, n - 1),
                             .k = check_between(random, 0, k - 1)};
     int64_t completed = 0;
@@ -340,14 +336,6 @@ int main(void)
             a_product_is_cut(&tb_catalog[row], &product, (double)check_between(&random, 1 << 20, 400 << 20),
                              &random);
             a_product_is_cut(&tb_catalog[row], &product, 4e9, &random);
-
-            static float operand;
-            const tb_routine update_routine = tb_catalog[row].element == TB_FP64 ? TB_DSYRK : TB_SSYRK;
-            const tb_product update = tb_rank_k(update_routine, i & 2 ? TB_LOWER : TB_UPPER, transpose_a, n,
-                                                k, 1, &operand, transpose_a ? k : n, i & 4, NULL, n);
-            a_product_is_cut(&tb_catalog[row], &update, (double)check_between(&random, 1 << 20, 400 << 20),
-                             &random);
-            a_product_is_cut(&tb_catalog[row], &update, 4e9, &random);
         }
     return check_result();
 }
