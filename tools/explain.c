@@ -15,12 +15,17 @@
 
 static const char help[] =
     "usage: tileblas explain M N K [OPTION]...\n"
+    "       tileblas explain --routine ROUTINE N K [OPTION]...\n"
     "\n"
     "How C (M x N) = alpha op(A) (M x K) op(B) (K x N) + beta C would be computed, column-major as in "
     "Fortran: all\n"
-    "candidates with their forecasts, the choice and the reason. Nothing is computed.\n"
+    "candidates with their forecasts, the choice and the reason. Nothing is computed. Routines that compute "
+    "a triangle\n"
+    "of C have no M; SYRK's op(B) is op(A) transposed.\n"
     "\n"
-    "  --routine sgemm|dgemm            sgemm is the default\n"
+    "  --routine sgemm|dgemm|ssyrk|dsyrk|sgemmt|dgemmt|sgemmtr|dgemmtr\n"
+    "                                   sgemm is the default\n"
+    "  --uplo L|U                       the triangle; L is the default\n"
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
@@ -50,15 +55,16 @@ static const struct {
       .link_out = 55e9}},
 };
 
-/* An address for kernels that ask about alignment. It is never followed. */
-#define SOME_ADDRESS ((void *)4096)
+/* Addresses for kernels that ask about alignment, and for A and B to be two. They are never followed. */
+#define SOME_ADDRESS(role) ((void *)(intptr_t)(4096 * (1 + (role))))
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
-enum { ROUTINE = 1, TRANSA, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
+enum { ROUTINE = 1, UPLO, TRANSA, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
 
 static const struct option options[] = {
     {"routine", required_argument, NULL, ROUTINE},
+    {"uplo", required_argument, NULL, UPLO},
     {"transa", required_argument, NULL, TRANSA},
     {"transb", required_argument, NULL, TRANSB},
     {"alpha", required_argument, NULL, ALPHA},
@@ -87,6 +93,12 @@ static bool read_transposition(const char *text, bool *transpose)
 {
     *transpose = strcasecmp(text, "T") == 0 || strcasecmp(text, "C") == 0;
     return *transpose || strcasecmp(text, "N") == 0;
+}
+
+static bool read_triangle(const char *text, tb_triangle *triangle)
+{
+    *triangle = strcasecmp(text, "L") == 0 ? TB_LOWER : TB_UPPER;
+    return *triangle == TB_LOWER || strcasecmp(text, "U") == 0;
 }
 
 static bool read_scalar(const char *text, double *value)
@@ -136,7 +148,8 @@ static bool read_machine(const char *text, question *question)
 /* The arguments of the product, as they are read one by one. */
 typedef struct shape {
     tb_routine routine;
-    bool transpose_a, transpose_b;
+    tb_triangle triangle; /* TB_FULL: none was given */
+    bool transpose_a, transpose_b, has_transpose_b;
     int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
     double alpha, beta;
 } shape;
@@ -149,7 +162,10 @@ static bool read_option(int option, shape *shape, question *question)
         return read_routine(optarg, &shape->routine);
     case TRANSA:
         return read_transposition(optarg, &shape->transpose_a);
+    case UPLO:
+        return read_triangle(optarg, &shape->triangle);
     case TRANSB:
+        shape->has_transpose_b = true;
         return read_transposition(optarg, &shape->transpose_b);
     case ALPHA:
         return read_scalar(optarg, &shape->alpha);
@@ -220,6 +236,37 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
+static bool has_triangle(const shape *shape)
+{
+    return tb_routine_rows[shape->routine].class != TB_CLASS_GEMM;
+}
+
+static tb_product make_product(const shape *s)
+{
+    const tb_triangle triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle;
+    if (tb_routine_rows[s->routine].class == TB_CLASS_RANK_K)
+        return tb_rank_k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
+                         s->lda, s->beta, SOME_ADDRESS(TB_C), s->ldc);
+    tb_product product =
+        tb_gemm(s->routine, s->transpose_a, s->transpose_b, s->m, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
+                s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
+    if (has_triangle(s))
+        product.mask = triangle;
+    return product;
+}
+
+static bool read_sizes(char **texts, shape *shape)
+{
+    const bool square = has_triangle(shape);
+    if (!square && !read_size(*texts++, 0, &shape->m))
+        return false;
+    if (!read_size(texts[0], 0, &shape->n) || !read_size(texts[1], 0, &shape->k))
+        return false;
+    if (square)
+        shape->m = shape->n;
+    return true;
+}
+
 int tool_explain(int argc, char **argv)
 {
     question question = {0};
@@ -233,14 +280,18 @@ int tool_explain(int argc, char **argv)
         if (!read_option(option, &shape, &question))
             return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
     }
-    if (argc - optind != 3)
-        return tool_usage("explain", "three sizes are needed: M N K");
-    if (!read_size(argv[optind], 0, &shape.m) || !read_size(argv[optind + 1], 0, &shape.n) ||
-        !read_size(argv[optind + 2], 0, &shape.k))
+    const char *routine = tb_routine_rows[shape.routine].name;
+    if (argc - optind != (has_triangle(&shape) ? 2 : 3))
+        return tool_usage("explain", "%s of %s are needed: %s",
+                          has_triangle(&shape) ? "two sizes" : "three sizes", routine,
+                          has_triangle(&shape) ? "N K" : "M N K");
+    if (!read_sizes(argv + optind, &shape))
         return tool_usage("explain", "sizes are whole numbers");
-    question.product =
-        tb_gemm(shape.routine, shape.transpose_a, shape.transpose_b, shape.m, shape.n, shape.k, shape.alpha,
-                SOME_ADDRESS, shape.lda, SOME_ADDRESS, shape.ldb, shape.beta, SOME_ADDRESS, shape.ldc);
+    if (!has_triangle(&shape) && shape.triangle != TB_FULL)
+        return tool_usage("explain", "%s has no --uplo", routine);
+    if (tb_routine_rows[shape.routine].class == TB_CLASS_RANK_K && (shape.has_transpose_b || shape.ldb))
+        return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);
+    question.product = make_product(&shape);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         if (!settle_leading_dimension(&question.product.operands[role]))
             return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");

@@ -161,14 +161,20 @@ static void print_kernels(const question *question, const answer *answer, const 
         printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
 }
 
+/* "" of a routine that computes all of C. */
+static const char *triangle_of(const tb_product *product)
+{
+    return product->mask == TB_LOWER ? "L" : product->mask == TB_UPPER ? "U" : "";
+}
+
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
     const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
     char plan[512];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    printf("product      %s %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
-           tb_routine_rows[product->routine].name, product->a.transposed ? 'T' : 'N',
+    printf("product      %s %s%c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
+           tb_routine_rows[product->routine].name, triangle_of(product), product->a.transposed ? 'T' : 'N',
            product->b.transposed ? 'T' : 'N', (long long)product->m, (long long)product->n,
            (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, product->alpha.re, product->beta.re);
@@ -207,6 +213,8 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, NULL, '{');
     tb_json_open(&json, "problem", '{');
     tb_json_text(&json, "routine", tb_routine_rows[product->routine].name);
+    if (product->mask != TB_FULL)
+        tb_json_text(&json, "uplo", triangle_of(product));
     tb_json_text(&json, "transa", product->a.transposed ? "T" : "N");
     tb_json_text(&json, "transb", product->b.transposed ? "T" : "N");
     tb_json_integer(&json, "m", product->m);

@@ -1,6 +1,8 @@
 """`tileblas explain` tells what the library would decide."""
 
 import json
+import re
+from pathlib import Path
 
 from tool import call, contains, equal, main
 
@@ -74,6 +76,33 @@ def a_routine_has_kernels_of_its_own():
     equal(call("TOOL", "explain", *question, "--routine", "gemm").returncode, 2)
 
 
+def triangles_are_asked_for_with_two_sizes():
+    at = ("--pointers", "device", "--assume", "h200", "--cores", "16")
+    whole = _explain("4000", "4000", "4000", *at)
+    for routine, transb in (("ssyrk", "T"), ("sgemmt", "N"), ("sgemmtr", "N")):
+        half = _explain("--routine", routine, "4000", "4000", *at)
+        equal({key: half["problem"][key] for key in ("routine", "uplo", "transa", "transb", "m", "n", "k", "lda", "ldb")},
+              {"routine": routine, "uplo": "L", "transa": "N", "transb": transb, "m": 4000, "n": 4000, "k": 4000,
+               "lda": 4000, "ldb": 4000})
+        host = [answer["route"]["streamed"]["possible"] for answer in (half, whole)]
+        equal(host, [False, False])
+        assert half["route"]["resident"]["seconds"] < whole["route"]["resident"]["seconds"], routine
+    upper = ("explain", "--routine", "DSYRK", "40", "30", "--uplo", "u", "--transa", "t", "--assume", "h200")
+    contains(call("TOOL", *upper).stdout, "product      dsyrk UTN m=40 n=40 k=30 lda=30 ldb=30 ldc=40")
+
+
+def an_update_reads_one_operand():
+    update = _explain("--routine", "dsyrk", "9000", "9000", "--assume", "h200")
+    product = _explain("--routine", "dgemmt", "9000", "9000", "--transb", "T", "--assume", "h200")
+    assert update["route"]["streamed"]["seconds"] < product["route"]["streamed"]["seconds"]
+
+
+def every_routine_is_named():
+    with open(Path(__file__).parents[2] / "words" / "routines.def") as rows:
+        routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", rows.read(), re.M)
+    contains(call("TOOL", "explain", "--help").stdout, "--routine " + "|".join(routines))
+
+
 def shapes_and_options_reach_the_decision():
     problem = _explain("30", "40", "50", "--transa", "T", "--transb", "c", "--lda", "64", "--alpha", "-2", "--beta",
                        "0.5", "--assume", "h200")["problem"]
@@ -96,6 +125,9 @@ def this_machines_gpu_is_taken():
 def wrong_questions_are_2():
     for arguments in (("10", "10"), ("10", "10", "x"), ("10", "10", "-1"), ("10", "10", "10", "--transa", "X"),
                       ("10", "10", "10", "--lda", "9"), ("10", "10", "10", "--pointers", "moon"),
+                      ("10", "10", "10", "--uplo", "L"), ("--routine", "ssyrk", "10", "10", "10"),
+                      ("--routine", "ssyrk", "10", "10", "--transb", "N"),
+                      ("--routine", "ssyrk", "10", "10", "--uplo", "X"),
                       ("10", "10", "10", "--assume", "abacus"), ("10", "10", "10", "--cores", "0")):
         done = call("TOOL", "explain", *arguments)
         equal((done.returncode, done.stdout), (2, ""), str(arguments))

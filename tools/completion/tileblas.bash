@@ -28,7 +28,8 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr' ;;
+        *:--uplo:*) words='L U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
         *:--assume:*) words='h200 none' ;;
@@ -39,7 +40,7 @@ _tileblas() {
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--routine --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --uplo --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;
