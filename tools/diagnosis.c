@@ -141,7 +141,7 @@ static void look_at_objects(const report *report, const json_value *event, findi
 static void conclude(const findings *findings, diagnosis *diagnosis)
 {
     if (findings->refers_to_real)
-        say(diagnosis, "SGEMM or DGEMM is referred to, but was not called%s",
+        say(diagnosis, "a product that TileBLAS takes over is referred to, but was not called%s",
             findings->refers_to_complex
                 ? "; complex products (CGEMM, ZGEMM) stay with the program's BLAS: TileBLAS serves real ones"
                 : "");

@@ -1,4 +1,4 @@
-/* Why calls of SGEMM and DGEMM did not arrive, all of them or those of some library: what can be seen from
+/* Why calls of routines that are taken over did not arrive, all of them or those of some library: what can be seen from
  * outside, in sentences. */
 #ifndef TOOL_DIAGNOSIS_H
 #define TOOL_DIAGNOSIS_H

@@ -11,27 +11,33 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* 's' for a name of SGEMM, 'd', 'c' or 'z' for the other types', under any spelling of a BLAS or CBLAS; 0 for
- * other names, sgemm_kernel and sgemmt among them. */
-static inline char tb_gemm_type(const char *name)
+/* 's' for a name of SGEMM, SSYRK, SGEMMT or SGEMMTR, 'd', 'c' or 'z' for the other types', under any spelling of a BLAS or
+ * CBLAS; 0 for other names, sgemm_kernel and sgemm_batch among them. */
+static inline char tb_product_type(const char *name)
 {
+    static const char *const stems[] = {"gemm", "gemmt", "gemmtr", "syrk"},
+                            *const suffixes[] = {"", "_", "64_", "_64", "_64_"};
     if (strncmp(name, "scipy_", 6) == 0)
         name += 6;
     if (strncmp(name, "cblas_", 6) == 0)
         name += 6;
-    if (!*name || !strchr("sdcz", *name) || strncmp(name + 1, "gemm", 4) != 0)
+    if (!*name || !strchr("sdcz", *name))
         return 0;
-    static const char *const suffixes[] = {"", "_", "64_", "_64", "_64_"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcmp(name + 5, suffixes[i]) == 0)
-            return *name;
+    for (size_t stem = 0; stem < sizeof stems / sizeof *stems; stem++) {
+        const size_t length = strlen(stems[stem]);
+        if (strncmp(name + 1, stems[stem], length) != 0)
+            continue;
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+            if (strcmp(name + 1 + length, suffixes[i]) == 0)
+                return *name;
+    }
     return 0;
 }
 
-/* Whether it is one of a GEMM that is taken over. */
+/* Whether it is one of a routine that is taken over. */
 static inline bool tb_is_taken_over(const char *name)
 {
-    const int letter = toupper(tb_gemm_type(name));
+    const int letter = toupper(tb_product_type(name));
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
         if (letter == tb_element_rows[tb_routine_rows[routine].element].letter)
             return true;
