@@ -159,8 +159,8 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .tile_m = TB_SPLIT_TILE_M, .tile_n = TB_SPLIT_WIDE, .tile_k = TB_SPLIT_STAGE_K,                      \
         .threads = TB_SPLIT_THREADS, .shared_bytes = TB_SPLIT_RING_BYTES(row_bytes, TB_SPLIT_WIDE),          \
         .efficiency = efficiency_, .blocks = 1, .alignment = 1, .masks = true, .accuracy = accuracy_,        \
-        .least_extent = 128, .forced_only = forced_only_, .entries = entries_, .prepare = tb_##family##_prepare,                  \
-        .launch = tb_launch_##family,                                                                        \
+        .least_extent = 128, .forced_only = forced_only_, .entries = entries_,                               \
+        .prepare = tb_##family##_prepare, .launch = tb_launch_##family,                                      \
     }
 
 const tb_kernel tb_catalog[] = {

@@ -71,8 +71,7 @@ tb_masked_tiles tb_mask_tiles(int64_t m, int64_t n, int32_t tile_m, int32_t tile
                                          : upper_lines(m, n, tile_m, tile_n, diagonal);
     if (lines.count == 0 || lines.most == 0)
         return (tb_masked_tiles){.mask = mask};
-    const int64_t sloped =
-        between(tb_pieces(lines.most * tile_n - lines.reach, tile_m), 0, lines.count);
+    const int64_t sloped = between(tb_pieces(lines.most * tile_n - lines.reach, tile_m), 0, lines.count);
     const int64_t height = tb_smaller(tb_round_up(group, period(tile_m, tile_n)), lines.count);
     const int64_t narrowest = tiles_of(&lines, 0, tile_m, tile_n);
     tb_masked_tiles tiles = {

@@ -33,8 +33,8 @@ TB_MASK_INLINE bool tb_mask_has(int32_t mask, int64_t diagonal, int64_t row, int
 }
 
 /* Whether a tile of so many rows and columns may have an element of the mask; surely where it ends with C's. */
-TB_MASK_INLINE bool tb_mask_touches(int32_t mask, int64_t diagonal, int64_t row, int64_t column,
-                                    int32_t rows, int32_t columns)
+TB_MASK_INLINE bool tb_mask_touches(int32_t mask, int64_t diagonal, int64_t row, int64_t column, int32_t rows,
+                                    int32_t columns)
 {
     return tb_mask_has(mask, diagonal, mask == TB_LOWER ? row + rows - 1 : row,
                        mask == TB_LOWER ? column : column + columns - 1);

@@ -24,7 +24,7 @@ typedef struct tb_simt_arguments {
     float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
-    int32_t totals;       /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
+    int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
     tb_masked_tiles masked; /* of one batch: where C has a mask, only these are tiles */
 } tb_simt_arguments;

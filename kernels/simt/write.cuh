@@ -48,7 +48,8 @@ __device__ inline void write_columns(const output &out, float *c, int row, int c
     for (int e = 0; e < 2; e++)
 #pragma unroll
         for (int i = 0; i < shape::thread_m; i += 4)
-            old[e][i / 4] = read_piece(out, c + e * out.ldc + place::m(i), rows[e].from(place::m(i)), aligned);
+            old[e][i / 4] =
+                read_piece(out, c + e * out.ldc + place::m(i), rows[e].from(place::m(i)), aligned);
 #pragma unroll
     for (int e = 0; e < 2; e++)
 #pragma unroll

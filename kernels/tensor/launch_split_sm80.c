@@ -78,8 +78,6 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         l.panels_a > TB_BLOCKS_MAXIMUM / l.panels_b ||
         tb_split_blocks(rows_a + rows_b, l.stages, 1) > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
-    if (l.blocks == 0)
-        return TB_OK;
     const int64_t block_stages =
         tb_split_block_stages(launcher, launcher->same_a ? rows_b : rows_a + rows_b, l.stages);
     const int64_t split_blocks_a = tb_split_blocks(rows_a, l.stages, block_stages);
@@ -104,6 +102,8 @@ tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *ker
         .masked_plainly = tb_split_plain_tiles(product),
     };
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
+    if (l.blocks == 0) /* but another launch may count on what was made of A */
+        return TB_OK;
     return launcher->launch(launcher, &kernel->entries[TB_SPLIT_SM80_MULTIPLY], l.blocks,
                             TB_SPLIT_SM80_THREADS, TB_SPLIT_SM80_RING_BYTES, &arguments);
 }

@@ -195,7 +195,7 @@ static size_t found_bytes(const family *family, int64_t indices)
 /* Clusters keep pace where the parts do not fit into L2 by far. */
 static int64_t pace_words(const layout *l, int64_t works)
 {
-    if (l->schedule.shares > 1 || l->bytes[PARTS_A] + l->bytes[PARTS_B] < PACED_BYTES)
+    if (works == 0 || l->schedule.shares > 1 || l->bytes[PARTS_A] + l->bytes[PARTS_B] < PACED_BYTES)
         return 0;
     return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
 }
@@ -371,10 +371,10 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     const layout *l = TB_DEAL(schedule, layout);
     if (!is_small_enough(l))
         return TB_UNSUPPORTED;
-    if (l->blocks == 0)
-        return TB_OK;
     const tb_split_arguments arguments = arguments_of(family, l, launcher, product, workspace);
     TB_TRY(tb_launch_split_passes(launcher, kernel->entries, &arguments));
+    if (l->blocks == 0) /* but another launch may count on what was made of A */
+        return TB_OK;
     return launch_multiply(launcher, kernel->entries, family->row_bytes, l->blocks, &arguments);
 }
 

@@ -21,9 +21,8 @@ struct plain_row {
 };
 using plain_shape = simt::shape<plain_row, true>;
 /* Where in shared memory the arguments lie, behind the stages and the totals; and the end of all. */
-constexpr int plain_arguments_offset =
-    plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
-    plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
+constexpr int plain_arguments_offset = plain_shape::stages * plain_shape::stage_floats * int(sizeof(float)) +
+                                       plain_shape::tile_m * plain_shape::tile_n * int(sizeof(float));
 constexpr int plain_bytes = plain_arguments_offset + int(sizeof(tb_simt_arguments));
 static_assert(plain_arguments_offset % alignof(tb_simt_arguments) == 0, "they are aligned");
 

@@ -37,8 +37,8 @@
 #define TB_SPLIT_CLUSTER_BLOCKS 2
 #define TB_SPLIT_PLAIN_TILE     128 /* of FP32 multiply-adds, either side */
 /* Panels of A, or pairs of them, whose tiles are in flight together. */
-#define TB_SPLIT_GROUP          8
-#define TB_SPLIT_CONSUMERS      256 /* threads that hold a tile's sums */
+#define TB_SPLIT_GROUP     8
+#define TB_SPLIT_CONSUMERS 256 /* threads that hold a tile's sums */
 /* Quadruples of sums that are written at a time: a thread's of the kernel that adds up shares of k. */
 #define TB_SPLIT_WRITE_QUADRUPLES 4
 #define TB_SPLIT_THREADS          384
@@ -139,9 +139,8 @@ typedef struct tb_split_arguments {
         *used_b; /* [outer / TB_SPLIT_BLOCK_ROWS][stage]: the piece's parts that hold anything; or NULL */
     tb_split_findings *findings;
     float *segments; /* a tile for every block of the grid; not used where there is one segment of k alone */
-    float *
-        shares; /* [share][tile]: a tile of sums of each share of k; not used where there is one */
-    int64_t stages;            /* of k */
+    float *shares;   /* [share][tile]: a tile of sums of each share of k; not used where there is one */
+    int64_t stages;  /* of k */
     int64_t share_stages;      /* of a share of k; the last may have fewer */
     int32_t shares_of_k;       /* tiles of each are computed apart, then added up */
     int32_t last_order;        /* products of part i and part j are computed where i + j is at most this */
@@ -150,10 +149,10 @@ typedef struct tb_split_arguments {
     int64_t turns_a;       /* where the format is chosen: blocks that split A, in turns if they are fewer */
     int64_t survey_stages; /* of a block of a survey */
     int32_t block_stages;  /* of a block of the pre-pass */
-    int32_t panel_a, panel_b;   /* their rows */
-    int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
-    int32_t tiles;              /* that touch the mask; with clusters, pairs of tiles */
-    tb_masked_tiles masked;     /* these, where C has a mask */
+    int32_t panel_a, panel_b;       /* their rows */
+    int32_t panels_a, panels_b;     /* of A a multiple of the blocks of a cluster */
+    int32_t tiles;                  /* that touch the mask; with clusters, pairs of tiles */
+    tb_masked_tiles masked;         /* these, where C has a mask */
     tb_masked_tiles masked_plainly; /* the tiles of plain.cuh that touch it */
 } tb_split_arguments;
 

@@ -79,8 +79,7 @@ template <class layout> struct column_scales {
 };
 
 /* Whether the mask cuts through a tile. */
-template <class layout>
-__device__ inline bool is_cut(const tb_split_arguments &arguments, const tile &tile)
+template <class layout> __device__ inline bool is_cut(const tb_split_arguments &arguments, const tile &tile)
 {
     const tb_sgemm &problem = arguments.problem;
     const int64_t row = int64_t(tile.panel_a) * tile_m, column = int64_t(tile.panel_b) * layout::tile_n;
@@ -194,7 +193,8 @@ template <class layout> __device__ inline void add_shares(const tb_split_argumen
     const row_scales<layout> rows(arguments, place.row);
     const column_scales<layout> columns(arguments, column);
     const int64_t apart = int64_t(arguments.tiles) * cluster_blocks * (tile_m * layout::tile_n / 4);
-    const float4 *from = share_of<layout>(arguments, index, rank) + first * (consumers * warpgroup) + threadIdx.x;
+    const float4 *from =
+        share_of<layout>(arguments, index, rank) + first * (consumers * warpgroup) + threadIdx.x;
     float4 sums[write_batch] = {};
     for (int share = 0; share < arguments.shares_of_k; share++, from += apart)
 #pragma unroll

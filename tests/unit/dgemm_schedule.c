@@ -5,6 +5,7 @@
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/simt.h"
 #include "tests/check.h"
+#include "tests/unit/products.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,9 +86,17 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
           kernel->name);
+    const int64_t tiles = product_tiles(product, kernel->tile_m, kernel->tile_n);
+    CHECK((launches == 0) == (tiles == 0), "%s: %d launches for %lld tiles", kernel->name, launches,
+          (long long)tiles);
+    if (tiles == 0)
+        return;
+    CHECK(launched.masked.count == tiles && launched.masked.mask == (int32_t)product->mask &&
+              launched.problem.mask == (int32_t)product->mask &&
+              launched.problem.diagonal == product->diagonal,
+          "%s: %lld tiles of %lld", kernel->name, (long long)launched.masked.count, (long long)tiles);
     CHECK(schedule.clocks > 0 && launched.whole + launched.pieces == blocks_launched &&
-              launched.whole * launched.steps + launched.dealt ==
-                  launched.tiles_m * launched.tiles_n * launched.steps,
+              launched.whole * launched.steps + launched.dealt == tiles * launched.steps,
           "%s: %lld blocks", kernel->name, (long long)blocks_launched);
     CHECK(launched.steps * kernel->tile_k >= product->k, "%s: %lld steps", kernel->name,
           (long long)launched.steps);
@@ -114,7 +123,9 @@ int main(void)
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),
                           k = check_between(&random, 0, i % 5 ? 5000 : 100000);
-            const tb_product product = product_with(m, n, k, 10000 + i % 2, 100000 + i / 2 % 2);
+            const tb_product product =
+                product_masked(product_with(m, n, k, 10000 + i % 2, 100000 + i / 2 % 2), i,
+                               check_between(&random, 0, m + n));
             a_product_is_dealt(&tb_catalog[row], &product);
             cut += launched.pieces > 0;
         }

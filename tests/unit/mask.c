@@ -70,8 +70,7 @@ static void every_touching_tile_has_one_number(const masked *c, bool by_corner)
 static void neighbours_share_panels(int32_t mask)
 {
     const masked c = {8192, 8192, 64, 64, mask, 0, 8};
-    const tb_masked_tiles tiles =
-        tb_mask_tiles(c.m, c.n, c.tile_m, c.tile_n, c.group, c.mask, c.diagonal);
+    const tb_masked_tiles tiles = tb_mask_tiles(c.m, c.n, c.tile_m, c.tile_n, c.group, c.mask, c.diagonal);
     double panels = 0;
     int32_t pieces = 0;
     for (int32_t first = 0; first + NEIGHBOURS <= tiles.count; first += NEIGHBOURS, pieces++) {
@@ -87,8 +86,7 @@ static void neighbours_share_panels(int32_t mask)
 
 static void rows_of_a_tile_are_those_of_the_mask(const masked *c, int64_t row, int64_t column)
 {
-    const tb_tile_mask tile =
-        tb_mask_of_tile(c->mask, c->diagonal, row, column, c->tile_m, c->tile_n);
+    const tb_tile_mask tile = tb_mask_of_tile(c->mask, c->diagonal, row, column, c->tile_m, c->tile_n);
     int wrong = 0;
     for (int32_t j = 0; j < c->tile_n; j++)
         for (int32_t i = 0; i < c->tile_m; i++) {

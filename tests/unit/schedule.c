@@ -7,6 +7,7 @@
 #include "words/integers.h"
 #include "tests/check.h"
 #include "tests/clusters_h200.h"
+#include "tests/unit/products.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,14 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     launches = 0;
     CHECK(tb_launch_simt_batch(&launcher, kernel, product, &batch, &schedule, NULL) == TB_OK,
           "%s: not launched", kernel->name);
-    const int64_t tiles = launched.tiles_m * launched.tiles_n * batches;
+    const int64_t tiles = product_tiles(product, kernel->tile_m, kernel->tile_n) * batches;
+    CHECK((launches == 0) == (tiles == 0), "%s: %d launches for %lld tiles", kernel->name, launches,
+          (long long)tiles);
+    if (tiles == 0)
+        return;
+    CHECK(launched.masked.count * batches == tiles && launched.problem.mask == (int32_t)product->mask &&
+              launched.masked.mask == launched.problem.mask && launched.problem.diagonal == product->diagonal,
+          "%s: %lld tiles of %lld", kernel->name, (long long)launched.masked.count, (long long)tiles);
     CHECK(launched.tiles_m * kernel->tile_m >= product->m && launched.tiles_n * kernel->tile_n >= product->n,
           "%s: tiles do not cover C", kernel->name);
     CHECK(launched.steps >= 1 && launched.steps * kernel->tile_k >= product->k, "%s: steps do not cover k",
@@ -190,7 +198,8 @@ int main(void)
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = draw(8192), n = draw(8192), k = i % 7 ? draw(100000) : draw(100) - 1;
             const int64_t ld = 4 + i / 8 % 2; /* aligned or not */
-            const tb_product product = product_with(i / 2 % 2, i / 4 % 2, m, n, k, ld, i % 2);
+            const tb_product product =
+                product_masked(product_with(i / 2 % 2, i / 4 % 2, m, n, k, ld, i % 2), i / 3, draw(m + n));
             launcher.target.multiprocessors = multiprocessors[i % 5];
             launcher.target.clusters = i % 5 == 0 ? &clusters_h200 : NULL;
             a_product_is_dealt(&tb_catalog[row], &product, i % 3 ? 1 : draw(40));

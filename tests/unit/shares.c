@@ -2,6 +2,7 @@
  * block, the launches come in their order, and the workspace holds all that they write.
  */
 #include "kernels/catalog.h"
+#include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
@@ -46,6 +47,15 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+static tb_product asked_for;
+
+/* Of both blocks of a cluster, one of which may lie outside of C or of its mask. */
+static int64_t tiles_of(const tb_split_arguments *mine, const tb_product *product)
+{
+    return TB_SPLIT_CLUSTER_BLOCKS *
+           product_tiles(product, TB_SPLIT_CLUSTER_BLOCKS * mine->panel_a, mine->panel_b);
+}
+
 /* From this launch on; returns what comes after them. */
 static int products_come_in_order(int first)
 {
@@ -58,7 +68,7 @@ static int products_come_in_order(int first)
     CHECK(adds == (mine->shares_of_k > 1) && (!adds || ends_with(behind, tile)), "%d shares, then %s",
           mine->shares_of_k, behind);
 
-    const int64_t works = (int64_t)mine->panels_a * mine->panels_b * mine->shares_of_k;
+    const int64_t works = tiles_of(mine, &asked_for) * mine->shares_of_k;
     CHECK(blocks[first] >= 1 && blocks[first] <= works && blocks[first] <= MULTIPROCESSORS &&
               blocks[first] % TB_SPLIT_CLUSTER_BLOCKS == 0,
           "%lld blocks for %lld works", (long long)blocks[first], (long long)works);
@@ -98,7 +108,8 @@ static size_t row_bytes_of(const tb_kernel *kernel)
 }
 
 /* What the kernels write, in the order of the addresses; where something is not used its place is not looked at. */
-static void workspace_holds_it(const tb_kernel *kernel, const char *memory, size_t bytes)
+static void workspace_holds_it(const tb_kernel *kernel, const tb_product *product, const char *memory,
+                               size_t bytes)
 {
     const tb_split_arguments *l = &launched;
     const size_t rows_a = (size_t)l->panels_a * (size_t)l->panel_a,
@@ -106,7 +117,7 @@ static void workspace_holds_it(const tb_kernel *kernel, const char *memory, size
     const size_t stages = (size_t)l->stages, row_bytes = row_bytes_of(kernel);
     const size_t tile = TB_SPLIT_TILE_M * (size_t)l->panel_b * sizeof(float);
     const size_t sums = sizeof *l->sums_a, words = sizeof(uint32_t);
-    const size_t tiles = (size_t)l->panels_a * (size_t)l->panels_b;
+    const size_t tiles = (size_t)tiles_of(l, product);
     const struct {
         const void *first;
         size_t size;
@@ -174,30 +185,63 @@ static void a_stays(const tb_kernel *kernel, const tb_product *p, int64_t n, cha
     CHECK(launched.parts_a == before.parts_a && launched.used_a == before.used_a &&
               launched.largest_a == before.largest_a && launched.sums_a == before.sums_a,
           "%s: A is elsewhere for %lld columns", kernel->name, (long long)n);
-    workspace_holds_it(kernel, memory, schedule.workspace);
+    workspace_holds_it(kernel, &other, memory, schedule.workspace);
     launched = before;
+}
+
+static bool has_the_mask(const tb_split_arguments *l, const tb_product *product)
+{
+    return l->problem.mask == (int32_t)product->mask && l->problem.diagonal == product->diagonal &&
+           l->masked.mask == l->problem.mask && l->masked.count == l->tiles &&
+           l->masked_plainly.count == product_tiles(product, TB_SPLIT_PLAIN_TILE, TB_SPLIT_PLAIN_TILE);
+}
+
+static void a_masked_product_is_cut(const tb_kernel *kernel, const tb_product *product)
+{
+    char *memory = (char *)((uintptr_t)1 << 40); /* only addresses are formed */
+    launches = 0;
+    asked_for = *product;
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, product, &schedule, memory) == TB_OK, "%s refuses", kernel->name);
+    if (tb_is_masked_out(product)) {
+        CHECK(ends_with(symbols[launches - 1], "_split"), "%s: %s for nothing", kernel->name,
+              symbols[launches - 1]);
+        return;
+    }
+    launches_come_in_order(kernel);
+    for (int i = 0; i < launches; i++) {
+        launched = arguments[i];
+        CHECK(TB_SPLIT_CLUSTER_BLOCKS * launched.tiles == tiles_of(&launched, product) &&
+                  has_the_mask(&launched, product),
+              "%s: %d pairs of tiles", kernel->name, launched.tiles);
+        shares_cover_k(product);
+        workspace_holds_it(kernel, product, memory, schedule.workspace);
+        if (ends_with(symbols[i], "_split"))
+            a_pass_covers_all(&launched, blocks[i]);
+        if (strstr(symbols[i], "_128x") && !strstr(symbols[i], "_add"))
+            pace_has_its_counts(tiles_of(&launched, product) * launched.shares_of_k, blocks[i]);
+    }
+    a_stays(kernel, product, product->n > 1 ? product->n / 2 : 3, memory);
 }
 
 static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
-    char *memory = (char *)((uintptr_t)1 << 40); /* only addresses are formed */
     const tb_product product = product_sized(m, n, k);
+    a_masked_product_is_cut(kernel, &product);
+}
+
+/* The kernel of sm_80 takes one tile after the other. */
+static void tiles_of_sm80_touch_the_mask(const tb_product *product)
+{
+    const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm80");
+    const int64_t tiles = product_tiles(product, TB_SPLIT_SM80_TILE, TB_SPLIT_SM80_TILE);
     launches = 0;
-    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
-    CHECK(kernel->launch(&launcher, kernel, &product, &schedule, memory) == TB_OK, "%s refuses",
-          kernel->name);
-    launches_come_in_order(kernel);
-    for (int i = 0; i < launches; i++) {
-        launched = arguments[i];
-        shares_cover_k(&product);
-        workspace_holds_it(kernel, memory, schedule.workspace);
-        if (ends_with(symbols[i], "_split"))
-            a_pass_covers_all(&launched, blocks[i]);
-        if (strstr(symbols[i], "_128x") && !strstr(symbols[i], "_add"))
-            pace_has_its_counts((int64_t)launched.panels_a * launched.panels_b * launched.shares_of_k,
-                                blocks[i]);
-    }
-    a_stays(kernel, &product, n > 1 ? n / 2 : 3, memory);
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s refuses", kernel->name);
+    const bool multiplies = ends_with(symbols[launches - 1], "_128x128");
+    CHECK(multiplies == (tiles > 0) && launched.tiles == tiles && has_the_mask(&launched, product) &&
+              (!multiplies || blocks[launches - 1] == tb_smaller(tiles, MULTIPROCESSORS)),
+          "%d tiles of %lld, %lld blocks", launched.tiles, (long long)tiles, (long long)blocks[launches - 1]);
 }
 
 int main(void)
@@ -207,10 +251,15 @@ int main(void)
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const tb_kernel *kernel = tb_find_kernel(names[i]);
-        for (int shape = 0; shape < SHAPES; shape++)
-            a_product_is_cut(kernel, check_between(&random, 1, shape % 3 ? 4000 : 300),
-                             check_between(&random, 1, shape % 2 ? 4000 : 300),
-                             check_between(&random, 1, shape % 5 ? 5000 : 200000));
+        for (int shape = 0; shape < SHAPES; shape++) {
+            const int64_t m = check_between(&random, 1, shape % 3 ? 4000 : 300),
+                          n = check_between(&random, 1, shape % 2 ? 4000 : 300);
+            const tb_product product =
+                product_masked(product_sized(m, n, check_between(&random, 1, shape % 5 ? 5000 : 200000)),
+                               shape, check_between(&random, 0, m + n));
+            a_masked_product_is_cut(kernel, &product);
+            tiles_of_sm80_touch_the_mask(&product);
+        }
         if (strcmp(names[i], "sgemm_split_sm90") == 0) {
             a_product_is_cut(kernel, 500, 600, 700);
             CHECK(ends_with(symbols[1], "_survey"), "no survey, but %s", symbols[1]);
