@@ -178,7 +178,9 @@ bool tb_object_computes(const tb_loaded_object *object)
 {
     void *library = tb_open_object(object);
     for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
-        void *address = dlsym(library, tb_spelling_rows[spelling].symbol);
+        const tb_spelling_row *row = &tb_spelling_rows[spelling];
+        void *address =
+            tb_routine_rows[row->routine].class == TB_CLASS_GEMM ? dlsym(library, row->symbol) : NULL;
         if (address && tb_find_position(address) == object->position && !tb_computes(spelling, address))
             return false;
     }

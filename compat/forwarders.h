@@ -36,7 +36,8 @@ bool tb_is_probing(void);
  * nothing done, as by a forwarder that has no library for the name. Asked once for each address. */
 bool tb_computes(tb_spelling spelling, const void *address);
 
-/* Whether every routine of ours that the object itself defines does. */
+/* Whether every GEMM of ours that the object itself defines does. Other routines a forwarder may have without a library
+ * that does. */
 bool tb_object_computes(const tb_loaded_object *object);
 
 /* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. It is

@@ -1,7 +1,7 @@
 /* A forwarder: a library that exports the names of BLAS and hands each call, through pointers, to the library that an
  * environment variable names. It does so by calls, as wrappers do, or by jumps, as libblastrampoline's trampolines do,
  * after which a call returns straight to the program: that is for the compiler's option -foptimize-sibling-calls.
- * Where FORWARDER_TRIES is set it makes a call before its own names lead anywhere, as libblastrampoline does to find out how
+ * Where FORWARDER_LACKS_SYRK is set its names of SYRK lead nowhere. Where FORWARDER_TRIES is set it makes a call before its own names lead anywhere, as libblastrampoline does to find out how
  * wide integers are. Built several times, by macros:
  *
  *   FORWARDER_BACKEND   the variable's name
@@ -60,6 +60,8 @@ static void open_backend(const char *variable, backend *opened)
     *(void **)&found.dgemm_ = dlsym(library, "dgemm_");
     *(void **)&found.cblas_ssyrk = dlsym(library, "cblas_ssyrk");
     *(void **)&found.ssyrk_ = dlsym(library, "ssyrk_");
+    if (getenv("FORWARDER_LACKS_SYRK"))
+        found.cblas_ssyrk = NULL, found.ssyrk_ = NULL;
     *(void **)&found.dgemv = dlsym(library, "dgemv_");
     *(void **)&found.isamax = dlsym(library, "isamax_");
     if (getenv("FORWARDER_TRIES"))

@@ -190,6 +190,31 @@ static void routines_are_left_to_the_host(void)
     CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the forced route is not taken");
 }
 
+/* On either side, and so it leaves the host where GEMM does. An update reads one operand. */
+static void a_triangle_takes_less_than_all(void)
+{
+    const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    const tb_facts facts = facts_of(&row);
+    const tb_product all = product_of(&row);
+    tb_product triangle = all;
+    static float other[16] __attribute__((aligned(64)));
+    triangle.routine = TB_SGEMMT;
+    triangle.mask = TB_LOWER;
+    triangle.b.data = other;
+    const tb_product update = tb_rank_k(TB_SSYRK, TB_UPPER, false, row.n, row.k, 1, triangle.a.data, row.n, 1,
+                                        triangle.c.data, row.n);
+    const tb_plan of_all = tb_decide(&all, &facts), of_triangle = tb_decide(&triangle, &facts),
+                  of_update = tb_decide(&update, &facts);
+    CHECK(of_triangle.route == TB_ROUTE_STREAMED && of_update.route == TB_ROUTE_STREAMED, "it stays");
+    CHECK(of_triangle.host_seconds < 0.6 * of_all.host_seconds &&
+              of_triangle.device_seconds < of_all.device_seconds,
+          "a triangle takes %g and %g s, all %g and %g s", of_triangle.host_seconds,
+          of_triangle.device_seconds, of_all.host_seconds, of_all.device_seconds);
+    CHECK(of_update.device_seconds < of_triangle.device_seconds,
+          "an update takes %g s, with two operands %g s", of_update.device_seconds,
+          of_triangle.device_seconds);
+}
+
 int main(void)
 {
     every_row_is_decided_as_it_says();
@@ -199,5 +224,6 @@ int main(void)
     a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
+    a_triangle_takes_less_than_all();
     return check_result();
 }

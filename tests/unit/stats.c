@@ -211,6 +211,31 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
     tileblas_set_option("ROUTE", "auto");
 }
 
+/* A rank-k update brings its one operand once, and of C no more than what lies about the triangle. */
+static void an_update_brings_one_operand_and_a_triangle(void)
+{
+    enum { N = 192, K = 256 };
+    static float a[N * K], c[N * N];
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("ROUTE", "streamed");
+    const tb_host none = {NULL};
+    tileblas_statistics sums;
+    for (int beta = 0; beta < 2; beta++) {
+        const tb_product product =
+            tb_rank_k(TB_SSYRK, beta ? TB_LOWER : TB_UPPER, false, N, K, 1, a, N, beta, c, N);
+        tileblas_reset_statistics();
+        tb_multiply(&product, &none);
+        tileblas_read_statistics(&sums, sizeof sums);
+        const double least = sizeof(float) * (double)(N * K + (1 + beta) * N * (N + 1) / 2),
+                     most = sizeof(float) * (double)(N * K + (1 + beta) * N * N);
+        CHECK(sums.streamed.calls == 1 && sums.streamed.link_bytes >= least &&
+                  sums.streamed.link_bytes <= most,
+              "beta %d: %g bytes, not from %g to %g", beta, sums.streamed.link_bytes, least, most);
+        CHECK(sums.routines[TB_SSYRK].streamed.link_bytes == sums.streamed.link_bytes, "of another routine");
+    }
+    tileblas_set_option("ROUTE", "auto");
+}
+
 /* Each routine has its own share, in the order of the table. */
 static void routines_are_told_apart(void)
 {
@@ -224,9 +249,11 @@ static void routines_are_told_apart(void)
     tileblas_read_statistics(&sums, sizeof sums);
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const tileblas_routine_statistics *own = &sums.routines[routine];
+        const bool has_triangle = tb_routine_rows[routine].class != TB_CLASS_GEMM;
+        const double volume = has_triangle ? 100 * 101 / 2 * 100 : 100 * 100 * 100;
         CHECK(strcmp(own->routine, tb_routine_rows[routine].name) == 0, "routine %d is %s", routine,
               own->routine);
-        CHECK(own->resident.calls == routine + 1 && own->resident.flop == 2e6 * (routine + 1) &&
+        CHECK(own->resident.calls == routine + 1 && own->resident.flop == 2 * volume * (routine + 1) &&
                   own->host.calls + own->streamed.calls == 0,
               "%s: %llu calls", own->routine, own->resident.calls);
     }
@@ -271,5 +298,6 @@ int main(void)
     routines_are_told_apart();
     shapes_are_told_apart_by_volume();
     bytes_over_the_link_are_those_of_the_matrices();
+    an_update_brings_one_operand_and_a_triangle();
     return check_result();
 }
