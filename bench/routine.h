@@ -38,6 +38,10 @@ bool bench_has_product(const bench_routine *routine, bool transpose_a, bool tran
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                             int64_t n, int64_t k, void *a, void *b, void *c);
 
+/* Random numbers between -1 and 1, with all bits of the element, by a cheap generator: the largest matrices have a quarter of a
+ * billion. Always the same ones. */
+void bench_fill_random(tb_element element, void *matrix, size_t count);
+
 /* 2 m n k, or for a triangle n (n + 1) k. */
 double bench_flop(const tb_product *product);
 

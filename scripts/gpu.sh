@@ -7,7 +7,7 @@
 #
 # A part that is given SECONDS is stopped after these; one that fails or is stopped does not keep the next from running. With
 # $SECONDS_IN_ALL no part, nor the build, runs on after so many seconds. $ROUTINE is what is measured (default sgemm; dgemm, and
-# of kernels and streamed also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment holds for all parts.
+# of kernels, streamed and regret also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment holds for all parts.
 #
 #   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time (default 1)
 #   accuracy   the errors of kernels beside cuBLAS's
@@ -111,7 +111,7 @@ run_part() {
         done
         return $status
         ;;
-    regret) "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
+    regret) "$build/bench/regret" --routine "$routine" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
     programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
     callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
     fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;
