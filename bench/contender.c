@@ -21,8 +21,8 @@ typedef int set_option(const char *name, const char *value);
 
 static const bench_routine *routine;
 
-/* One product, its operands in host memory, and where a side wants them, on the device: each side's data is NULL where it
- * does not. */
+/* One product, its operands in host memory, and where a side wants them, on the device: each side's data is
+ * NULL where it does not. */
 static struct {
     bool pinned;
     tb_product host, device;

@@ -1,9 +1,10 @@
-/* bench/regret [--routine NAME] FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it does.
+/* bench/regret [--routine NAME] FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it
+ * does.
  *
- * Random products of the routine, SGEMM unless said otherwise, each extent log-uniform from 1 to 16384, all transposes, operands in ordinary, pinned and device
- * memory, or in the ones that are named: the library left alone, beside the fastest of the routes and kernels that can
- * be forced. Everything is timed in turns in one process; medians. What the library learns on the way, it learns as in
- * any program.
+ * Random products of the routine, SGEMM unless said otherwise, each extent log-uniform from 1 to 16384, all
+ * transposes, operands in ordinary, pinned and device memory, or in the ones that are named: the library left
+ * alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in turns in one
+ * process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/json.h"
 #include "bench/routine.h"

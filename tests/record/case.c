@@ -13,7 +13,8 @@
 
 /* Elements in front of C and behind it. */
 #define CANARY 64
-/* What C holds where it is not to be read, and around it: quiet NaNs that no arithmetic makes, of either element. */
+/* What C holds where it is not to be read, and around it: quiet NaNs that no arithmetic makes, of either
+ * element. */
 static const uint32_t never_read = 0x7fc0dead;
 static const uint64_t never_read_double = 0x7ff8dead7fc0dead;
 

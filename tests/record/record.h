@@ -36,7 +36,8 @@ typedef struct record_group {
     void (*run)(bool simulated);
 } record_group;
 
-/* The functions of the library, a handle of dlopen, are found, or the program ends; lines begin with the name. */
+/* The functions of the library, a handle of dlopen, are found, or the program ends; lines begin with the
+ * name. */
 void record_begin(const char *name, bool of_doubles, void *library);
 
 /* What matrices are made of, not floats: as the program has begun. */

@@ -3,7 +3,8 @@
  * more is said than one warning.
  *
  * Each n has a process of its own, because a lost device stays lost. The argument says how operations fail:
- * memory, unsupported, lost, fault or half (device_sim.h). A second one, cuts or double, picks other products.
+ * memory, unsupported, lost, fault or half (device_sim.h). A second one, cuts or double, picks other
+ * products.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
@@ -368,8 +369,8 @@ static void run_in_parts(void)
     CHECK(report.failures == 2, "%ld failures", report.failures);
 }
 
-/* Elements of 8 bytes, wherever bytes are counted: slots, blocks on the device, bands, devices' shares, memory that a device
- * writes in place, k in parts. */
+/* Elements of 8 bytes, wherever bytes are counted: slots, blocks on the device, bands, devices' shares,
+ * memory that a device writes in place, k in parts. */
 static void fail_in_doubles(const char *failure)
 {
     static const scenario scenarios[] = {
