@@ -1,6 +1,6 @@
-"""Float32 products in every layout that NumPy hands to its BLAS, each held against float64.
+"""Products in every layout that NumPy hands to its BLAS, each held against sums without BLAS.
 
-usage: numpy_products.py pip|debian [--save FILE | --same FILE]
+usage: numpy_products.py pip|debian float32|float64 [--save FILE | --same FILE]
 
 --save keeps the results; --same demands the very bits that another run kept.
 """
@@ -10,29 +10,31 @@ from concurrent.futures import ThreadPoolExecutor
 
 from checks import check, np, require_numpy_from
 
+ELEMENT = np.dtype(sys.argv[2])
 random = np.random.default_rng(7)
 results = []
 
 
 def normal(*shape):
-    return random.standard_normal(shape, dtype=np.float32)
+    return random.standard_normal(shape, dtype=ELEMENT)
 
 
 def moved(matrix, bytes_):
     """The same matrix, at an address that is bytes_ off NumPy's alignment."""
     buffer = np.empty(matrix.nbytes + bytes_, dtype=np.uint8)
-    copy = buffer[bytes_:].view(np.float32).reshape(matrix.shape)
+    copy = buffer[bytes_:].view(ELEMENT).reshape(matrix.shape)
     copy[...] = matrix
     return copy
 
 
-# Ways for a matrix to lie in memory: BLAS takes the first five as they are, NumPy copies the others first.
+# Ways for a matrix to lie in memory. BLAS takes them as they are, but for those that NumPy copies first.
+COPIED = ("every second", "reversed")
 LAYOUTS = {
     "C order": lambda m, n: normal(m, n),
     "F order": lambda m, n: np.asfortranarray(normal(m, n)),
     "slice": lambda m, n: normal(m + 3, n + 5)[2 : 2 + m, 3 : 3 + n],
     "transposed slice": lambda m, n: normal(n + 3, m + 5)[2 : 2 + n, 3 : 3 + m].T,
-    "aligned to 4": lambda m, n: moved(normal(m, n), 4),
+    "off by an element": lambda m, n: moved(normal(m, n), ELEMENT.itemsize),
     "every second": lambda m, n: normal(2 * m, 3 * n)[::2, ::3],
     "reversed": lambda m, n: normal(m, n)[::-1, ::-1],
 }
@@ -62,9 +64,25 @@ def larger():
 
 
 def symmetric():
-    a = normal(300, 200)
-    product("A times its transpose", a, a.T)
-    product("the transpose times A", a.T, a)
+    """NumPy has SYRK compute one half of a product with the own transpose, and fills in the other."""
+    for m, k in [(5, 3), (70, 1), (1, 70), (64, 64), (40, 900), (300, 200)]:
+        for layout, make in LAYOUTS.items():
+            a = make(m, k)
+            for multiply in (np.matmul, np.dot):
+                name = f"A times its transpose, {m} x {k}, A {layout}, {multiply.__name__}"
+                product(name, a, a.T, multiply)
+                # Of a copy GEMM computes both; and np.dot copies what is no whole array.
+                if multiply is np.matmul and layout not in COPIED and not np.array_equal(results[-1], results[-1].T):
+                    sys.exit(f"{name}: the halves differ")
+    a = normal(80, 90)
+    a[3, 5], a[7, 9] = np.nan, np.inf
+    product("NaN and infinity times the transpose", a, a.T)
+    around = np.full((90, 100), ELEMENT.type(-7))
+    np.matmul(a, a.T, out=around[5:85, 9:89])
+    check("A times its transpose, into a slice", around[5:85, 9:89], a, a.T)
+    around[5:85, 9:89] = -7
+    if not np.all(around == -7):
+        sys.exit("A times its transpose, into a slice: entries outside the slice were written")
 
 
 def vectors():
@@ -99,7 +117,7 @@ def not_finite():
 def into_a_slice():
     """A result written into a part of a larger array leaves the rest of it alone."""
     a, b = normal(200, 150), normal(150, 180)
-    around = np.full((210, 200), np.float32(-7))
+    around = np.full((210, 200), ELEMENT.type(-7))
     np.matmul(a, b, out=around[5:205, 9:189])
     check("into a slice", around[5:205, 9:189], a, b)
     around[5:205, 9:189] = -7
@@ -118,10 +136,10 @@ def main():
     require_numpy_from(sys.argv[1])
     for part in (layouts, larger, symmetric, vectors, batches, empty, not_finite, into_a_slice, threads):
         part()
-    if sys.argv[2:3] == ["--save"]:
-        np.savez(sys.argv[3], *results)
-    if sys.argv[2:3] == ["--same"]:
-        kept = list(np.load(sys.argv[3]).values())
+    if sys.argv[3:4] == ["--save"]:
+        np.savez(sys.argv[4], *results)
+    if sys.argv[3:4] == ["--same"]:
+        kept = list(np.load(sys.argv[4]).values())
         equal = [np.array_equal(c, d, equal_nan=True) for c, d in zip(results, kept)]
         if len(results) != len(kept) or not all(equal):
             sys.exit(f"{equal.count(False)} of {len(kept)} results differ from the run without the library")
