@@ -29,8 +29,8 @@ def unit(dtype):
 
 def product_without_blas(a, b):
     """a @ b in float64, summed up by loops of NumPy's own."""
-    rows = np.asarray(a if a.ndim > 1 else a[np.newaxis, :], dtype=np.float64)
-    columns = np.asarray(b if b.ndim > 1 else b[:, np.newaxis], dtype=np.float64)
+    rows = np.ascontiguousarray(a if a.ndim > 1 else a[np.newaxis, :], dtype=np.float64)
+    columns = np.ascontiguousarray(b if b.ndim > 1 else b[:, np.newaxis], dtype=np.float64)
     c = np.einsum("...ij,...jk->...ik", rows, columns, optimize=False)
     c = c if b.ndim > 1 else c[..., 0]
     return c if a.ndim > 1 else c[..., 0, :] if b.ndim > 1 else c[0]
@@ -42,24 +42,31 @@ def summation_error(k, dtype):
     return k * unit(dtype) / (1 - k * unit(dtype))
 
 
-def check(name, c, a, b):
-    """c = a @ b up to rounding, in the element that all three have.
-
-    The sums have one rounding more for the multiplication by alpha, and those that c is held against are rounded too.
-    NaN and infinity must stand where float64 has them.
-    """
-    if c.dtype != a.dtype:
-        sys.exit(f"{name}: the result is {c.dtype}, not {a.dtype}")
+def expected(a, b):
+    """a @ b, and how far from it a product in the element of a and b may be: its sums have one rounding more for the
+    multiplication by alpha, and those that it is held against are rounded too."""
     k = a.shape[-1]
     with np.errstate(invalid="ignore"):
         wanted = product_without_blas(a, b)
-        bound = (summation_error(k + 1, c.dtype) + summation_error(k, np.float64)) * product_without_blas(abs(a), abs(b))
-        excess = np.abs(c - wanted) - bound
+        bound = (summation_error(k + 1, a.dtype) + summation_error(k, np.float64)) * product_without_blas(abs(a), abs(b))
+    return a.dtype, wanted, bound
+
+
+def compare(name, c, expectation):
+    """Ends the program unless c is as expected. NaN and infinity must stand where float64 has them."""
+    element, wanted, bound = expectation
+    if c.dtype != element or c.shape != wanted.shape:
+        sys.exit(f"{name}: the result is {c.dtype} {c.shape}, not {element} {wanted.shape}")
     finite = np.isfinite(wanted)
-    if c.shape != wanted.shape:
-        sys.exit(f"{name}: the shape is {c.shape}, not {wanted.shape}")
-    if not np.array_equal(c[~finite], wanted[~finite].astype(c.dtype), equal_nan=True):
+    if not np.array_equal(c[~finite], wanted[~finite].astype(element), equal_nan=True):
         sys.exit(f"{name}: NaN or infinity is lost or misplaced")
-    if not np.all(excess[finite] <= 0):
-        first = tuple(np.argwhere(finite & ~(excess <= 0))[0])
+    with np.errstate(invalid="ignore"):
+        right = np.abs(c - wanted) <= bound
+    if not np.all(right[finite]):
+        first = tuple(np.argwhere(finite & ~right)[0])
         sys.exit(f"{name}: entry {first} is {c[first]}, not {wanted[first]}")
+
+
+def check(name, c, a, b):
+    """c = a @ b up to rounding, in the element that all three have."""
+    compare(name, c, expected(a, b))

@@ -114,13 +114,16 @@ class Tester:
         return parse(text)
 
 
+# Of the linear equations a part has one size of blocks, and smaller matrices of the same kinds: with them every path, and a
+# quarter of the calls.
+LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: "8  Values of NB", 10: "0  Values of NX"}
+
+
 def testers(letter):
-    """Rows of the table for an element. Of the linear equations a part has one size of blocks, and with it every path and
-    half of the calls."""
+    """Rows of the table for an element."""
     gemm = letter + "gemm"
     linear = "lapack/xlintst" + letter, ["linear.in"]
-    linear_part = Tester(letter, *linear, {gemm: 75000},
-                         replaced={8: "1  Number of values of NB", 9: "20  Values of NB", 10: "0  Values of NX"})
+    linear_part = Tester(letter, *linear, {gemm: 35000}, replaced=LINEAR_PART)
     return {
         "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], {gemm: 10000}, output=f"{letter}blat3.out"),
         "cblas3": Tester(letter, f"blas/x{letter}cblat3", [f"{letter}in3"], {gemm: 20000}, needs_reference=True),
