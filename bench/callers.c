@@ -1,9 +1,11 @@
-/* bench/callers M N K THREADS CALLS LIMIT [WAKE [ELEMENT]]: many threads that multiply at once, as scikit-learn's KMeans does.
+/* bench/callers M N K THREADS CALLS LIMIT [WAKE [ELEMENT]]: many threads that multiply at once, as
+ * scikit-learn's KMeans does.
  *
- * Each of THREADS threads makes CALLS products, M x K by K x N, of matrices of its own. LIMIT is "call" where the program
- * limits OpenBLAS to one thread by openblas_set_num_threads, else "none". Prints the seconds from the first thread's
- * first product to the end of the last thread's last. WAKE is the size of a product that comes before, unless it is 0;
- * ELEMENT is float, as without it, or double. bench/callers.py starts this many times.
+ * Each of THREADS threads makes CALLS products, M x K by K x N, of matrices of its own. LIMIT is "call" where
+ * the program limits OpenBLAS to one thread by openblas_set_num_threads, else "none". Prints the seconds from
+ * the first thread's first product to the end of the last thread's last. WAKE is the size of a product that
+ * comes before, unless it is 0; ELEMENT is float, as without it, or double. bench/callers.py starts this many
+ * times.
  */
 #include "bench/operands.h"
 #include "bench/timing.h"

@@ -21,8 +21,8 @@ typedef int set_option(const char *name, const char *value);
 
 static const bench_routine *routine;
 
-/* One product, its operands in host memory, and where a side wants them, on the device: each side's data is NULL where it
- * does not. */
+/* One product, its operands in host memory, and where a side wants them, on the device: each side's data is
+ * NULL where it does not. */
 static struct {
     bool pinned;
     tb_product host, device;
@@ -290,23 +290,6 @@ const char *const bench_contenders[] = {"link_in",    "link_out",      "link_bot
 
 /* ---- Operands --------------------------------------------------------------------------------------------- */
 
-/* A cheap generator: the largest matrices have a quarter of a billion elements. */
-static void fill(const tb_operand *operand, void *matrix)
-{
-    uint64_t state = 88172645463325252u;
-    const size_t count = tb_operand_bytes(operand) / tb_bytes_of(operand->element);
-    for (size_t i = 0; i < count; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        const double number = (double)((int64_t)state >> 11) * 0x1p-52;
-        if (operand->element == TB_FP64)
-            ((double *)matrix)[i] = number;
-        else
-            ((float *)matrix)[i] = (float)number;
-    }
-}
-
 static void *make_host(const tb_operand *operand, bool pinned)
 {
     void *matrix;
@@ -315,7 +298,7 @@ static void *make_host(const tb_operand *operand, bool pinned)
     else
         matrix = malloc(tb_operand_bytes(operand));
     require(matrix, "out of memory");
-    fill(operand, matrix);
+    bench_fill_random(operand->element, matrix, tb_operand_bytes(operand) / tb_bytes_of(operand->element));
     return matrix;
 }
 

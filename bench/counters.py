@@ -2,8 +2,9 @@
 """Reads hardware counters of a benchmark's kernels with ncu and keeps them as JSON.
 
     bench/counters.py build/bench/ladder bench/results/h200-ladder-ncu.json [--size 2048] [--names ^ladder_]
+                      [--options="--routine dgemm"]
 
-One profiled run, `PROGRAM --once --size N`, launches each kernel once or a few times. The file holds the size and, for
+One profiled run, `PROGRAM --once --size N OPTIONS`, launches each kernel once or a few times. The file holds the size and, for
 each kernel by its name in the profiler, the raw value of each metric below. It is for bench/plot.py and the documents.
 """
 import argparse
@@ -32,11 +33,11 @@ METRICS = [
 ]
 
 
-def profile(program, size, names):
+def profile(program, size, names, options):
     command = [
         "ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
         "--kernel-name", "regex:" + names, "--metrics", ",".join(METRICS),
-        program, "--once", "--size", str(size),
+        program, "--once", "--size", str(size), *options,
     ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
@@ -70,8 +71,9 @@ def main():
     parser.add_argument("json")
     parser.add_argument("--size", type=int, default=2048)
     parser.add_argument("--names", default="^ladder_", help="a regular expression that the kernels' names match")
+    parser.add_argument("--options", type=str.split, default=[], help="further ones of the program")
     arguments = parser.parse_args()
-    kernels = read(profile(arguments.program, arguments.size, arguments.names))
+    kernels = read(profile(arguments.program, arguments.size, arguments.names, arguments.options))
     with open(arguments.json, "w") as file:
         json.dump({"size": arguments.size, "kernels": kernels}, file, indent=2)
         file.write("\n")

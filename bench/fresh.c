@@ -1,11 +1,12 @@
-/* bench/fresh N reused|new reused|new SECONDS [WAKE [ELEMENT]]: products into memory that no one has touched yet.
+/* bench/fresh N reused|new reused|new SECONDS [WAKE [ELEMENT]]: products into memory that no one has touched
+ * yet.
  *
- * The first word is for C. New memory comes from the kernel before the product and goes back to it behind the product,
- * both within the clock, as in A @ B of NumPy; but here it is mapped each time, where the heap may hand out pages
- * again. The second word is for A and B. New ones are copied from others outside the clock. Prints the medians of the
- * seconds of all that is timed and of the product alone, and the number of turns. They go on for SECONDS. WAKE is the
- * size of a product that comes before, unless it is 0; ELEMENT is float, as without it, or double. bench/fresh.py starts this many times; bench/fresh_numpy.py is the
- * same in NumPy.
+ * The first word is for C. New memory comes from the kernel before the product and goes back to it behind the
+ * product, both within the clock, as in A @ B of NumPy; but here it is mapped each time, where the heap may
+ * hand out pages again. The second word is for A and B. New ones are copied from others outside the clock.
+ * Prints the medians of the seconds of all that is timed and of the product alone, and the number of turns.
+ * They go on for SECONDS. WAKE is the size of a product that comes before, unless it is 0; ELEMENT is float,
+ * as without it, or double. bench/fresh.py starts this many times; bench/fresh_numpy.py is the same in NumPy.
  */
 #include "bench/operands.h"
 #include "bench/timing.h"

@@ -1,19 +1,23 @@
-/* kernels: the kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS's routine
- * in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product and, for
- * each group, the geometric mean and the least of the ratios; --json writes all of it. Of products with a side of at most 16
- * also at what share of the rate of a copy within the device's memory they read their operands and write C.
+/* kernels: the kernels, as the dispatcher chooses them for operands in device memory, against cuBLAS's
+ * routine in one run: groups of shapes, four transpositions, beta 0 and 1. Prints a line for each product
+ * and, for each group, the geometric mean and the least of the ratios; --json writes all of it. Of products
+ * with a side of at most 16 also at what share of the rate of a copy within the device's memory they read
+ * their operands and write C.
  *
  *   bench/kernels [--routine NAME] [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32]
  *                 [--regret] [--brief] [--warm]
  *   bench/kernels --once [--routine NAME] [--size MxNxK] [--precision ieee|fp32]
  *
- * --routine is sgemm unless said otherwise; of rank-k ones (routine.h) only square C are measured, in their transpositions.
- * Precision ieee, which is the default here, takes multiply-adds of the element alone; fp32 is the library's own default.
+ * --routine is sgemm unless said otherwise; of rank-k ones (routine.h) only square C are measured, in their
+ * transpositions.
+ * Precision ieee, which is the default here, takes multiply-adds of the element alone; fp32 is the library's
+ * own default.
  * --size takes one shape instead of the groups; N alone is a square.
  * --kernel takes one kernel for every product, also one that is never chosen unless forced.
- * --regret also times every other kernel that could have been chosen, and says how much the best would have gained, and what
- * was forecast of both; the JSON then has the seconds and the forecast of each.
- * --brief is NN and TN, or of rank-k routines NT and TN, with beta 0 alone. --warm leaves operands in L2, if they fit there, from one launch to the next.
+ * --regret also times every other kernel that could have been chosen, and says how much the best would have
+ * gained, and what was forecast of both; the JSON then has the seconds and the forecast of each.
+ * --brief is NN and TN, or of rank-k routines NT and TN, with beta 0 alone. --warm leaves operands in L2, if
+ * they fit there, from one launch to the next.
  * Products that take longer than LEAST_RATIO allows are listed once more at the end.
  * --once launches each of those once, for a profiler: see counters.py.
  */

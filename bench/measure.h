@@ -51,8 +51,8 @@ typedef struct bench_product {
     double flop;
 } bench_product;
 
-/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. All products of a process are of one
- * element. */
+/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. All products of a
+ * process are of one element. */
 void bench_allocate(const bench_gpu *gpu, const bench_routine *routine, int64_t m, int64_t n, int64_t k,
                     bool transpose_a, bool transpose_b, int sets, bench_product *product);
 void bench_release(bench_product *product);
@@ -83,8 +83,8 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
                    const tb_product *product);
 
 /* The largest difference between two contenders' results, in units of the rounding error that sums of k terms
- * of this size may show (values of a few are usual); infinite where an element was not written, or one beside the product's
- * triangle was. */
+ * of this size may show (values of a few are usual); infinite where an element was not written, or one beside
+ * the product's triangle was. */
 double bench_difference(const bench_gpu *gpu, const bench_contender *one, const bench_contender *other,
                         const bench_product *product);
 

@@ -1,5 +1,5 @@
-/* Matrices of the programs that benchmarks start as processes: program.c, callers.c, fresh.c. All of a process are of one
- * element.
+/* Matrices of the programs that benchmarks start as processes: program.c, callers.c, fresh.c. All of a
+ * process are of one element.
  */
 #ifndef BENCH_OPERANDS_H
 #define BENCH_OPERANDS_H

@@ -15,8 +15,8 @@
 
 enum { CALLS = 2000, BLOCKS = 101, ROUNDS = 16 };
 
-/* The timed process for one element: prints nanoseconds a call. Matrices come from the heap, as nearly every program's do,
- * each on a page of its own, so that both processes multiply matrices of the same alignment. */
+/* The timed process for one element: prints nanoseconds a call. Matrices come from the heap, as nearly every
+ * program's do, each on a page of its own, so that both processes multiply matrices of the same alignment. */
 #define STAMP_TIME_CALLS(routine, type)                                                                      \
     static int time_##routine(int n)                                                                         \
     {                                                                                                        \

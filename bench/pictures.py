@@ -32,27 +32,35 @@ def _log_ticks(axis, values):
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
+def _routine(results):
+    """What was measured; results of before routines could be chosen are SGEMM's."""
+    return results.get("routine", "sgemm").upper()
+
+
 def kernels(results):
-    """TFLOP/s of either side over the product's size, a panel for each group, and what multiply-adds sustain."""
-    groups = results["groups"]
-    top = max([CEILING] + [p["tflops"] for group in groups for p in group["products"]])
+    """TFLOP/s of either side over the product's size, a panel for each group, and what multiply-adds of floats sustain."""
+    routine = _routine(results)
+    ceilings = [CEILING] if routine.startswith("S") else []
+    groups = [group for group in results["groups"] if group["products"]]
+    top = max(ceilings + [p["tflops"] for group in groups for p in group["products"]])
     picture, panels = plot.subplots(1, len(groups), figsize=(3.1 * len(groups), 4.2), sharey=True)
     for axes, group in zip(panels, groups):
         products = group["products"]
         size = [(p["m"] * p["n"] * p["k"]) ** (1 / 3) for p in products]
-        axes.scatter(size, [p["cublas_tflops"] for p in products], s=9, color="0.6", label="cuBLAS SGEMM")
+        axes.scatter(size, [p["cublas_tflops"] for p in products], s=9, color="0.6", label=f"cuBLAS {routine}")
         axes.scatter(size, [p["tflops"] for p in products], s=9, color="tab:blue", label="TileBLAS")
         axes.set_xscale("log", base=2)
-        axes.axhline(CEILING, color="0.3", linewidth=0.7)
+        for ceiling in ceilings:
+            axes.axhline(ceiling, color="0.3", linewidth=0.7)
         axes.set_ylim(0, top * 1.02)
         axes.set_title(f"{group['name']}: {group['geometric_mean']:.2f} times, least {group['least']:.2f}", fontsize=9)
         axes.set_xlabel("cube root of mnk")
         _bare(axes)
         axes.spines["top"].set_visible(True)
-    panels[0].set_ylabel(f"TFLOP/s (line: multiply-adds alone, {CEILING:g})")
+    panels[0].set_ylabel("TFLOP/s" + "".join(f" (line: multiply-adds alone, {c:g})" for c in ceilings))
     panels[0].legend(fontsize=8, loc="center right")
     picture.suptitle(
-        f"SGEMM in precision {results.get('precision', 'ieee')}, {results['machine']['gpu']}, operands on the device",
+        f"{routine} in precision {results.get('precision', 'ieee')}, {results['machine']['gpu']}, operands on the device",
         fontsize=11,
     )
     return picture
@@ -84,7 +92,7 @@ def streamed(results):
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xlabel("n")
     axes.set_ylabel("time over the floor")
-    axes.set_title(f"n x n x n, matrices in {squares[0]['memory']} host memory", fontsize=10)
+    axes.set_title(f"{_routine(results)}, n x n x n, matrices in {squares[0]['memory']} host memory", fontsize=10)
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     _bare(axes)
     return picture
@@ -93,15 +101,16 @@ def streamed(results):
 def regret(results):
     """Which way each product took, over its arithmetic and its bytes; a ring where another way was faster."""
     places = ("pageable", "pinned", "device")
+    element_bytes = 4 if _routine(results).startswith("S") else 8
     picture, panels = plot.subplots(1, len(places), figsize=(12, 4.2), sharex=True, sharey=True)
     for axes, place in zip(panels, places):
         products = [p for p in results["products"] if p["memory"] == place]
         routes = sorted({p["plan"].split()[0].rstrip(":") for p in products})
         for route, colour in zip(routes, ("tab:orange", "tab:blue", "tab:green")):
             mine = [p for p in products if p["plan"].startswith(route)]
-            axes.scatter(*_arithmetic_and_bytes(mine), s=10, color=colour, label=route)
+            axes.scatter(*_arithmetic_and_bytes(mine, element_bytes), s=10, color=colour, label=route)
         wrong = [p for p in products if p["regret"] > 1.1]
-        axes.scatter(*_arithmetic_and_bytes(wrong), s=60, facecolors="none", edgecolors="black",
+        axes.scatter(*_arithmetic_and_bytes(wrong, element_bytes), s=60, facecolors="none", edgecolors="black",
                      label="more than 10 % slower than the best")
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -114,16 +123,18 @@ def regret(results):
     return picture
 
 
-def _arithmetic_and_bytes(products):
+def _arithmetic_and_bytes(products, element_bytes):
     return ([2 * p["m"] * p["n"] * p["k"] for p in products],
-            [4 * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]) for p in products])
+            [element_bytes * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]) for p in products])
 
 
 def _of_kernel(name):
-    """How a kernel or a side of cuBLAS looks in every picture of the tensor cores."""
+    """How a kernel or a side of cuBLAS looks in the pictures of tensor cores and of errors."""
     known = {"cuBLAS SGEMM": "black", "cuBLAS TF32": "0.6", "sgemm_bf16x6_sm90": "tab:blue",
              "sgemm_bf16x9_sm90": "tab:green", "sgemm_fp16x3_sm90": "tab:orange", "sgemm_bf16x6_sm80": "tab:purple",
-             "sgemm_split_sm90": "tab:brown"}
+             "sgemm_split_sm90": "tab:brown", "cuBLAS DGEMM": "black", "dgemm_naive": "0.6",
+             "dgemm_mma_32x128": "tab:orange", "dgemm_mma_128x32": "tab:purple", "dgemm_mma_64x64": "tab:green",
+             "dgemm_mma_128x64": "tab:brown", "dgemm_mma_128x128": "tab:blue"}
     return known.get(name, "tab:red"), name if name in known else "FP32 multiply-adds"
 
 
@@ -165,7 +176,8 @@ def precision(results):
         axes.set_title(family, fontsize=9)
         axes.set_xlabel("k")
         _bare(axes)
-    panels[0].set_ylabel("rms error in units of 2^-24 |A||B|")
+    roundoff = "2^-53" if results.get("element") == "double" else "2^-24"
+    panels[0].set_ylabel(f"rms error in units of {roundoff} |A||B|")
     panels[-1].legend(fontsize=7)
     picture.suptitle(f"Error against k, {results['gpu']}", fontsize=11)
     return picture

@@ -1,7 +1,7 @@
-/* precision: the error of every kernel of the catalog that is not of FP32 multiply-adds against k, beside cuBLAS SGEMM
- * (pedantic) and cuBLAS on the TF32 tensor cores; or of every FP64 kernel, beside cuBLAS DGEMM. For products whose error is
- * known (tests/gpu/sampled_product.h). Prints the largest and the rms error in units of u d, with u = 2^-24 or 2^-53 and
- * d = |A||B|.
+/* precision: the error of every kernel of the catalog that is not of FP32 multiply-adds against k, beside
+ * cuBLAS SGEMM (pedantic) and cuBLAS on the TF32 tensor cores; or of every FP64 kernel, beside cuBLAS DGEMM.
+ * For products whose error is known (tests/gpu/sampled_product.h). Prints the largest and the rms error in
+ * units of u d, with u = 2^-24 or 2^-53 and d = |A||B|.
  *
  *   bench/precision [JSON [float|double]]
  */

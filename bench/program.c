@@ -1,8 +1,10 @@
-/* bench/program N CALLS [WAKE [ELEMENT]]: a program as users have it, linked with OpenBLAS and not with TileBLAS.
+/* bench/program N CALLS [WAKE [ELEMENT]]: a program as users have it, linked with OpenBLAS and not with
+ * TileBLAS.
  *
- * CALLS products of N x N matrices, always the same three, and an ordinary exit. Prints the seconds that all products
- * took, the first one and the last one. WAKE is the size of a product that comes before, unless it is 0; one of the
- * size N follows it. ELEMENT is float, as without it, or double. bench/programs.py starts this many times.
+ * CALLS products of N x N matrices, always the same three, and an ordinary exit. Prints the seconds that all
+ * products took, the first one and the last one. WAKE is the size of a product that comes before, unless it
+ * is 0; one of the size N follows it. ELEMENT is float, as without it, or double. bench/programs.py starts
+ * this many times.
  */
 #include "bench/operands.h"
 #include "bench/timing.h"

@@ -1,11 +1,13 @@
-/* bench/regret FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it does.
+/* bench/regret [--routine NAME] FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it
+ * does.
  *
- * Random products, each extent log-uniform from 1 to 16384, all transposes, operands in ordinary, pinned and device
- * memory, or in the ones that are named: the library left alone, beside the fastest of the routes and kernels that can
- * be forced. Everything is timed in turns in one process; medians. What the library learns on the way, it learns as in
- * any program.
+ * Random products of the routine, SGEMM unless said otherwise, each extent log-uniform from 1 to 16384, all
+ * transposes, operands in ordinary, pinned and device memory, or in the ones that are named: the library left
+ * alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in turns in one
+ * process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/json.h"
+#include "bench/routine.h"
 #include "bench/timing.h"
 #include "kernels/catalog.h"
 
@@ -28,29 +30,23 @@ enum {
 };
 
 /* Operands of at most this size, and products that the host does in a second or two. */
-#define FLOATS_MAXIMUM 2.7e8
+#define BYTES_MAXIMUM  1.08e9
 #define VOLUME_MAXIMUM 2e12
 
 /* OpenBLAS's threads spin after a call, in the way of what is timed next; for 0.13 s, but a run would take too long. */
 #define REST_SECONDS 0.03
 
-typedef __typeof__(cblas_sgemm) sgemm;
 typedef int set_option(const char *name, const char *value);
 typedef size_t last_plan(char *text, size_t size);
 
-static sgemm *multiply;
+static const bench_routine *routine;
+static bench_function *multiply;
 static set_option *set;
 static last_plan *plan_text;
 static int architecture; /* of device 0: 90 for compute capability 9.0 */
 
 typedef enum memory { PAGEABLE, PINNED, DEVICE, MEMORIES } memory;
 static const char *const memory_names[MEMORIES] = {"pageable", "pinned", "device"};
-
-typedef struct product {
-    int m, n, k;
-    bool transpose_a, transpose_b;
-    float *a, *b, *c;
-} product;
 
 typedef struct choice {
     const char *route, *kernel;
@@ -72,34 +68,42 @@ static int draw_extent(void)
     return (int)exp(log(EXTENT_MAXIMUM) * ((double)rand() / RAND_MAX));
 }
 
-static product draw_product(void)
+static bool is_too_large(const tb_product *p)
 {
-    product p;
-    do
-        p = (product){.m = draw_extent(),
-                      .n = draw_extent(),
-                      .k = draw_extent(),
-                      .transpose_a = rand() & 1,
-                      .transpose_b = rand() & 1};
-    while ((double)p.m * p.n * p.k > VOLUME_MAXIMUM || (double)p.m * p.k > FLOATS_MAXIMUM ||
-           (double)p.k * p.n > FLOATS_MAXIMUM || (double)p.m * p.n > FLOATS_MAXIMUM);
-    return p;
+    double bytes = 0;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        bytes = fmax(bytes, (double)tb_operand_bytes(&p->operands[role]));
+    return tb_volume(p) > VOLUME_MAXIMUM || bytes > BYTES_MAXIMUM;
 }
 
-static float *allocate(memory memory, size_t floats)
+/* Its operands are nowhere yet. C of rank-k routines is square. */
+static tb_product draw_product(void)
 {
-    float *matrix = NULL;
+    for (;;) {
+        const int m = draw_extent(), n = draw_extent(), k = draw_extent();
+        const bool transpose_a = rand() & 1, transpose_b = rand() & 1;
+        const bool is_gemm = routine->class == BENCH_GEMM;
+        const tb_product p = bench_product_of(routine, transpose_a, is_gemm ? transpose_b : !transpose_a,
+                                              is_gemm ? m : n, n, k, NULL, NULL, NULL);
+        if (!is_too_large(&p))
+            return p;
+    }
+}
+
+static void *allocate(memory memory, size_t bytes)
+{
+    void *matrix = NULL;
     if (memory == PAGEABLE)
-        matrix = malloc(floats * sizeof *matrix);
+        matrix = malloc(bytes);
     else if (memory == PINNED)
-        require(cudaMallocHost((void **)&matrix, floats * sizeof *matrix) == cudaSuccess, "no pinned memory");
+        require(cudaMallocHost(&matrix, bytes) == cudaSuccess, "no pinned memory");
     else
-        require(cudaMalloc((void **)&matrix, floats * sizeof *matrix) == cudaSuccess, "no device memory");
+        require(cudaMalloc(&matrix, bytes) == cudaSuccess, "no device memory");
     require(matrix != NULL, "out of memory");
     return matrix;
 }
 
-static void release(memory memory, float *matrix)
+static void release(memory memory, void *matrix)
 {
     if (memory == PAGEABLE)
         free(matrix);
@@ -109,30 +113,36 @@ static void release(memory memory, float *matrix)
         cudaFree(matrix);
 }
 
-static float *make_matrix(memory memory, size_t floats)
+static void *make_matrix(memory memory, const tb_operand *operand)
 {
-    float *matrix = allocate(memory, floats), *host = memory == DEVICE ? allocate(PAGEABLE, floats) : matrix;
-    uint32_t state = 2463534242u;
-    for (size_t i = 0; i < floats; i++) {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        host[i] = (float)(int32_t)state * 0x1p-31f;
-    }
+    const size_t bytes = tb_operand_bytes(operand), count = bytes / tb_bytes_of(operand->element);
+    void *matrix = allocate(memory, bytes), *host = memory == DEVICE ? allocate(PAGEABLE, bytes) : matrix;
+    bench_fill_random(operand->element, host, count);
     if (memory == DEVICE) {
-        require(cudaMemcpy(matrix, host, floats * sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess,
-                "copying");
+        require(cudaMemcpy(matrix, host, bytes, cudaMemcpyHostToDevice) == cudaSuccess, "copying");
         free(host);
     }
     return matrix;
 }
 
-static double time_product(const product *p)
+static void make_operands(memory memory, tb_product *p)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        p->operands[role].data =
+            bench_has_operand(routine, role) ? make_matrix(memory, &p->operands[role]) : p->a.data;
+}
+
+static void release_operands(memory memory, const tb_product *p)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (bench_has_operand(routine, role))
+            release(memory, p->operands[role].data);
+}
+
+static double time_product(const tb_product *p)
 {
     double start = tb_seconds();
-    multiply(CblasColMajor, p->transpose_a ? CblasTrans : CblasNoTrans,
-             p->transpose_b ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, p->a,
-             p->transpose_a ? p->k : p->m, p->b, p->transpose_b ? p->n : p->k, 0, p->c, p->m);
+    bench_call_cblas(multiply, routine, p);
     return tb_seconds() - start;
 }
 
@@ -145,7 +155,7 @@ static bool force(const choice *choice)
 
 /* The library left alone comes first. Kernels for show are no choice; nor is the naive one where it would take for
  * ever. */
-static int list_choices(memory memory, const product *p, choice *choices)
+static int list_choices(memory memory, const tb_product *p, choice *choices)
 {
     int count = 0;
     choices[count++] = (choice){.route = "auto", .kernel = "auto"};
@@ -155,9 +165,12 @@ static int list_choices(memory memory, const product *p, choice *choices)
         return count;
     }
     for (size_t row = 0; row < tb_catalog_size && count < CHOICES_MAXIMUM; row++) {
-        bool endless = strcmp(tb_catalog[row].name, "naive") == 0 && (double)p->m * p->n * p->k > 5e9;
-        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) && tb_catalog[row].element == TB_FP32 &&
-            tb_catalog[row].accuracy <= TB_ACCURACY_FP32 && !endless)
+        const bool is_naive =
+            strcmp(tb_catalog[row].name, "naive") == 0 || strcmp(tb_catalog[row].name, "dgemm_naive") == 0;
+        const bool endless = is_naive && tb_volume(p) > 5e9;
+        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) &&
+            tb_catalog[row].element == routine->element && tb_catalog[row].accuracy <= TB_ACCURACY_FP32 &&
+            !endless)
             choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
     }
     return count;
@@ -179,16 +192,16 @@ typedef struct outcome {
     double settled;   /* the same after as many turns again, or more while it is slower: see settle */
 } outcome;
 
-static int turns_of(memory memory, const product *p)
+static int turns_of(memory memory, const tb_product *p)
 {
-    if ((double)p->m * p->n * p->k > 1e11)
+    if (tb_volume(p) > 1e11)
         return TURNS_LONG;
     return memory == DEVICE ? TURNS_DEVICE : TURNS_MOST;
 }
 
 /* Returns how many of the turns left alone were not computed by the host. A plan that does not name the forced kernel
  * shows that it could not serve. Calls that are left alone and too small to gain leave no plan. */
-static int time_choices(memory memory, const product *p, choice *choices, int count, char *chosen,
+static int time_choices(memory memory, const tb_product *p, choice *choices, int count, char *chosen,
                         size_t size)
 {
     static double times[CHOICES_MAXIMUM][TURNS_MOST];
@@ -226,7 +239,7 @@ static int time_choices(memory memory, const product *p, choice *choices, int co
 #define SLOWER          1.1
 
 /* What the library has learned in these turns shows in further ones, beside the host alone. */
-static double settle(memory memory, const product *p, int *rounds)
+static double settle(memory memory, const tb_product *p, int *rounds)
 {
     choice choices[] = {{.route = "auto", .kernel = "auto"}, {.route = "host", .kernel = "auto"}};
     char chosen[256];
@@ -238,7 +251,7 @@ static double settle(memory memory, const product *p, int *rounds)
     return over_host;
 }
 
-static outcome measure(bench_json *json, memory memory, const product *p)
+static outcome measure(bench_json *json, memory memory, const tb_product *p)
 {
     choice choices[CHOICES_MAXIMUM];
     char chosen[256] = "";
@@ -262,9 +275,9 @@ static outcome measure(bench_json *json, memory memory, const product *p)
     bench_json_integer(json, "n", p->n);
     bench_json_integer(json, "k", p->k);
     bench_json_text(json, "transposes",
-                    p->transpose_a   ? p->transpose_b ? "TT" : "TN"
-                    : p->transpose_b ? "NT"
-                                     : "NN");
+                    p->a.transposed   ? p->b.transposed ? "TT" : "TN"
+                    : p->b.transposed ? "NT"
+                                      : "NN");
     bench_json_text(json, "plan", chosen);
     bench_json_text(json, "best_route", best->route);
     bench_json_text(json, "best_kernel", best->kernel);
@@ -281,9 +294,11 @@ static outcome measure(bench_json *json, memory memory, const product *p)
     bench_json_number(json, "regret", outcome.regret);
     bench_json_end(json, '}');
     if (outcome.regret > 1.3 || outcome.over_host > 1.1 || outcome.settled > 1.1)
-        printf("%-8s %5d %5d %5d %c%c %6.2f, settled %.2f of the host's  %.3f ms by \"%s\"; best %s %s\n",
-               memory_names[memory], p->m, p->n, p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-               outcome.regret, outcome.settled, 1e3 * choices[0].seconds, chosen, best->route, best->kernel);
+        printf(
+            "%-8s %5lld %5lld %5lld %c%c %6.2f, settled %.2f of the host's  %.3f ms by \"%s\"; best %s %s\n",
+            memory_names[memory], (long long)p->m, (long long)p->n, (long long)p->k, "NT"[p->a.transposed],
+            "NT"[p->b.transposed], outcome.regret, outcome.settled, 1e3 * choices[0].seconds, chosen,
+            best->route, best->kernel);
     return outcome;
 }
 
@@ -347,14 +362,10 @@ static summary run_products(bench_json *json, memory memory, int shapes)
     require(outcomes != NULL, "out of memory");
     srand(1);
     for (int i = 0; i < shapes; i++) {
-        product p = draw_product();
-        p.a = make_matrix(memory, (size_t)p.m * (size_t)p.k);
-        p.b = make_matrix(memory, (size_t)p.k * (size_t)p.n);
-        p.c = make_matrix(memory, (size_t)p.m * (size_t)p.n);
+        tb_product p = draw_product();
+        make_operands(memory, &p);
         outcomes[i] = measure(json, memory, &p);
-        release(memory, p.a);
-        release(memory, p.b);
-        release(memory, p.c);
+        release_operands(memory, &p);
         if ((i + 1) % 20 == 0)
             fprintf(stderr, "%s: %d of %d\n", memory_names[memory], i + 1, shapes);
     }
@@ -384,7 +395,9 @@ static void open_library(void)
 {
     void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     require(library != NULL, "libtileblas is not there");
-    multiply = (sgemm *)dlsym(library, "cblas_sgemm");
+    char name[32];
+    snprintf(name, sizeof name, "cblas_%s", routine->name);
+    multiply = (bench_function *)dlsym(library, name);
     set = (set_option *)dlsym(library, "tileblas_set_option");
     plan_text = (last_plan *)dlsym(library, "tileblas_last_plan");
     require(multiply && set && plan_text, "libtileblas lacks a name");
@@ -393,8 +406,15 @@ static void open_library(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: regret FILE.json [SHAPES [pageable|pinned|device ...]]\n");
+    const bool named = argc > 2 && strcmp(argv[1], "--routine") == 0;
+    routine = bench_find_routine(named ? argv[2] : "sgemm");
+    argv += named ? 2 : 0;
+    argc -= named ? 2 : 0;
+    if (argc < 2 || !routine) {
+        fprintf(stderr,
+                "usage: regret [--routine NAME] FILE.json [SHAPES [pageable|pinned|device ...]]\n"
+                "routines: %s\n",
+                bench_routine_names());
         return 2;
     }
     int shapes = argc > 2 ? atoi(argv[2]) : SHAPES_DEFAULT;
@@ -409,11 +429,12 @@ int main(int argc, char **argv)
             "no device");
     architecture = 10 * major + minor;
     /* The program's own BLAS, which the library is to find. */
-    require(cblas_sgemm != multiply, "OpenBLAS is not there");
+    require((bench_function *)cblas_sgemm != multiply, "OpenBLAS is not there");
     FILE *file = fopen(argv[1], "w");
     require(file != NULL, argv[1]);
     bench_json json = bench_json_to(file);
     bench_json_begin(&json, NULL, '{');
+    bench_json_text(&json, "routine", routine->name);
     bench_json_begin(&json, "products", '[');
     for (memory memory = 0; memory < MEMORIES; memory++)
         if (is_wanted(memory, argc - 3, argv + 3))

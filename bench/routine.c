@@ -50,6 +50,21 @@ tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool
     return product;
 }
 
+void bench_fill_random(tb_element element, void *matrix, size_t count)
+{
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < count; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        const double number = (double)((int64_t)state >> 11) * 0x1p-52;
+        if (element == TB_FP64)
+            ((double *)matrix)[i] = number;
+        else
+            ((float *)matrix)[i] = (float)number;
+    }
+}
+
 double bench_flop(const tb_product *product)
 {
     return product->mask == TB_FULL ? 2 * tb_volume(product)

@@ -1,8 +1,8 @@
-/* Routines as benchmarks measure them: the product of one, what of it crosses the link, and the calls by which other
- * libraries compute it.
+/* Routines as benchmarks measure them: the product of one, what of it crosses the link, and the calls by
+ * which other libraries compute it.
  *
- * Of rank-k routines (SYRK, GEMMT) C is its lower triangle. op(B) of SYRK is the transpose of op(A), and B is A; GEMMT
- * stands beside cuBLAS's SYRKX, which has the transpositions NT and TN alone.
+ * Of rank-k routines (SYRK, GEMMT) C is its lower triangle. op(B) of SYRK is the transpose of op(A), and B is
+ * A; GEMMT stands beside cuBLAS's SYRKX, which has the transpositions NT and TN alone.
  */
 #ifndef BENCH_ROUTINE_H
 #define BENCH_ROUTINE_H
@@ -38,6 +38,10 @@ bool bench_has_product(const bench_routine *routine, bool transpose_a, bool tran
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                             int64_t n, int64_t k, void *a, void *b, void *c);
 
+/* Random numbers between -1 and 1, with all bits of the element, by a cheap generator: the largest matrices
+ * have a quarter of a billion. Always the same ones. */
+void bench_fill_random(tb_element element, void *matrix, size_t count);
+
 /* 2 m n k, or for a triangle n (n + 1) k. */
 double bench_flop(const tb_product *product);
 
@@ -54,8 +58,8 @@ cublasStatus_t bench_call_cublas(cublasHandle_t handle, const bench_routine *rou
 cublasStatus_t bench_call_cublas_xt(cublasXtHandle_t handle, const bench_routine *routine,
                                     const tb_product *product);
 
-/* The product by a function that was looked up as cblas_dgemm or dgemm_, integers of 32 bits. Libraries that are called the
- * second way have no GEMMT. */
+/* The product by a function that was looked up as cblas_dgemm or dgemm_, integers of 32 bits. Libraries that
+ * are called the second way have no GEMMT. */
 typedef void bench_function(void);
 void bench_call_cblas(bench_function *function, const bench_routine *routine, const tb_product *product);
 void bench_call_fortran(bench_function *function, const bench_routine *routine, const tb_product *product);

@@ -1,16 +1,18 @@
-/* bench/streamed [--routine NAME] [--size N|MxNxK] ... FILE [pageable|pinned] [CONTENDER ...]: products of matrices in host
- * memory, of SGEMM unless said otherwise (routine.h); of the sizes given, or of shapes of every kind.
+/* bench/streamed [--routine NAME] [--size N|MxNxK] ... FILE [pageable|pinned] [CONTENDER ...]: products of
+ * matrices in host memory, of SGEMM unless said otherwise (routine.h); of the sizes given, or of shapes of
+ * every kind.
  *
- * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of 4096),
- * cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered instead of copied,
- * OpenBLAS on all cores, and itself on one device where there are several. Its cache of operands is off, but for two sides,
- * whose operands are at every call as they were ("unchanged") or all new ("changed"; the same without the cache is
- * "changed-uncached"). And the floor, the longest of what either way of the link and the library's own kernel need for the
- * product, each measured alone in the same run. Both ways of the link at once, as if nothing waited for anything, are
- * measured too. Each side is a process of its own
- * (contender.h); they take turns; medians; random data; the first turns are not counted. A turn is
- * two calls where they are short, and the second is what counts: in the first one threads, caches and clocks may
- * have to wake up, which is told too. All in milliseconds. So is, of ordinary memory, what was resident at most beside the operands.
+ * The library's streamed route beside NVBLAS (as it comes, and tuned: pinning what it is given, tiles of
+ * 4096), cublasXt, the plain sequence of copies and cuBLAS, the same with the operands' pages registered
+ * instead of copied, OpenBLAS on all cores, and itself on one device where there are several. Its cache of
+ * operands is off, but for two sides, whose operands are at every call as they were ("unchanged") or all new
+ * ("changed"; the same without the cache is "changed-uncached"). And the floor, the longest of what either
+ * way of the link and the library's own kernel need for the product, each measured alone in the same run.
+ * Both ways of the link at once, as if nothing waited for anything, are measured too. Each side is a process
+ * of its own (contender.h); they take turns; medians; random data; the first turns are not counted. A turn is
+ * two calls where they are short, and the second is what counts: in the first one threads, caches and clocks
+ * may have to wake up, which is told too. All in milliseconds. So is, of ordinary memory, what was resident
+ * at most beside the operands.
  */
 #include "bench/contender.h"
 #include "bench/json.h"

@@ -1,37 +1,39 @@
 #!/usr/bin/env bash
 # On a machine with an NVIDIA GPU: builds for that GPU, runs the tests that need it, and the parts asked for.
-# Installs nothing. Results go to the folder $OUT (default build/gpu-results), what a part prints to PART.txt, of which the last
-# LINES_SHOWN (default 40) lines are shown.
+# Installs nothing. Results go to the folder $OUT (default build/gpu-results), what a part prints to PART.txt, of
+# which the last LINES_SHOWN (default 40) lines are shown.
 #
 #   scripts/gpu.sh [PART[:SECONDS] ...]
 #
-# A part that is given SECONDS is stopped after these; one that fails or is stopped does not keep the next from running. With
-# $SECONDS_IN_ALL no part, nor the build, runs on after so many seconds. $ROUTINE is what is measured (default sgemm; dgemm, and
-# of kernels and streamed also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment holds for all parts.
+# A part that is given SECONDS is stopped after these; one that fails or is stopped does not keep the next from
+# running. With $SECONDS_IN_ALL no part, nor the build, runs on after so many seconds. $ROUTINE is what is measured
+# (default sgemm; dgemm, and of kernels, streamed and regret also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the
+# environment holds for all parts.
 #
-#   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time (default 1)
+#   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time
+#              (default 1)
 #   accuracy   the errors of kernels beside cuBLAS's
 #   suites     the suites and clients of ctest -L gpu
 #   sanitize   compute-sanitizer's SANITIZE_TOOLS (default "memcheck racecheck") on a small conformance run, of the
-#              SANITIZE_KERNELS if there are any, and on the SANITIZE_ROWS of the catalog (default sgemm_simt_64x64_4) in all
-#              their schedules; "" for all rows, which takes minutes
+#              SANITIZE_KERNELS if there are any, and on the SANITIZE_ROWS of the catalog (default
+#              sgemm_simt_64x64_4) in all their schedules; "" for all rows, which takes minutes
 #   overhead   what preloading costs a call of 64 x 64 that goes to the host
 #   ladder     bench/ladder: every rung beside cuBLAS
 #   counters   the hardware counters that docs/ladder.md and docs/lab/simt.md quote (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
-#   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS; about
-#              200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES "link_in link_out
-#              link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of pinned memory, if others;
-#              STREAMED_OPTIONS may be "--size 1024 --size 4096"
-#   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind of host
-#              memory of REGRET_MEMORY (default all kinds), one for the device's
-#   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for instance
-#              "--sizes 4096 --calls 30"
+#   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS;
+#              about 200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES
+#              "link_in link_out link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of
+#              pinned memory, if others; STREAMED_OPTIONS may be "--size 1024 --size 4096"
+#   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind
+#              of host memory of REGRET_MEMORY (default all kinds), one for the device's
+#   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for
+#              instance "--sizes 4096 --calls 30"
 #   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
-#   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in NumPy, 60 s;
-#              FRESH_OPTIONS
+#   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in
+#              NumPy, 60 s; FRESH_OPTIONS
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -100,7 +102,8 @@ run_part() {
     ladder) "$build/bench/ladder" --ceiling 59.6 --json "$out/ladder.json" ;;
     counters)
         python3 bench/counters.py "$build/bench/ladder" "$out/ladder-ncu.json"
-        python3 bench/counters.py "$build/bench/kernels" "$out/kernels-ncu.json" --size 4096 --names '^sgemm_'
+        python3 bench/counters.py "$build/bench/kernels" "$out/kernels-ncu.json" --size 4096 --names "^${routine::1}gemm_" \
+            --options="--routine $routine"
         ;;
     kernels) "$build/bench/kernels" --routine "$routine" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} ;;
     tensor) "$build/bench/tensor" "$out/tensor.json" ;;
@@ -111,7 +114,7 @@ run_part() {
         done
         return $status
         ;;
-    regret) "$build/bench/regret" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
+    regret) "$build/bench/regret" --routine "$routine" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
     programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
     callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
     fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;

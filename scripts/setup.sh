@@ -103,8 +103,8 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 }
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with integers
-# of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; pytest, for NumPy's and
-# SciPy's own tests. The tests go on without them, and say what was skipped.
+# of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R and CHOLMOD; PySCF;
+# pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
@@ -117,7 +117,14 @@ want_suites() {
     want libeigen3-dev test -e /usr/include/eigen3/Eigen/Core
     want libarmadillo-dev test -e /usr/include/armadillo
     want g++ have g++
+    want r-base-core have Rscript
+    want libsuitesparse-dev test -e /usr/include/suitesparse/cholmod.h
     want locales test -e /usr/share/i18n/locales/de_DE
+    # PySCF goes into an environment of the project's own, and into no other.
+    if [[ $python == "$PWD/build/venv/"* ]] && ! "$python" -c 'import pyscf' 2>/dev/null; then
+        say "installing: pyscf, with pip into build/venv"
+        "$python" -m pip install --quiet pyscf || say "pyscf could not be installed: its tests are skipped"
+    fi
     if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
         say "installing: pytest hypothesis, with pip into build/pytest"
         "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||

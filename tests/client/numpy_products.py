@@ -1,6 +1,6 @@
-"""Float32 products in every layout that NumPy hands to its BLAS, each held against float64.
+"""Products in every layout that NumPy hands to its BLAS, each held against sums without BLAS.
 
-usage: numpy_products.py pip|debian [--save FILE | --same FILE]
+usage: numpy_products.py pip|debian float32|float64 [--save FILE | --same FILE]
 
 --save keeps the results; --same demands the very bits that another run kept.
 """
@@ -8,63 +8,96 @@ usage: numpy_products.py pip|debian [--save FILE | --same FILE]
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from checks import check, np, require_numpy_from
+from checks import check, compare, expected, np, require_numpy_from
 
+ELEMENT = np.dtype(sys.argv[2])
 random = np.random.default_rng(7)
 results = []
 
 
 def normal(*shape):
-    return random.standard_normal(shape, dtype=np.float32)
+    return random.standard_normal(shape, dtype=ELEMENT)
 
 
-def moved(matrix, bytes_):
-    """The same matrix, at an address that is bytes_ off NumPy's alignment."""
-    buffer = np.empty(matrix.nbytes + bytes_, dtype=np.uint8)
-    copy = buffer[bytes_:].view(np.float32).reshape(matrix.shape)
-    copy[...] = matrix
-    return copy
+def moved(matrix):
+    """The same matrix, at an address that is one element off NumPy's alignment."""
+    buffer = np.empty(matrix.size + 1, dtype=ELEMENT)
+    return within(buffer[1:].reshape(matrix.shape), matrix)
 
 
-# Ways for a matrix to lie in memory: BLAS takes the first five as they are, NumPy copies the others first.
+def within(part, matrix):
+    """The part of a larger array, with the matrix in it."""
+    part[...] = matrix
+    return part
+
+
+def sliced(matrix):
+    m, n = matrix.shape
+    return within(normal(m + 3, n + 5)[2 : 2 + m, 3 : 3 + n], matrix)
+
+
+# Ways for a matrix to lie in memory. BLAS takes them as they are, but for those that NumPy copies first.
+COPIED = ("every second", "reversed")
 LAYOUTS = {
-    "C order": lambda m, n: normal(m, n),
-    "F order": lambda m, n: np.asfortranarray(normal(m, n)),
-    "slice": lambda m, n: normal(m + 3, n + 5)[2 : 2 + m, 3 : 3 + n],
-    "transposed slice": lambda m, n: normal(n + 3, m + 5)[2 : 2 + n, 3 : 3 + m].T,
-    "aligned to 4": lambda m, n: moved(normal(m, n), 4),
-    "every second": lambda m, n: normal(2 * m, 3 * n)[::2, ::3],
-    "reversed": lambda m, n: normal(m, n)[::-1, ::-1],
+    "C order": np.copy,
+    "F order": np.asfortranarray,
+    "slice": sliced,
+    "transposed slice": lambda x: sliced(x.T).T,
+    "off by an element": moved,
+    "every second": lambda x: within(normal(2 * len(x), 3 * len(x.T))[::2, ::3], x),
+    "reversed": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
 }
 SHAPES = [(1, 1, 1), (3, 5, 7), (64, 64, 64), (1, 300, 200), (257, 1, 129), (255, 129, 66), (130, 257, 700)]
 
 
-def product(name, a, b, multiply=np.matmul):
+def product(name, a, b, multiply=np.matmul, expectation=None):
     c = multiply(a, b)
-    check(name, c, a, b)
+    compare(name, c, expectation or expected(a, b))
     results.append(np.array(c))
 
 
 def layouts():
     for m, n, k in SHAPES:
-        for a_layout, make_a in LAYOUTS.items():
-            for b_layout, make_b in LAYOUTS.items():
-                product(f"{m} x {n} x {k}, A {a_layout}, B {b_layout}", make_a(m, k), make_b(k, n))
+        a, b = normal(m, k), normal(k, n)
+        expectation = expected(a, b)
+        for a_layout, lay_a in LAYOUTS.items():
+            for b_layout, lay_b in LAYOUTS.items():
+                name = f"{m} x {n} x {k}, A {a_layout}, B {b_layout}"
+                product(name, lay_a(a), lay_b(b), expectation=expectation)
 
 
 def larger():
     a, b = normal(900, 700), normal(700, 500)
-    product("larger", a, b)
-    product("larger, np.dot", a, b, np.dot)
+    expectation = expected(a, b)
+    product("larger", a, b, expectation=expectation)
+    product("larger, np.dot", a, b, np.dot, expectation)
     product("larger, both transposed", b.T, a.T)
     product("much longer than wide", normal(4000, 30), normal(30, 20))
     product("inner dimension only", normal(4, 20000), normal(20000, 3))
 
 
 def symmetric():
-    a = normal(300, 200)
-    product("A times its transpose", a, a.T)
-    product("the transpose times A", a.T, a)
+    """NumPy has SYRK compute one half of a product with the own transpose, and fills in the other."""
+    for m, k in [(5, 3), (70, 1), (1, 70), (64, 64), (40, 900), (300, 200)]:
+        values = normal(m, k)
+        expectation = expected(values, values.T)
+        for layout, lay in LAYOUTS.items():
+            a = lay(values)
+            for multiply in (np.matmul, np.dot):
+                name = f"A times its transpose, {m} x {k}, A {layout}, {multiply.__name__}"
+                product(name, a, a.T, multiply, expectation)
+                # Of a copy GEMM computes both; and np.dot copies what is no whole array.
+                if multiply is np.matmul and layout not in COPIED and not np.array_equal(results[-1], results[-1].T):
+                    sys.exit(f"{name}: the halves differ")
+    a = normal(80, 90)
+    a[3, 5], a[7, 9] = np.nan, np.inf
+    product("NaN and infinity times the transpose", a, a.T)
+    around = np.full((90, 100), ELEMENT.type(-7))
+    np.matmul(a, a.T, out=around[5:85, 9:89])
+    check("A times its transpose, into a slice", around[5:85, 9:89], a, a.T)
+    around[5:85, 9:89] = -7
+    if not np.all(around == -7):
+        sys.exit("A times its transpose, into a slice: entries outside the slice were written")
 
 
 def vectors():
@@ -99,7 +132,7 @@ def not_finite():
 def into_a_slice():
     """A result written into a part of a larger array leaves the rest of it alone."""
     a, b = normal(200, 150), normal(150, 180)
-    around = np.full((210, 200), np.float32(-7))
+    around = np.full((210, 200), ELEMENT.type(-7))
     np.matmul(a, b, out=around[5:205, 9:189])
     check("into a slice", around[5:205, 9:189], a, b)
     around[5:205, 9:189] = -7
@@ -118,10 +151,10 @@ def main():
     require_numpy_from(sys.argv[1])
     for part in (layouts, larger, symmetric, vectors, batches, empty, not_finite, into_a_slice, threads):
         part()
-    if sys.argv[2:3] == ["--save"]:
-        np.savez(sys.argv[3], *results)
-    if sys.argv[2:3] == ["--same"]:
-        kept = list(np.load(sys.argv[3]).values())
+    if sys.argv[3:4] == ["--save"]:
+        np.savez(sys.argv[4], *results)
+    if sys.argv[3:4] == ["--same"]:
+        kept = list(np.load(sys.argv[4]).values())
         equal = [np.array_equal(c, d, equal_nan=True) for c, d in zip(results, kept)]
         if len(results) != len(kept) or not all(equal):
             sys.exit(f"{equal.count(False)} of {len(kept)} results differ from the run without the library")

@@ -1,12 +1,12 @@
-"""scikit-learn on float32: k-means, whose compiled loops call SGEMM through SciPy, and a neural network, which does
-through NumPy. Held against distances and layers in float64 that use no BLAS.
+"""scikit-learn: k-means, whose compiled loops call GEMM through SciPy, and a neural network, which does through NumPy. Held
+against distances and layers that use no BLAS.
 
-usage: sklearn_clusters.py
+usage: sklearn_clusters.py float32|float64
 """
 
 import sys
 
-from checks import SKIPPED, np
+from checks import SKIPPED, np, product_without_blas, unit
 
 try:
     from sklearn.cluster import KMeans
@@ -16,21 +16,19 @@ except ImportError:
     sys.exit(SKIPPED)
 
 CLUSTERS, FEATURES, POINTS = 5, 30, 2000
-UNIT = 2.0**-24  # half the distance of 1 to the next float32
+ELEMENT = np.dtype(sys.argv[1])
+# Of one rounding in the program and one in what it is held against.
+UNIT = unit(ELEMENT) + unit(np.float64)
 random = np.random.default_rng(17)
 truth = random.integers(CLUSTERS, size=POINTS)
 middles = random.uniform(-20, 20, (CLUSTERS, FEATURES))
-points = (middles[truth] + random.standard_normal((POINTS, FEATURES))).astype(np.float32)
-
-
-def product(a, b):
-    return np.einsum("ij,jk->ik", a.astype(np.float64), b.astype(np.float64), optimize=False)
+points = (middles[truth] + random.standard_normal((POINTS, FEATURES))).astype(ELEMENT)
 
 
 def clusters():
     model = KMeans(CLUSTERS, n_init=2, random_state=0).fit(points)
-    if model.cluster_centers_.dtype != np.float32:
-        sys.exit("k-means was not done in float32")
+    if model.cluster_centers_.dtype != ELEMENT:
+        sys.exit(f"k-means was not done in {ELEMENT}")
     centers = model.cluster_centers_.astype(np.float64)
     squares = ((points.astype(np.float64)[:, None, :] - centers) ** 2).sum(axis=2)
     if not np.array_equal(model.labels_, squares.argmin(axis=1)):
@@ -44,16 +42,16 @@ def clusters():
 
 
 def layer(x, error, weights, bias):
-    """x W + b, and a bound of the error of float32 that starts with x's."""
+    """x W + b, and a bound of the error that starts with x's."""
     steps = 1.01 * (len(weights) + 2) * UNIT
-    size = product(np.abs(x), np.abs(weights)) + np.abs(bias)
-    return product(x, weights) + bias, steps * size + product(error, np.abs(weights))
+    size = product_without_blas(np.abs(x), np.abs(weights)) + np.abs(bias)
+    return product_without_blas(x, weights) + bias, steps * size + product_without_blas(error, np.abs(weights))
 
 
 def network():
     model = MLPClassifier((40,), random_state=0, max_iter=15, batch_size=200).fit(points, truth)
-    if model.coefs_[0].dtype != np.float32:
-        sys.exit("the network was not trained in float32")
+    if model.coefs_[0].dtype != ELEMENT:
+        sys.exit(f"the network was not trained in {ELEMENT}")
     hidden, error = layer(points, np.zeros_like(points), *model.coefs_[:1], *model.intercepts_[:1])
     hidden = np.maximum(hidden, 0)
     outputs, error = layer(hidden, error, *model.coefs_[1:], *model.intercepts_[1:])

@@ -1,10 +1,10 @@
-/* Whether a kernel may call itself FP32, or FP64: its error on families of matrices, beside that of cuBLAS's GEMM without
- * any reduced precision (pedantic), both against sums in double-double.
+/* Whether a kernel may call itself FP32, or FP64: its error on families of matrices, beside that of cuBLAS's
+ * GEMM without any reduced precision (pedantic), both against sums in double-double.
  *
- * accuracy [kernel=name] [largest k]. Errors are in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|: what one
- * rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is more, and so is what is
- * allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints a
- * line for every family and k, and at the end what failed.
+ * accuracy [kernel=name] [largest k]. Errors are in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|:
+ * what one rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is more,
+ * and so is what is allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints
+ * a line for every family and k, and at the end what failed.
  */
 #include "tests/check.h"
 #include "tests/gpu/sampled_product.h"

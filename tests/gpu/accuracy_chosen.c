@@ -1,9 +1,9 @@
-/* What is chosen is no less accurate than what cuBLAS's GEMM chooses (pedantic): small C with a k that cuBLAS splits, and long k
- * whose numbers are near the exponent's limits, which parts do not hold. A sample of 64 x 64 elements beside sums in
- * double-double; errors in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|.
+/* What is chosen is no less accurate than what cuBLAS's GEMM chooses (pedantic): small C with a k that cuBLAS
+ * splits, and long k whose numbers are near the exponent's limits, which parts do not hold. A sample of 64 x
+ * 64 elements beside sums in double-double; errors in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|.
  *
- * accuracy_chosen [element=float|double] [precision=ieee|fp32] [size=MxNxK] prints a line for every product: what was chosen, the rms and the largest
- * error of both, and the ratios of either.
+ * accuracy_chosen [element=float|double] [precision=ieee|fp32] [size=MxNxK] prints a line for every product:
+ * what was chosen, the rms and the largest error of both, and the ratios of either.
  */
 #include "dispatch/plan.h"
 #include "lib/machine/calibrate.h"

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Of a format's numbers: the exponents of 2 below which all of them, and none but subnormal ones, are; and how far factors
- * that cancel go. */
+/* Of a format's numbers: the exponents of 2 below which all of them, and none but subnormal ones, are; and
+ * how far factors that cancel go. */
 typedef struct limits {
     int largest, smallest, scale;
 } limits;

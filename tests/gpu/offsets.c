@@ -1,5 +1,5 @@
-/* Matrices whose last element lies more than 2^31 elements behind their first: every offset in a kernel has 64
- * bits. The matrices are small, their leading dimensions enormous; one at a time is stored so.
+/* Matrices whose last element lies more than 2^31 elements behind their first: every offset in a kernel has
+ * 64 bits. The matrices are small, their leading dimensions enormous; one at a time is stored so.
  */
 #include "kernels/catalog.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
-/* Products on the device whose error is known: operands of a family and an element, a sample of 64 x 64 elements of C summed
- * in double-double, and the error of what a kernel or cuBLAS makes of them.
+/* Products on the device whose error is known: operands of a family and an element, a sample of 64 x 64
+ * elements of C summed in double-double, and the error of what a kernel or cuBLAS makes of them.
  *
  * For programs: a step that fails is printed and ends the program.
  */

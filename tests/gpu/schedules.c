@@ -1,6 +1,7 @@
-/* The families of multiply-adds on a device, SIMT and FP64, row by row, in every way in which they deal work to blocks: tiles
- * of their own, parts of tiles that a second launch adds up, parts that a cluster adds up, whole waves before those; several
- * products in one launch; any transposition, alignment, alpha and beta. Each result against the oracle of tests/matrix.h.
+/* The families of multiply-adds on a device, SIMT and FP64, row by row, in every way in which they deal work
+ * to blocks: tiles of their own, parts of tiles that a second launch adds up, parts that a cluster adds up,
+ * whole waves before those; several products in one launch; any transposition, alignment, alpha and beta.
+ * Each result against the oracle of tests/matrix.h.
  */
 #include "dispatch/plan.h"
 #include "kernels/fp64/launch_dgemm.h"

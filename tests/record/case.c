@@ -11,10 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Floats in front of C and behind it. */
+/* Elements in front of C and behind it. */
 #define CANARY 64
-/* What C holds where it is not to be read, and around it: a quiet NaN that no arithmetic makes. */
-#define NEVER_READ 0x7fc0dead
+/* What C holds where it is not to be read, and around it: quiet NaNs that no arithmetic makes, of either
+ * element. */
+static const uint32_t never_read = 0x7fc0dead;
+static const uint64_t never_read_double = 0x7ff8dead7fc0dead;
+
+bool record_of_doubles;
 
 static const char *group_name;
 static int case_number;
@@ -24,11 +28,14 @@ static int case_number;
 static int (*set_option)(const char *name, const char *value);
 static int (*set_precision)(const char *name);
 static size_t (*last_plan)(char *text, size_t size);
-static void (*fortran_sgemm)(const char *, const char *, const int *, const int *, const int *, const float *,
-                             const float *, const int *, const float *, const int *, const float *, float *,
-                             const int *, size_t, size_t);
-static void (*cblas_sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
-                           float *, int);
+/* Of the group's element; a pointer to its scalars is of its own type. */
+static void (*fortran_gemm)(const char *, const char *, const int *, const int *, const int *, const void *,
+                            const void *, const int *, const void *, const int *, const void *, void *,
+                            const int *, size_t, size_t);
+static void (*cblas_sgemm)(int, int, int, int, int, int, float, const void *, int, const void *, int, float,
+                           void *, int);
+static void (*cblas_dgemm)(int, int, int, int, int, int, double, const void *, int, const void *, int, double,
+                           void *, int);
 
 /* An address goes into a pointer to a function. */
 static void find(void *library, const char *name, void *function)
@@ -41,14 +48,16 @@ static void find(void *library, const char *name, void *function)
     }
 }
 
-void record_begin(const char *group, void *library)
+void record_begin(const char *name, bool of_doubles, void *library)
 {
-    group_name = group;
+    group_name = name;
+    record_of_doubles = of_doubles;
     find(library, "tileblas_set_option", &set_option);
     find(library, "tileblas_set_precision", &set_precision);
     find(library, "tileblas_last_plan", &last_plan);
-    find(library, "sgemm_", &fortran_sgemm);
+    find(library, of_doubles ? "dgemm_" : "sgemm_", &fortran_gemm);
     find(library, "cblas_sgemm", &cblas_sgemm);
+    find(library, "cblas_dgemm", &cblas_dgemm);
 }
 
 /* ---- Operands ---------------------------------------------------------------------------------------------- */
@@ -57,10 +66,20 @@ void record_begin(const char *group, void *library)
 typedef struct operand {
     char place;
     int rows, columns, ld;
-    size_t first, floats; /* of the block; the element that the call is given */
-    float *block;         /* in its place */
-    float *image;         /* in ordinary memory; the block itself where it lies there */
+    size_t first, bytes; /* of the block; the element that the call is given */
+    void *block;         /* in its place */
+    void *image;         /* in ordinary memory; the block itself where it lies there */
 } operand;
+
+static size_t bytes_of(size_t elements)
+{
+    return elements * (record_of_doubles ? sizeof(double) : sizeof(float));
+}
+
+static void *first_of(const operand *operand)
+{
+    return (char *)operand->block + bytes_of(operand->first);
+}
 
 static operand make_operand(const record_case *now, int which, int rows, int columns)
 {
@@ -70,9 +89,9 @@ static operand make_operand(const record_case *now, int which, int rows, int col
                     .columns = row_major ? rows : columns};
     made.ld = (made.rows > 0 ? made.rows : 1) + now->pad;
     made.first = (size_t)(CANARY + now->skew);
-    made.floats = made.first + (size_t)made.ld * (size_t)made.columns + CANARY;
-    made.block = place_allocate(made.place, made.floats * sizeof(float));
-    made.image = made.place == 'H' ? made.block : place_allocate('H', made.floats * sizeof(float));
+    made.bytes = bytes_of(made.first + (size_t)made.ld * (size_t)made.columns + CANARY);
+    made.block = place_allocate(made.place, made.bytes);
+    made.image = made.place == 'H' ? made.block : place_allocate('H', made.bytes);
     return made;
 }
 
@@ -83,10 +102,10 @@ static void free_operand(operand *operand)
     place_release(operand->place, operand->block);
 }
 
-static void copy_block(float *target, const float *source, const operand *operand)
+static void copy_block(void *target, const void *source, const operand *operand)
 {
     if (target != source)
-        place_copy(target, source, operand->floats * sizeof(float));
+        place_copy(target, source, operand->bytes);
 }
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
@@ -101,14 +120,19 @@ static uint64_t next_random(uint64_t *state)
 /* Elements in [-1, 1), or the value that is not to be read, which is also around them. */
 static void fill(operand *operand, uint64_t seed, bool readable)
 {
-    uint32_t *words = (uint32_t *)(void *)operand->image;
-    for (size_t i = 0; i < operand->floats; i++)
-        words[i] = NEVER_READ;
-    for (int j = 0; readable && j < operand->columns; j++) {
-        float *column = operand->image + operand->first + (size_t)j * (size_t)operand->ld;
-        for (int i = 0; i < operand->rows; i++)
-            column[i] = (float)(int32_t)(next_random(&seed) >> 32) * 0x1p-31f;
-    }
+    const bool of_doubles = record_of_doubles;
+    const void *filler = of_doubles ? (const void *)&never_read_double : &never_read;
+    for (size_t at = 0; at < operand->bytes; at += bytes_of(1))
+        memcpy((char *)operand->image + at, filler, bytes_of(1));
+    for (int j = 0; readable && j < operand->columns; j++)
+        for (int i = 0; i < operand->rows; i++) {
+            const size_t index = operand->first + (size_t)j * (size_t)operand->ld + (size_t)i;
+            const uint64_t random = next_random(&seed);
+            if (of_doubles)
+                ((double *)operand->image)[index] = (double)((int64_t)random >> 11) * 0x1p-52;
+            else
+                ((float *)operand->image)[index] = (float)(int32_t)(random >> 32) * 0x1p-31f;
+        }
     copy_block(operand->block, operand->image, operand);
 }
 
@@ -116,8 +140,8 @@ static uint64_t hash_block(operand *operand)
 {
     uint64_t hash = 0x6a09e667f3bcc908u;
     copy_block(operand->image, operand->block, operand);
-    const uint32_t *words = (const uint32_t *)(const void *)operand->image;
-    for (size_t i = 0; i < operand->floats; i++) {
+    const uint32_t *words = operand->image;
+    for (size_t i = 0; i < operand->bytes / sizeof *words; i++) {
         hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 32;
     }
@@ -133,16 +157,22 @@ static bool is_transposed(const record_case *now, int which)
 
 static void call(const record_case *now, const operand *a, const operand *b, const operand *c)
 {
-    const float *first_a = a->block + a->first, *first_b = b->block + b->first;
-    float *first_c = c->block + c->first;
+    const bool of_doubles = record_of_doubles;
+    const float alpha = (float)now->alpha, beta = (float)now->beta;
     if (now->spelling == 'f') {
-        fortran_sgemm(now->transposes, now->transposes + 1, &now->m, &now->n, &now->k, &now->alpha, first_a,
-                      &a->ld, first_b, &b->ld, &now->beta, first_c, &c->ld, 1, 1);
+        fortran_gemm(now->transposes, now->transposes + 1, &now->m, &now->n, &now->k,
+                     of_doubles ? (const void *)&now->alpha : &alpha, first_of(a), &a->ld, first_of(b),
+                     &b->ld, of_doubles ? (const void *)&now->beta : &beta, first_of(c), &c->ld, 1, 1);
         return;
     }
-    cblas_sgemm(now->spelling == 'r' ? 101 : 102, is_transposed(now, 0) ? 112 : 111,
-                is_transposed(now, 1) ? 112 : 111, now->m, now->n, now->k, now->alpha, first_a, a->ld,
-                first_b, b->ld, now->beta, first_c, c->ld);
+    const int order = now->spelling == 'r' ? 101 : 102, of_a = is_transposed(now, 0) ? 112 : 111,
+              of_b = is_transposed(now, 1) ? 112 : 111;
+    if (of_doubles)
+        cblas_dgemm(order, of_a, of_b, now->m, now->n, now->k, now->alpha, first_of(a), a->ld, first_of(b),
+                    b->ld, now->beta, first_of(c), c->ld);
+    else
+        cblas_sgemm(order, of_a, of_b, now->m, now->n, now->k, alpha, first_of(a), a->ld, first_of(b), b->ld,
+                    beta, first_of(c), c->ld);
 }
 
 static void print_plan(void)
@@ -187,15 +217,15 @@ static const char *or_auto(const char *value)
 
 static void print_case(const record_case *now, int repetition)
 {
-    static const char *const spellings[] = {"sgemm_", "cblas", "cblas row-major"};
+    const char *const spellings[] = {record_of_doubles ? "dgemm_" : "sgemm_", "cblas", "cblas row-major"};
     printf("%s.%03d.%d | %s %s m=%d n=%d k=%d ld+%d at+%d alpha=%g beta=%g in %s route=%s kernel=%s%s%s",
            group_name, case_number, repetition,
            spellings[now->spelling == 'f'   ? 0
                      : now->spelling == 'c' ? 1
                                             : 2],
-           now->transposes, now->m, now->n, now->k, now->pad, now->skew, (double)now->alpha,
-           (double)now->beta, now->places, or_auto(now->route), or_auto(now->kernel),
-           now->precision ? " precision=" : "", now->precision ? now->precision : "");
+           now->transposes, now->m, now->n, now->k, now->pad, now->skew, now->alpha, now->beta, now->places,
+           or_auto(now->route), or_auto(now->kernel), now->precision ? " precision=" : "",
+           now->precision ? now->precision : "");
 }
 
 static uint64_t seed_of(const record_case *now)

@@ -5,9 +5,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Every row of the catalog, also those that are only ever forced. */
+/* Every row of the catalog, also those that are only ever forced; and those of doubles. */
 /* clang-format off */
-static const char *const kernels[] = {
+static const char *const kernels_of_floats[] = {
     "ladder/naive", "ladder/naive_uncoalesced", "ladder/block_global", "ladder/shared_full_k",
     "ladder/shared_window", "ladder/tile_1d", "ladder/tile_2d", "ladder/tile_2d_registers",
     "ladder/index_remap", "ladder/float4", "ladder/a_transposed", "ladder/conflict_free", "ladder/z_order",
@@ -16,9 +16,19 @@ static const char *const kernels[] = {
     "sgemm_simt_64x64_2", "sgemm_simt_128x64_2", "sgemm_simt_128x64", "sgemm_simt_128x128",
     "sgemm_simt_128x256", "sgemm_simt_64x64_4", "sgemm_simt_128x64_4", "sgemm_simt_128x128_2",
     "sgemm_simt_16x128_k", "sgemm_simt_128x16_k", "sgemm_skinny", "sgemm_bf16x6_sm80", "sgemm_fp16x3_sm90",
-    "sgemm_bf16x9_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90", "no_such_kernel",
+    "sgemm_bf16x9_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90", "no_such_kernel", NULL,
+};
+static const char *const kernels_of_doubles[] = {
+    "dgemm_naive", "dgemm_mma_32x128", "dgemm_mma_128x32", "dgemm_mma_64x64", "dgemm_mma_128x64",
+    "dgemm_mma_128x128", "naive", "no_such_kernel", NULL,
 };
 /* clang-format on */
+
+/* NULL at the end. */
+static const char *const *kernels(void)
+{
+    return record_of_doubles ? kernels_of_doubles : kernels_of_floats;
+}
 
 static const char *const transposes[] = {"NN", "NT", "TN", "TT"};
 
@@ -44,9 +54,10 @@ static void run_extents(record_case now, const extents *extents, bool simulated)
 /* Scalars, spelling and padding of the case, which are the same wherever it stands in a list. */
 static record_case with_scalars(record_case now, int index)
 {
-    static const float alphas[] = {1, -1.25f, 0.75f, -1, 2}, betas[] = {0, 1, -0.5f, 0, 1.5f, -1, 0};
-    now.alpha = alphas[(size_t)index % COUNT(alphas)];
-    now.beta = betas[(size_t)index % COUNT(betas)];
+    static const double alphas[] = {1, -1.25, 0.75, -1, 2}, betas[] = {0, 1, -0.5, 0, 1.5, -1, 0};
+    const double factor = record_of_doubles && index % 5 == 2 ? 0.1 : 1; /* no float */
+    now.alpha = factor * alphas[(size_t)index % COUNT(alphas)];
+    now.beta = factor * betas[(size_t)index % COUNT(betas)];
     now.spelling = "cfr"[index % 3];
     return now;
 }
@@ -58,8 +69,8 @@ static void kernels_resident(bool simulated)
     static const extents aligned = {64, 96, 80, 8, 8, 8}, odd = {61, 33, 75, 8, 8, 8};
     static const extents others[] = {
         {16, 200, 64, 1, 8, 16}, {300, 8, 128, 8, 1, 16}, {32, 48, 1500, 4, 4, 8}, {128, 128, 64, 8, 8, 8}};
-    for (size_t i = 0; i < COUNT(kernels); i++) {
-        record_case now = {.route = "resident", .kernel = kernels[i], .places = "DDD"};
+    for (size_t i = 0; kernels()[i]; i++) {
+        record_case now = {.route = "resident", .kernel = kernels()[i], .places = "DDD"};
         for (int t = 0; t < 4; t++) {
             now.transposes = transposes[t];
             now.pad = now.skew = 0;
@@ -80,10 +91,10 @@ static void kernels_resident(bool simulated)
 static void kernels_streamed(bool simulated)
 {
     static const extents cut[] = {{192, 224, 600, 4, 4, 1}, {500, 40, 90, 4, 4, 4}};
-    for (size_t i = 0; i < COUNT(kernels); i++)
+    for (size_t i = 0; kernels()[i]; i++)
         for (size_t j = 0; j < COUNT(cut); j++) {
             const record_case now = {.route = "streamed",
-                                     .kernel = kernels[i],
+                                     .kernel = kernels()[i],
                                      .transposes = transposes[(i + j) % 4],
                                      .places = "HHH"};
             run_extents(with_scalars(now, (int)(i + j)), &cut[j], simulated);
@@ -202,7 +213,7 @@ static void trivial(bool simulated)
     static const char *const routes[] = {"host", "streamed", "resident"};
     static const char *const where[] = {"HHH", "HHH", "DDD"};
     static const int extents[][3] = {{90, 100, 110}, {90, 100, 0}, {0, 100, 110}, {90, 0, 110}};
-    static const float betas[] = {0, 1, -2};
+    static const double betas[] = {0, 1, -2};
     for (size_t i = 0; i < COUNT(routes); i++)
         for (size_t j = 0; j < COUNT(extents); j++)
             for (size_t l = 0; l < COUNT(betas); l++)
@@ -213,7 +224,7 @@ static void trivial(bool simulated)
                                           .n = extents[j][1],
                                           .k = extents[j][2],
                                           .pad = 1,
-                                          .alpha = j == 0 ? 0.0f : 2.0f,
+                                          .alpha = j == 0 ? 0 : 2,
                                           .beta = betas[l],
                                           .places = where[i]});
 }
@@ -269,7 +280,7 @@ static void long_cuts(bool simulated)
             record_case now = {
                 .route = "streamed", .transposes = transposes[t], .places = t == 1 ? "PPP" : "HHH"};
             now = with_scalars(now, (int)i + t);
-            now.beta = t == 0 ? 0.0f : 0.5f;
+            now.beta = t == 0 ? 0 : 0.5;
             run_extents(now, &products[i], simulated);
         }
 }
@@ -299,36 +310,46 @@ static void again(bool simulated)
 #define SMALL_CHIP ONE, "SIM_MULTIPROCESSORS=4"
 
 const record_group record_groups[] = {
-    {"kernels", {ONE}, {NULL}, kernels_resident},
-    {"kernels-streamed", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=2"}, kernels_streamed},
-    {"choices", {ONE}, {NULL}, choices},
-    {"choices-small-chip", {SMALL_CHIP}, {"PRECISION=fast"}, choices},
-    {"precision", {SMALL_CHIP}, {NULL}, precisions},
-    {"precision-ieee", {SMALL_CHIP, "PRECISION=ieee"}, {NULL}, precisions},
-    {"precision-fast", {SMALL_CHIP, "PRECISION=fast"}, {NULL}, precisions},
-    {"places", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=16"}, places},
-    {"host", {ONE}, {NULL}, host},
-    {"host-blas", {ONE, "HOST_BLAS="}, {NULL}, host},
-    {"small", {ONE}, {NULL}, small},
-    {"small-blas", {ONE, "HOST_BLAS="}, {NULL}, small},
-    {"trivial", {ONE}, {NULL}, trivial},
-    {"defaults", {ONE, "COPY_THREADS=0"}, {"COPY_THREADS=0"}, cuts},
-    {"slots", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, cuts},
-    {"slots-places", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, cuts_elsewhere},
+    {"kernels", "sd", {ONE}, {NULL}, kernels_resident},
+    {"kernels-streamed", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=2"}, kernels_streamed},
+    {"choices", "sd", {ONE}, {NULL}, choices},
+    {"choices-small-chip", "sd", {SMALL_CHIP}, {"PRECISION=fast"}, choices},
+    {"precision", "s", {SMALL_CHIP}, {NULL}, precisions},
+    {"precision-ieee", "s", {SMALL_CHIP, "PRECISION=ieee"}, {NULL}, precisions},
+    {"precision-fast", "s", {SMALL_CHIP, "PRECISION=fast"}, {NULL}, precisions},
+    {"places", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=16"}, places},
+    {"host", "sd", {ONE}, {NULL}, host},
+    {"host-blas", "sd", {ONE, "HOST_BLAS="}, {NULL}, host},
+    {"small", "s", {ONE}, {NULL}, small},
+    {"small-blas", "sd", {ONE, "HOST_BLAS="}, {NULL}, small},
+    {"trivial", "sd", {ONE}, {NULL}, trivial},
+    {"defaults", "s", {ONE, "COPY_THREADS=0"}, {"COPY_THREADS=0"}, cuts},
+    {"slots", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, cuts},
+    {"slots-places", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, cuts_elsewhere},
     {"slots-one-thread",
+     "s",
      {ONE, "PINNED_MEMORY=1", "COPY_THREADS=1"},
      {"PINNED_MEMORY=8", "COPY_THREADS=1"},
      cuts},
-    {"slots-long", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, long_cuts},
-    {"memory", {ONE, "DEVICE_MEMORY=1"}, {"DEVICE_MEMORY=32"}, cuts},
+    {"slots-long", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=8"}, long_cuts},
+    {"memory", "s", {ONE, "DEVICE_MEMORY=1"}, {"DEVICE_MEMORY=32"}, cuts},
     {"memory-slots",
+     "sd",
      {ONE, "DEVICE_MEMORY=1", "PINNED_MEMORY=1"},
      {"DEVICE_MEMORY=64", "PINNED_MEMORY=16"},
      cuts},
-    {"memory-places", {ONE, "DEVICE_MEMORY=1"}, {"DEVICE_MEMORY=32"}, cuts_elsewhere},
-    {"devices", {TWO, "PINNED_MEMORY=1"}, {"DEVICES=2", "PINNED_MEMORY=8"}, cuts},
-    {"devices-memory", {TWO, "DEVICE_MEMORY=1"}, {"DEVICES=2", "DEVICE_MEMORY=32"}, cuts},
-    {"again", {ONE, "OPERAND_CACHE=1", "PINNED_MEMORY=1"}, {"OPERAND_CACHE=1", "PINNED_MEMORY=8"}, again},
-    {"again-devices", {TWO, "OPERAND_CACHE=1", "PINNED_MEMORY=1"}, {"DEVICES=2", "OPERAND_CACHE=1"}, again},
+    {"memory-places", "s", {ONE, "DEVICE_MEMORY=1"}, {"DEVICE_MEMORY=32"}, cuts_elsewhere},
+    {"devices", "s", {TWO, "PINNED_MEMORY=1"}, {"DEVICES=2", "PINNED_MEMORY=8"}, cuts},
+    {"devices-memory", "sd", {TWO, "DEVICE_MEMORY=1"}, {"DEVICES=2", "DEVICE_MEMORY=32"}, cuts},
+    {"again",
+     "sd",
+     {ONE, "OPERAND_CACHE=1", "PINNED_MEMORY=1"},
+     {"OPERAND_CACHE=1", "PINNED_MEMORY=8"},
+     again},
+    {"again-devices",
+     "s",
+     {TWO, "OPERAND_CACHE=1", "PINNED_MEMORY=1"},
+     {"DEVICES=2", "OPERAND_CACHE=1"},
+     again},
 };
 const size_t record_group_count = COUNT(record_groups);

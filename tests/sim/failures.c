@@ -3,11 +3,13 @@
  * more is said than one warning.
  *
  * Each n has a process of its own, because a lost device stays lost. The argument says how operations fail:
- * memory, unsupported, lost, fault or half (device_sim.h).
+ * memory, unsupported, lost, fault or half (device_sim.h). A second one, cuts or double, picks other
+ * products.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/conformance/spellings.h"
 #include "tests/matrix.h"
 #include "tests/sim/device_sim.h"
 
@@ -23,14 +25,12 @@
 #define MAX_THREADS 16
 #define MOST_OUTPUT 4096
 
-void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
-                 int);
-
 typedef struct scenario {
+    tb_element element;
     int m, n, k;
     bool transposed; /* A and B */
-    float beta;
-    int threads;
+    double beta;
+    int threads;               /* in a crowd every other one multiplies doubles */
     tb_memory memory;          /* of A, B and C */
     bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
     const char *device_memory; /* the option; NULL: its default */
@@ -56,9 +56,9 @@ static long stride = 1;
 static report *shared;
 static uint64_t seed;
 
-static float *place(const matrix *matrix, tb_memory memory)
+static void *place(const matrix *matrix, tb_memory memory)
 {
-    float *block = arena_allocate(memory, matrix->bytes);
+    void *block = arena_allocate(memory, matrix->bytes);
     arena_copy(block, matrix->block, matrix->bytes);
     return block;
 }
@@ -66,11 +66,14 @@ static float *place(const matrix *matrix, tb_memory memory)
 static bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
 {
     check_random random = {.state = seed + number};
-    product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5f, .beta = scenario->beta};
+    const tb_element element = scenario->threads > 1 && number % 2 == 1 ? TB_FP64 : scenario->element;
+    product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5, .beta = scenario->beta};
     p.transpose_a = p.transpose_b = scenario->transposed;
-    p.a = scenario->transposed ? matrix_make(p.k, p.m, p.k + 3, 1) : matrix_make(p.m, p.k, p.m + 3, 1);
-    p.b = scenario->transposed ? matrix_make(p.n, p.k, p.n, 0) : matrix_make(p.k, p.n, p.k, 0);
-    p.c = matrix_make(p.m, p.n, p.m + 1, 2);
+    p.a = scenario->transposed ? matrix_make_of(element, p.k, p.m, p.k + 3, 1)
+                               : matrix_make_of(element, p.m, p.k, p.m + 3, 1);
+    p.b = scenario->transposed ? matrix_make_of(element, p.n, p.k, p.n, 0)
+                               : matrix_make_of(element, p.k, p.n, p.k, 0);
+    p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
     matrix_fill(&p.a, MATRIX_UNIFORM, &random);
     matrix_fill(&p.b, MATRIX_UNIFORM, &random);
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
@@ -78,17 +81,28 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
                                                        : scenario->memory;
-    float *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
-          *c = place(&p.c, memory_of_c);
+    void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
+         *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    cblas_sgemm(102, transposition, transposition, scenario->m, scenario->n, scenario->k, (float)p.alpha,
-                a + p.a.first, (int)p.a.ld, b + p.b.first, (int)p.b.ld, (float)p.beta, c + p.c.first,
-                (int)p.c.ld);
+    const gemm_arguments arguments = {.transpose_a = transposition,
+                                      .transpose_b = transposition,
+                                      .m = p.m,
+                                      .n = p.n,
+                                      .k = p.k,
+                                      .lda = p.a.ld,
+                                      .ldb = p.b.ld,
+                                      .ldc = p.c.ld,
+                                      .alpha = p.alpha,
+                                      .beta = p.beta,
+                                      .a = matrix_start_in(&p.a, a),
+                                      .b = matrix_start_in(&p.b, b),
+                                      .c = matrix_start_in(&p.c, c)};
+    call_gemm(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
     bool right = product_holds(&p, &result, wrong, size);
 
-    float *blocks[] = {a, b, c};
+    void *blocks[] = {a, b, c};
     for (int i = 0; i < 3; i++)
         arena_release(i < 2 ? scenario->memory : memory_of_c, blocks[i]);
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};
@@ -147,7 +161,8 @@ static void run_process(const scenario *scenario, const char *script, report *re
     }
     if (scenario->device_memory != NULL)
         tileblas_set_option("DEVICE_MEMORY", scenario->device_memory);
-    const char *kernel = scenario->memory == TB_MEMORY_DEVICE ? "padded" : "auto";
+    const bool pads = scenario->memory == TB_MEMORY_DEVICE && scenario->element == TB_FP32;
+    const char *kernel = pads ? "padded" : "auto";
     tileblas_set_option("KERNEL", scenario->kernel != NULL ? scenario->kernel : kernel);
     multiply_at_once(scenario, report);
     report->launches = sim_operations("launch");
@@ -155,8 +170,13 @@ static void run_process(const scenario *scenario, const char *script, report *re
     /* A device that cannot be opened is no loss. */
     report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
     sim_set("FAIL", "");
-    const struct scenario later = {
-        .m = 65, .n = 33, .k = 20, .beta = -2, .threads = scenario->threads, .memory = scenario->memory};
+    const struct scenario later = {.element = scenario->element,
+                                   .m = 65,
+                                   .n = 33,
+                                   .k = 20,
+                                   .beta = -2,
+                                   .threads = scenario->threads,
+                                   .memory = scenario->memory};
     for (int call = 0; call < LATER_CALLS; call++) {
         multiply_at_once(&later, report);
         report->usage[call] = sim_get_usage();
@@ -189,8 +209,8 @@ static report run_scenario(const scenario *scenario, const char *script)
     CHECK(end != NULL || !loses || !shared->used || shared->failures == 0, "%s: nothing was said", script);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS && shared->finished,
           "%s: the process ended with status %d and said:\n%s", script, status, text);
-    CHECK(shared->right, "%s, beta %g, m=%d n=%d k=%d, %d threads: %s", script, (double)scenario->beta,
-          scenario->m, scenario->n, scenario->k, scenario->threads, shared->wrong);
+    CHECK(shared->right, "%s, beta %g, m=%d n=%d k=%d, %d threads: %s", script, scenario->beta, scenario->m,
+          scenario->n, scenario->k, scenario->threads, shared->wrong);
     return *shared;
 }
 
@@ -231,7 +251,7 @@ static void fail_everywhere(const scenario *scenario, const char *operation, con
 /* Operations of many calls at once fail; which of them is left to chance. */
 static void fail_in_a_crowd(const char *failure)
 {
-    const scenario crowd = {.m = 90, .n = 70, .k = 50, .beta = 0.5f, .threads = MAX_THREADS};
+    const scenario crowd = {.m = 90, .n = 70, .k = 50, .beta = 0.5, .threads = MAX_THREADS};
     static const long numbers[] = {1, 4, 20, 60, 100};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         char script[64];
@@ -349,12 +369,52 @@ static void run_in_parts(void)
     CHECK(report.failures == 2, "%ld failures", report.failures);
 }
 
+/* Elements of 8 bytes, wherever bytes are counted: slots, blocks on the device, bands, devices' shares,
+ * memory that a device writes in place, k in parts. */
+static void fail_in_doubles(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.m = 65, .n = 33, .k = 20, .beta = -2},
+        {.m = 150, .n = 250, .k = 300, .beta = -2, .device_memory = "1", .pinned_memory = "1"},
+        {.m = 700, .n = 40, .k = 60, .beta = 0, .transposed = true, .pinned_memory = "1", .launches = 2},
+        {.m = 60, .n = 130, .k = 40, .beta = -2, .devices = "3"},
+        {.m = 90, .n = 70, .k = 50, .beta = -2, .managed_c = true},
+        {.m = 33,
+         .n = 40,
+         .k = 3000,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 2},
+        {.m = 33,
+         .n = 40,
+         .k = 3000,
+         .beta = -2,
+         .memory = TB_MEMORY_DEVICE,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 2},
+    };
+    const bool loses = strcmp(failure, "lost") == 0;
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.element = TB_FP64;
+        scenario.threads = 1;
+        /* What lies on a device that is gone is beyond help. */
+        if (scenario.memory != TB_MEMORY_DEVICE)
+            fail_everywhere(&scenario, "any", failure);
+        else if (!loses)
+            fail_everywhere(&scenario, "launch", failure);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
     /* More columns than the streamed route returns at a time. */
     const scenario panels = {.m = 800, .n = 800, .k = 2, .beta = -2, .threads = 1};
-    static const float betas[] = {0, 1, -2};
+    static const double betas[] = {0, 1, -2};
 
     const char *wanted_stride = getenv("TILEBLAS_TEST_STRIDE");
     if (wanted_stride != NULL && atol(wanted_stride) > 0)
@@ -363,6 +423,10 @@ int main(int count, char **arguments)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count > 2 && strcmp(arguments[2], "cuts") == 0) {
         fail_in_cuts(failure);
+        return check_result();
+    }
+    if (count > 2 && strcmp(arguments[2], "double") == 0) {
+        fail_in_doubles(failure);
         return check_result();
     }
     if (strcmp(failure, "half") == 0) {

@@ -13,40 +13,48 @@
 #include <stdlib.h>
 
 /* What C holds before a product, and what a test fills it with afterwards. */
-#define KNOWN_BEFORE 3.0f
-#define KNOWN_FILLED (-77.0f)
+#define KNOWN_BEFORE 3.0
+#define KNOWN_FILLED (-77.0)
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
+void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double,
+                 double *, int);
 
 typedef struct known_product {
     int m, n, k;
-    float factor; /* of A's elements: another one gives other data in the same place */
-    float beta;
+    double factor; /* of A's elements: another one gives other data in the same place */
+    double beta;
     tb_memory memory; /* where all three lie */
-    float *a, *b, *c;
+    bool of_doubles;  /* not of floats */
+    void *a, *b, *c;
 } known_product;
 
-static inline float *known_floats(int floats)
+static inline size_t known_bytes(const known_product *p, int elements)
 {
-    float *block = calloc((size_t)floats, sizeof(float));
+    return (size_t)elements * (p->of_doubles ? sizeof(double) : sizeof(float));
+}
+
+static inline void *known_host_block(size_t bytes)
+{
+    void *block = calloc(bytes, 1);
     if (!block)
         abort();
     return block;
 }
 
-static inline float *known_allocate(tb_memory memory, int floats)
+static inline void *known_allocate(const known_product *p, int elements)
 {
-    const size_t bytes = (size_t)floats * sizeof(float);
-    if (memory == TB_MEMORY_HOST)
-        return known_floats(floats);
-    float *block = sim_allocate(memory, 0, bytes);
+    const size_t bytes = known_bytes(p, elements);
+    if (p->memory == TB_MEMORY_HOST)
+        return known_host_block(bytes);
+    void *block = sim_allocate(p->memory, 0, bytes);
     if (!block)
         abort();
     return block;
 }
 
-static inline void known_release(tb_memory memory, float *block)
+static inline void known_release(tb_memory memory, void *block)
 {
     if (memory == TB_MEMORY_HOST)
         free(block);
@@ -54,53 +62,79 @@ static inline void known_release(tb_memory memory, float *block)
         sim_release(block);
 }
 
-/* The host's view of what lies anywhere. */
-static inline float *known_fetch(const float *block, int floats)
+static inline double known_number(const known_product *p, const void *block, int index)
 {
-    float *copy = known_floats(floats);
-    sim_copy(copy, block, (size_t)floats * sizeof(float));
+    return p->of_doubles ? ((const double *)block)[index] : (double)((const float *)block)[index];
+}
+
+static inline void known_set(const known_product *p, void *block, int index, double number)
+{
+    if (p->of_doubles)
+        ((double *)block)[index] = number;
+    else
+        ((float *)block)[index] = (float)number;
+}
+
+/* The host's view of C, wherever that lies. */
+static inline void *known_fetch_c(const known_product *p)
+{
+    const size_t bytes = known_bytes(p, p->m * p->n);
+    void *copy = known_host_block(bytes);
+    sim_copy(copy, p->c, bytes);
     return copy;
+}
+
+/* Puts the host's view of so many elements in their place, and frees it. */
+static inline void known_put(const known_product *p, void *place, void *view, int elements)
+{
+    sim_copy(place, view, known_bytes(p, elements));
+    free(view);
 }
 
 static inline void known_fill_a(const known_product *p)
 {
-    float *a = known_floats(p->m * p->k);
+    void *a = known_host_block(known_bytes(p, p->m * p->k));
     for (int l = 0; l < p->k; l++)
         for (int i = 0; i < p->m; i++)
-            a[i + l * p->m] = p->factor * (float)((i % 7 + 1) * (l % 3 + 1));
-    sim_copy(p->a, a, (size_t)(p->m * p->k) * sizeof(float));
-    free(a);
+            known_set(p, a, i + l * p->m, p->factor * ((i % 7 + 1) * (l % 3 + 1)));
+    known_put(p, p->a, a, p->m * p->k);
 }
 
 static inline void known_fill_b(const known_product *p)
 {
-    float *b = known_floats(p->k * p->n);
+    void *b = known_host_block(known_bytes(p, p->k * p->n));
     for (int j = 0; j < p->n; j++)
         for (int l = 0; l < p->k; l++)
-            b[l + j * p->k] = (float)((j % 5 + 1) * (l % 2 + 1));
-    sim_copy(p->b, b, (size_t)(p->k * p->n) * sizeof(float));
-    free(b);
+            known_set(p, b, l + j * p->k, (j % 5 + 1) * (l % 2 + 1));
+    known_put(p, p->b, b, p->k * p->n);
 }
 
-static inline void known_fill_c(const known_product *p, float value)
+static inline void known_fill_c(const known_product *p, double value)
 {
-    float *c = known_floats(p->m * p->n);
+    void *c = known_host_block(known_bytes(p, p->m * p->n));
     for (int i = 0; i < p->m * p->n; i++)
-        c[i] = value;
-    sim_copy(p->c, c, (size_t)(p->m * p->n) * sizeof(float));
-    free(c);
+        known_set(p, c, i, value);
+    known_put(p, p->c, c, p->m * p->n);
 }
 
-static inline known_product known_make(int m, int n, int k, float beta, float factor, tb_memory memory)
+static inline known_product known_make_of(bool of_doubles, int m, int n, int k, double beta, double factor,
+                                          tb_memory memory)
 {
-    known_product p = {.m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory};
-    p.a = known_allocate(memory, m * k);
-    p.b = known_allocate(memory, k * n);
-    p.c = known_allocate(memory, m * n);
+    known_product p = {
+        .m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory, .of_doubles = of_doubles};
+    p.a = known_allocate(&p, m * k);
+    p.b = known_allocate(&p, k * n);
+    p.c = known_allocate(&p, m * n);
     known_fill_a(&p);
     known_fill_b(&p);
     known_fill_c(&p, KNOWN_BEFORE);
     return p;
+}
+
+/* Of floats, as most tests' are. */
+static inline known_product known_make(int m, int n, int k, double beta, double factor, tb_memory memory)
+{
+    return known_make_of(false, m, n, k, beta, factor, memory);
 }
 
 static inline void known_free(known_product *p)
@@ -110,40 +144,44 @@ static inline void known_free(known_product *p)
     known_release(p->memory, p->c);
 }
 
-/* One call site: the BLAS behind it is looked for once. */
+/* One call site of either element: the BLAS behind it is looked for once. */
 static __attribute__((noinline)) void known_multiply(const known_product *p)
 {
-    cblas_sgemm(102, 111, 111, p->m, p->n, p->k, 1, p->a, p->m, p->b, p->k, p->beta, p->c, p->m);
+    if (p->of_doubles)
+        cblas_dgemm(102, 111, 111, p->m, p->n, p->k, 1, p->a, p->m, p->b, p->k, p->beta, p->c, p->m);
+    else
+        cblas_sgemm(102, 111, 111, p->m, p->n, p->k, 1, p->a, p->m, p->b, p->k, (float)p->beta, p->c, p->m);
 }
 
 /* Elements of C that are something else than the product says, C having held KNOWN_BEFORE. */
 static inline int known_errors(const known_product *p)
 {
-    float *c = known_fetch(p->c, p->m * p->n), sum = 0;
+    void *c = known_fetch_c(p);
+    double sum = 0;
     int errors = 0;
     for (int l = 0; l < p->k; l++)
-        sum += (float)((l % 3 + 1) * (l % 2 + 1));
+        sum += (l % 3 + 1) * (l % 2 + 1);
     for (int j = 0; j < p->n; j++)
         for (int i = 0; i < p->m; i++)
-            errors += c[i + j * p->m] !=
-                      p->factor * (float)((i % 7 + 1) * (j % 5 + 1)) * sum + p->beta * KNOWN_BEFORE;
+            errors += known_number(p, c, i + j * p->m) !=
+                      p->factor * ((i % 7 + 1) * (j % 5 + 1)) * sum + p->beta * KNOWN_BEFORE;
     free(c);
     return errors;
 }
 
 /* Elements of C that are something else than the value. */
-static inline int known_differ(const known_product *p, float value)
+static inline int known_differ(const known_product *p, double value)
 {
-    float *c = known_fetch(p->c, p->m * p->n);
+    void *c = known_fetch_c(p);
     int others = 0;
     for (int i = 0; i < p->m * p->n; i++)
-        others += c[i] != value;
+        others += known_number(p, c, i) != value;
     free(c);
     return others;
 }
 
 /* One product from beginning to end; elements that are wrong. */
-static inline int known_multiply_once(int m, int n, int k, float beta, float factor, tb_memory memory)
+static inline int known_multiply_once(int m, int n, int k, double beta, double factor, tb_memory memory)
 {
     known_product p = known_make(m, n, k, beta, factor, memory);
     known_multiply(&p);

@@ -48,10 +48,10 @@ static known_product draw_product(check_random *random)
     const tb_memory memory = kind < 3                   ? TB_MEMORY_HOST
                              : kind < 5 || loses_device ? TB_MEMORY_PINNED
                                                         : TB_MEMORY_DEVICE;
-    return known_make((int)check_between(random, 1, most[shape].m),
-                      (int)check_between(random, 1, most[shape].n),
-                      (int)check_between(random, 1, most[shape].k), (float)check_between(random, 0, 2),
-                      (float)check_between(random, 1, 9), memory);
+    return known_make_of(check_between(random, 0, 1), (int)check_between(random, 1, most[shape].m),
+                         (int)check_between(random, 1, most[shape].n),
+                         (int)check_between(random, 1, most[shape].k), (double)check_between(random, 0, 2),
+                         (double)check_between(random, 1, 9), memory);
 }
 
 static void check_product(const known_product *p, const char *after)
@@ -60,8 +60,8 @@ static void check_product(const known_product *p, const char *after)
     if (p->memory == TB_MEMORY_DEVICE && known_differ(p, KNOWN_BEFORE) == 0)
         return;
     const int errors = known_errors(p);
-    CHECK(errors == 0, "%s, %d x %d x %d, memory %d, beta %g: %d elements are wrong", after, p->m, p->n, p->k,
-          (int)p->memory, (double)p->beta, errors);
+    CHECK(errors == 0, "%s, %s, %d x %d x %d, memory %d, beta %g: %d elements are wrong", after,
+          p->of_doubles ? "doubles" : "floats", p->m, p->n, p->k, (int)p->memory, p->beta, errors);
 }
 
 static void multiply(const known_product *p, const char *after)
@@ -75,7 +75,7 @@ static void multiply(const known_product *p, const char *after)
 static void change(known_product *p, check_random *random)
 {
     if (check_between(random, 0, 1)) {
-        p->factor = (float)check_between(random, 1, 9);
+        p->factor = (double)check_between(random, 1, 9);
         known_fill_a(p);
         return;
     }
@@ -89,7 +89,7 @@ static void change_option(check_random *random)
 {
     static const char *const options[][5] = {
         {"ROUTE", "auto", "streamed", "streamed", "host"},
-        {"KERNEL", "auto", "auto", "naive", "tiled"},
+        {"KERNEL", "auto", "dgemm_mma_64x64", "naive", "tiled"},
         {"PRECISION", "fp32", "ieee", "fp32", "ieee"},
         {"START", "background", "wait", "wait", "background"},
         {"DEVICES", "0", "1", "2", "3"},

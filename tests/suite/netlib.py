@@ -1,4 +1,4 @@
-"""Netlib's testers of single-precision BLAS and LAPACK, as Debian's libblas-test and liblapack-test bring them.
+"""Netlib's testers of BLAS and LAPACK with real numbers, as Debian's libblas-test and liblapack-test bring them.
 
 They are linked with libblas.so.3, liblapack.so.3 and libtmglib.so.3. Which libraries the first two names mean is said
 here, by links in a folder on the library path, so that nothing depends on what this machine has chosen. LAPACK is
@@ -69,11 +69,12 @@ def make_libraries(route, work):
 class Tester:
     """A program that reads what to test from an input file, which is Netlib's unless it lies beside this file.
 
-    `replaced` are lines of it that read otherwise, by their numbers.
+    `calls` are lower bounds of the calls that a run makes, by routine. `replaced` are lines of the input that read
+    otherwise, by their numbers. In files that lie here a ? stands for the letter of the element, S or D.
     """
 
-    def __init__(self, program, inputs, calls, output=None, needs_reference=False, replaced=None, part=None):
-        self.program, self.inputs, self.calls, self.output = program, inputs, calls, output
+    def __init__(self, letter, program, inputs, calls, output=None, needs_reference=False, replaced=None, part=None):
+        self.letter, self.program, self.inputs, self.calls, self.output = letter, program, inputs, calls, output
         self.replaced, self.part = replaced or {}, part
         self.needs_reference = needs_reference  # for a variable in it that tells how cblas_xerbla is to count
 
@@ -99,7 +100,7 @@ class Tester:
             if not os.path.exists(path):
                 path = os.path.join(os.path.dirname(program), name)
             with open(path, encoding="ascii") as file:
-                lines = file.read().splitlines()
+                lines = file.read().replace("?", self.letter.upper()).splitlines()
             for number, line in self.replaced.items():
                 lines[number - 1] = line
             done = subprocess.run([program], input="\n".join(lines) + "\n", cwd=folder, env=environment, text=True,
@@ -113,14 +114,26 @@ class Tester:
         return parse(text)
 
 
-# The number is a lower bound of the calls of SGEMM that a run makes. Of the linear equations a part has one size of blocks,
-# and with it every path and half of the calls.
-LINEAR_PART = Tester("lapack/xlintsts", ["stest.in"], 75000,
-                     replaced={8: "1  Number of values of NB", 9: "20  Values of NB", 10: "0  Values of NX"})
-SUITES = {
-    "blas3": Tester("blas/xblat3s", ["sblat3.in"], 10000, output="sblat3.out"),
-    "cblas3": Tester("blas/xscblat3", ["sin3"], 20000, needs_reference=True),
-    "lapack_linear": Tester("lapack/xlintsts", ["stest.in"], 140000, part=LINEAR_PART),
-    "lapack_packed": Tester("lapack/xlintstrfs", ["stest_rfp.in"], 5000),
-    "lapack_eigen": Tester("lapack/xeigtsts", ["sep.in", "gqr.in", "gsv.in", "lse.in"], 30000),
-}
+# Of the linear equations a part has one size of blocks, and smaller matrices of the same kinds: with them every path, and a
+# quarter of the calls.
+LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: "8  Values of NB", 10: "0  Values of NX"}
+
+
+def testers(letter):
+    """Rows of the table for an element."""
+    gemm = letter + "gemm"
+    linear = "lapack/xlintst" + letter, ["linear.in"]
+    linear_part = Tester(letter, *linear, {gemm: 35000}, replaced=LINEAR_PART)
+    return {
+        "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], {gemm: 10000}, output=f"{letter}blat3.out"),
+        "cblas3": Tester(letter, f"blas/x{letter}cblat3", [f"{letter}in3"], {gemm: 20000}, needs_reference=True),
+        "lapack_linear": Tester(letter, *linear, {gemm: 140000}, part=linear_part),
+        "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"], {gemm: 5000}),
+        "lapack_eigen": Tester(letter, f"lapack/xeigtst{letter}", ["sep.in", "gqr.in", "gsv.in", "lse.in"], {gemm: 30000}),
+    }
+
+
+SUITES = {f"{name}_{element}": tester for letter, element in (("s", "float32"), ("d", "float64"))
+          for name, tester in testers(letter).items()}
+# Solvers that factorize in single precision, and refine the solution in double.
+SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"], {"sgemm": 15000, "dgemm": 9000})

@@ -54,14 +54,16 @@ def parse(report):
 
 
 # Left out are tests that need gigabytes, and classes that take seconds and call LAPACK alone, inside OpenBLAS. A part has the
-# classes some of whose tests call SGEMM.
+# classes some of whose tests call SGEMM; all of these call DGEMM as well.
 SCIPY = [f"scipy.linalg.tests.test_{name}" for name in ("basic", "batch", "blas", "decomp_polar")]
-SCIPY_PART = Package(SCIPY, 8000, select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite",
-                                          "polar"])
+SCIPY_DOUBLE = [f"scipy.linalg.tests.test_{name}"
+                for name in ("cython_blas", "decomp_update", "interpolative", "matfuncs", "procrustes", "solvers")]
+SCIPY_PART = Package(SCIPY, {"sgemm": 8000, "dgemm": 30000},
+                     select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite", "polar"])
 SUITES = {
     "numpy": Package(["numpy.linalg.tests.test_linalg"] +
                      [f"numpy._core.tests.test_multiarray::Test{name}"
                       for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")],
-                     25000, deselect=["huge", "TestCond", "TestDet", "TestEigvals"]),
-    "scipy": Package(SCIPY, 8000, part=SCIPY_PART),
+                     {"sgemm": 25000, "dgemm": 80000}, deselect=["huge", "TestCond", "TestDet", "TestEigvals"]),
+    "scipy": Package(SCIPY + SCIPY_DOUBLE, {"sgemm": 10000, "dgemm": 80000}, part=SCIPY_PART),
 }

@@ -20,7 +20,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import namedtuple
+from collections import Counter, defaultdict, namedtuple
 
 SKIPPED = 77  # what CTest is told to take for "cannot run here"
 
@@ -55,13 +55,14 @@ def require_gpu(environment):
 
 
 def counted_calls(statistics):
-    """Calls by route, over all processes of the suite."""
-    calls = {"host": 0, "resident": 0, "streamed": 0}
+    """Calls by route and routine, over all processes of the suite."""
+    calls = defaultdict(Counter)
     if os.path.exists(statistics):
         with open(statistics, encoding="utf-8") as lines:
             for event in map(json.loads, lines):
-                for route in calls if event["event"] == "exit" else ():
-                    calls[route] += event["routes"][route]["calls"]
+                for routine, routes in event.get("routines", {}).items():
+                    for route, tally in routes.items():
+                        calls[route][routine] += tally["calls"]
     return calls
 
 
@@ -135,13 +136,15 @@ def main():
         yardstick = {test: Outcome(*outcome) for test, outcome in json.load(file).items()}
     complaints = compare(outcomes, yardstick)
     expected = "streamed" if route in ("streamed", "gpu") else "host"
-    if calls[expected] < suite.calls:
-        complaints.append(f"only {calls[expected]} calls took the {expected} route, not the {suite.calls} expected")
-    strangers = sum(calls.values()) - calls[expected]
-    if strangers:
-        complaints.append(f"{strangers} calls took another route than {expected}")
+    for routine, least in suite.calls.items():
+        if calls[expected][routine] < least:
+            complaints.append(f"only {calls[expected][routine]} calls of {routine} took the {expected} route, not the {least} "
+                              "expected")
+    for stranger in calls.keys() - {expected}:
+        complaints.append(f"{sum(calls[stranger].values())} calls took the {stranger} route")
     print("\n".join(complaints))
-    print(f"{name}, {route}: {totals(outcomes)}; {calls[expected]} calls of SGEMM on the {expected} route")
+    counted = ", ".join(f"{count} calls of {routine}" for routine, count in sorted(calls[expected].items()))
+    print(f"{name}, {route}: {totals(outcomes)}; {counted} on the {expected} route")
     return 1 if complaints else 0
 
 
