@@ -41,7 +41,8 @@ int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_argu
                      tb_product *product);
 int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product);
 
-/* SYRK of real matrices. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10. */
+/* SYRK of real matrices. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10.
+ * (The reference calls Uplo the third argument where the layout is row-major. Here it is the second.) */
 int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
                        tb_product *product);
 int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product);

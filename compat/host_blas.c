@@ -194,17 +194,6 @@ static bool search_library(const char *name, const question *question, tb_host_b
     return false;
 }
 
-/* The library that the user has chosen comes first. The caller's own BLAS tells no more than how wide integers are;
- * where there is none, and a plain name, the chosen library is believed. */
-static bool search_chosen(const char *chosen, const question *question, tb_host_blas *host)
-{
-    if (search_library(chosen, question, host))
-        return true;
-    tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", tb_spelling_rows[question->spelling].symbol,
-                 chosen);
-    return false;
-}
-
 static bool search_well_known(question question, tb_host_blas *host)
 {
     question.bits = presumed_bits(question.bits);
@@ -232,7 +221,9 @@ static bool is_nested(const question *question)
     return false;
 }
 
-static tb_host_blas search_one(tb_spelling spelling, const void *call_site)
+/* The library that the user has chosen comes first. The caller's own BLAS tells no more than how wide integers are;
+ * where there is none, and a plain name, the chosen library is believed. */
+static tb_host_blas search_one(tb_spelling spelling, const void *call_site, bool *chosen_lacks_it)
 {
     tb_host_blas found = {.spelling = spelling}, chosen_host = {.spelling = spelling};
     const int own_bits = tb_spelling_rows[spelling].integer_bits;
@@ -242,7 +233,8 @@ static tb_host_blas search_one(tb_spelling spelling, const void *call_site)
     const char *chosen = tb_option_text(TB_OPTION_HOST_BLAS);
     if (has_own)
         question.bits = found.integer_bits;
-    if (*chosen && search_chosen(chosen, &question, &chosen_host))
+    *chosen_lacks_it = *chosen && !search_library(chosen, &question, &chosen_host);
+    if (*chosen && !*chosen_lacks_it)
         found = chosen_host;
     else if (!has_own && (*chosen || !search_well_known(question, &found)))
         found.integer_bits = presumed_bits(question.bits);
@@ -303,11 +295,14 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
 
 static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
 {
-    tb_host_blas found = search_one(spelling, call_site);
+    bool lacks_it, lacks_gemm = true;
+    tb_host_blas found = search_one(spelling, call_site, &lacks_it), gemm = {.nested = true};
     const tb_spelling of_gemm = spelling_of_gemm(spelling);
-    if (of_gemm == spelling || found.nested)
-        return found;
-    const tb_host_blas gemm = search_one(of_gemm, call_site);
+    if (of_gemm != spelling && !found.nested)
+        gemm = search_one(of_gemm, call_site, &lacks_gemm);
+    if (lacks_it && lacks_gemm)
+        tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", tb_spelling_rows[spelling].symbol,
+                     tb_option_text(TB_OPTION_HOST_BLAS));
     const bool fits = !found.address || gemm.integer_bits == found.integer_bits;
     const tb_host_blas *kept = gemm.address && !gemm.nested && fits ? keep_host(&gemm) : NULL;
     if (!kept || !kept->address)

@@ -1,5 +1,6 @@
 /* Regular calls become the canonical product, and an irregular argument gets the number that Netlib's BLAS
- * gives it: the first one in Netlib's order, mapped back to the caller's own for row-major calls.
+ * gives it: the first one in Netlib's order, mapped back to the caller's own for row-major calls, also where Netlib
+ * mistakes it (arguments.h).
  */
 #include "compat/arguments.h"
 #include "tests/check.h"
