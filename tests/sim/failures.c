@@ -84,7 +84,7 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    const gemm_arguments arguments = {.transpose_a = transposition,
+    const call_arguments arguments = {.transpose_a = transposition,
                                       .transpose_b = transposition,
                                       .m = p.m,
                                       .n = p.n,
@@ -97,7 +97,7 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
                                       .a = matrix_start_in(&p.a, a),
                                       .b = matrix_start_in(&p.b, b),
                                       .c = matrix_start_in(&p.c, c)};
-    call_gemm(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments);
+    call_routine(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
     bool right = product_holds(&p, &result, wrong, size);
