@@ -323,8 +323,10 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     free(a);
     free(b);
     /* k terms of variance 1 add up to less than 3 sqrt(k), as a rule, with a rounding error of half an ulp each:
-     * sqrt(k) of those. */
-    return largest / (3 * (double)product->first.k * tb_element_rows[element].roundoff);
+     * sqrt(k) of those. Squares, which a rank-k update has on its diagonal, add up to k. */
+    const double k = (double)product->first.k;
+    const double sum = tb_has_one_operand(&product->first) ? fmax(k, 3 * sqrt(k)) : 3 * sqrt(k);
+    return largest / (sum * sqrt(k) * tb_element_rows[element].roundoff);
 }
 
 /* Seconds per launch of so many in a row. */

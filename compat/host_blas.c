@@ -48,12 +48,19 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_routine_rows[routine].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
 }
 
-/* By GEMM where the host lacks the routine, or only a part of the product is wanted. */
+/* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
+ * dimensions for irregular ones. */
+static bool is_better_as_gemm(const tb_host_blas *host, const tb_product *product)
+{
+    return host->gemm && tb_routine_rows[product->routine].class == TB_CLASS_TRIANGLE;
+}
+
+/* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
 static bool call_host(const tb_host *host, const tb_product *product)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;
     tb_routine routine = product->routine;
-    if (!called->address || !is_of_routine(product)) {
+    if (!called->address || !is_of_routine(product) || is_better_as_gemm(called, product)) {
         called = called->gemm;
         routine = gemm_of(routine);
         if (!called || product->mask != TB_FULL)

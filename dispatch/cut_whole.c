@@ -280,6 +280,15 @@ static tb_tiling cut_growing(const tb_product *product, const tb_budget *budget,
     return tiling;
 }
 
+/* Whether the link itself would read pieces of columns that are far apart and short. */
+static bool reads_short_rows(const tb_product *product, const tb_budget *budget, const tb_tiling *growing)
+{
+    const bool a_is_short = budget->passages[TB_A] == TB_STRAIGHT && !product->a.transposed;
+    const bool b_is_short = budget->passages[TB_B] == TB_STRAIGHT && product->b.transposed;
+    return (a_is_short || b_is_short) &&
+           growing->next_n < budget->slot_bytes / FAR_SLOT_ROWS / element_bytes(product);
+}
+
 /* Where all of a triangle's C is to go back, before all of A has come. */
 static void grow_if_faster(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
@@ -290,6 +299,8 @@ static void grow_if_faster(const tb_product *product, const tb_budget *budget, t
     double best = WORTH_MORE * tb_steps_seconds(product, tiling, budget, known);
     for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
         const tb_tiling growing = cut_growing(product, budget, growths[i]);
+        if (reads_short_rows(product, budget, &growing))
+            continue;
         const double seconds = tb_steps_seconds(product, &growing, budget, known);
         if (seconds >= best || !tb_tiling_fits(budget, product, &growing))
             continue;

@@ -53,27 +53,27 @@ def hartree_fock(name, method, integrals):
     return method
 
 
+def pairs_of_orbitals(integrals, coefficients, occupied):
+    """(ia|jb) of occupied orbitals i, j and others a, b."""
+    for orbitals in (occupied, ~occupied, occupied, ~occupied):  # each for the first index, which goes to the end
+        integrals = np.einsum("pqrs,pi->qrsi", integrals, coefficients[:, orbitals])
+    return integrals
+
+
 def perturbation(method, integrals):
     """The energy of pairs of electrons that leave the orbitals i and j for a and b."""
-    pairs = integrals
-    for _ in range(4):  # each turns the first index into one of orbitals, and puts it last
-        pairs = np.einsum("pqrs,pi->qrsi", pairs, method.mo_coeff)
-    inside = method.mo_occ > 0
-    pairs = pairs[inside][:, ~inside][:, :, inside][:, :, :, ~inside]
-    levels = method.mo_energy
-    i, j = levels[inside][:, None, None, None], levels[inside][None, None, :, None]
-    a, b = levels[~inside][None, :, None, None], levels[~inside][None, None, None, :]
-    terms = pairs * (2 * pairs - pairs.swapaxes(1, 3)) / (i + j - a - b)
-    # Each of a pair's integrals has sums of n terms in each of the four steps, of sizes that the orbitals' are at most.
-    n = molecule.nao
-    sizes = abs(integrals)
-    for _ in range(4):
-        sizes = np.einsum("pqrs,pi->qrsi", sizes, abs(method.mo_coeff))
-    sizes = sizes[inside][:, ~inside][:, :, inside][:, :, :, ~inside]
-    size = np.sum(sizes * (2 * abs(pairs) + abs(pairs.swapaxes(1, 3))) / abs(i + j - a - b))
+    coefficients, occupied = method.mo_coeff, method.mo_occ > 0
+    below, above = method.mo_energy[occupied], method.mo_energy[~occupied]
+    levels = below[:, None, None, None] - above[:, None, None] + below[:, None] - above
+    pairs = pairs_of_orbitals(integrals, coefficients, occupied)
+    terms = pairs * (2 * pairs - pairs.swapaxes(1, 3)) / levels
+
+    # A pair goes through four sums of n terms, and comes twice in a term.
+    sizes = pairs_of_orbitals(abs(integrals), abs(coefficients), occupied)
+    size = np.sum(sizes * (2 * abs(pairs) + abs(pairs.swapaxes(1, 3))) / abs(levels))
+    bound = 4 * summation_error(4 * molecule.nao + terms.size, np.float64) * size
     energy = mp.MP2(method).kernel()[0]
-    note("MP2", method.e_tot + energy, method.e_tot + np.sum(terms),
-         4 * summation_error(4 * n + terms.size, np.float64) * size + abs(method.e_tot) * 2 * np.finfo(float).eps)
+    note("MP2", method.e_tot + energy, method.e_tot + np.sum(terms), bound)
 
 
 def main():

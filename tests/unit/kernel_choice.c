@@ -322,10 +322,37 @@ static void what_is_remembered_is_of_operands_aligned_alike(void)
     CHECK(differ > 0, "alignment makes no difference");
 }
 
+/* Of a row that knows no masks a masked product gets nothing; of the others one serves it on every device. */
+static void masked_products_get_kernels_that_mask(void)
+{
+    static const int architectures[] = {75, 80, 86, 90, 100, 120};
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        const tb_chip chip = {.architecture = architectures[i], .multiprocessors = 100};
+        int serving[TB_ELEMENTS] = {0};
+        for (size_t row = 0; row < tb_catalog_size; row++) {
+            const tb_kernel *kernel = &tb_catalog[row];
+            tb_product product =
+                tb_gemm(TB_SGEMM, false, false, 20, 20, 20, 1, NULL, 20, NULL, 20, 0, NULL, 20);
+            for (tb_role role = TB_A; role < TB_ROLES; role++)
+                product.operands[role].element = kernel->element;
+            const bool full = tb_kernel_serves(kernel, &product, &chip, true);
+            product.mask = TB_UPPER;
+            const bool masked = tb_kernel_serves(kernel, &product, &chip, true);
+            CHECK(masked == (full && kernel->masks), "%s: %d without a mask, %d with one", kernel->name, full,
+                  masked);
+            serving[kernel->element] += masked && tb_kernel_is_free_on(kernel, chip.architecture);
+        }
+        for (int element = 0; element < TB_ELEMENTS; element++)
+            CHECK(serving[element] > 0, "%d: no kernel for a masked product of element %d", architectures[i],
+                  element);
+    }
+}
+
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
     what_is_remembered_is_of_operands_aligned_alike();
+    masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
     streamed_products_are_forecast_by_panels();
