@@ -40,9 +40,12 @@ static void learn(const tb_product *product, const tb_facts *facts, const tb_pla
 {
     if (plan->reason == TB_REASON_DEVICE_STARTING)
         tb_machine_note_host(seconds);
-    if (plan->route == TB_ROUTE_HOST && !plan->needs_device)
+    /* Of triangles nothing is learned for the full products of their size, which hosts do better and pinned memory serves
+     * otherwise. */
+    const bool is_typical = product->mask == TB_FULL;
+    if (is_typical && plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(product, facts, seconds);
-    else if (plan->route == TB_ROUTE_STREAMED)
+    else if (is_typical && plan->route == TB_ROUTE_STREAMED)
         tb_learn_streamed(product, facts, plan, seconds);
     tb_learn_product(product, facts, plan, seconds);
 }
