@@ -102,9 +102,10 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
     "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
 }
 
-# For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with integers
-# of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R and CHOLMOD; PySCF;
-# pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what was skipped.
+# For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
+# integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what
+# was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'

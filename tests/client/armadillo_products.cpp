@@ -1,6 +1,6 @@
-// Armadillo, which sends products of matrices to GEMM once they are larger than 4 x 4, and to SYRK where it is told of a
-// transpose of the same matrix; held against sums in long double. Without its wrapper library, so that the BLAS is the one
-// that the program is linked with.
+// Armadillo, which sends products of matrices to GEMM once they are larger than 4 x 4, and to SYRK where it
+// is told of a transpose of the same matrix; held against sums in long double. Without its wrapper library,
+// so that the BLAS is the one that the program is linked with.
 #define ARMA_DONT_USE_WRAPPER
 #include <armadillo>
 

@@ -37,14 +37,14 @@ def product_without_blas(a, b):
 
 
 def summation_error(k, dtype):
-    """Of an inner product of k terms, relative to the sum of their sizes: gamma_k in Higham's Accuracy and Stability of
-    Numerical Algorithms, 3.1, which holds in whatever order the sums are taken."""
+    """Of an inner product of k terms, relative to the sum of their sizes: gamma_k in Higham's Accuracy and
+    Stability of Numerical Algorithms, 3.1, which holds in whatever order the sums are taken."""
     return k * unit(dtype) / (1 - k * unit(dtype))
 
 
 def expected(a, b):
-    """a @ b, and how far from it a product in the element of a and b may be: its sums have one rounding more for the
-    multiplication by alpha, and those that it is held against are rounded too."""
+    """a @ b, and how far from it a product in the element of a and b may be: its sums have one rounding more
+    for the multiplication by alpha, and those that it is held against are rounded too."""
     k = a.shape[-1]
     with np.errstate(invalid="ignore"):
         wanted = product_without_blas(a, b)

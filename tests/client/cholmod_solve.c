@@ -1,7 +1,9 @@
-/* A sparse system of equations, solved by CHOLMOD with a supernodal factorization: it gathers columns of the factor into
- * dense blocks, whose updates are products (dgemm_, and dsyrk_ on the diagonal). Held against the residual, by loops.
+/* A sparse system of equations, solved by CHOLMOD with a supernodal factorization: it gathers columns of the
+ * factor into dense blocks, whose updates are products (dgemm_, and dsyrk_ on the diagonal). Held against the
+ * residual, by loops.
  *
- * The matrix is that of a resistor network on a cube: a random conductance from each knot to its neighbours and to ground.
+ * The matrix is that of a resistor network on a cube: a random conductance from each knot to its neighbours
+ * and to ground.
  */
 #include <cholmod.h>
 #include <float.h>
@@ -89,8 +91,8 @@ int main(void)
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, factor, b, &common);
     compute_residual(matrix, x->x, b->x, residual, size);
 
-    /* Of sums of N terms at most, in the factorization and two triangular solutions (Higham, Accuracy and Stability of
-     * Numerical Algorithms, 10.1). */
+    /* Of sums of N terms at most, in the factorization and two triangular solutions (Higham, Accuracy and
+     * Stability of Numerical Algorithms, 10.1). */
     const double bound = (3 * N + 1) * DBL_EPSILON / 2;
     double worst = 0;
     for (int i = 0; i < N; i++) {

@@ -1,5 +1,5 @@
-// Eigen with EIGEN_USE_BLAS, which sends products of dynamic matrices to GEMM and rank updates to SYRK, held against sums
-// in long double.
+// Eigen with EIGEN_USE_BLAS, which sends products of dynamic matrices to GEMM and rank updates to SYRK, held
+// against sums in long double.
 #define EIGEN_USE_BLAS
 #include <Eigen/Dense>
 

@@ -1,5 +1,5 @@
-% Products as Octave's operators send them to GEMM and, of a matrix and its own transpose, to SYRK; held against sums in
-% double that use no BLAS.
+% Products as Octave's operators send them to GEMM and, of a matrix and its own transpose, to SYRK; held
+% against sums in double that use no BLAS.
 %
 %   octave-cli octave_products.m float32|float64
 1;

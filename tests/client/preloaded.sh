@@ -22,7 +22,8 @@ fi
 statistics=$(mktemp)
 trap 'rm -f "$statistics"' EXIT
 status=0
-LD_PRELOAD=$library TILEBLAS_ROUTE=$route TILEBLAS_START=wait TILEBLAS_STATS=json TILEBLAS_STATS_FILE=$statistics "$@" || status=$?
+LD_PRELOAD=$library TILEBLAS_ROUTE=$route TILEBLAS_START=wait \
+    TILEBLAS_STATS=json TILEBLAS_STATS_FILE=$statistics "$@" || status=$?
 ((status == 0)) || exit "$status"
 
 # Of each process a line, with "routines":{"dgemm":{"host":{"calls":3,...},"streamed":{...}},...}.

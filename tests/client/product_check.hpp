@@ -8,7 +8,8 @@
 #include <cstring>
 #include <limits>
 
-// C = A B, with m x n entries that are sums of k products. Ends the program with the first entry that is wrong.
+// C = A B, with m x n entries that are sums of k products. Ends the program with the first entry that is
+// wrong.
 template <class Element, class Index, class C, class A, class B>
 void check_product(const char *name, const C &c, const A &a, const B &b, Index m, Index n, Index k)
 {

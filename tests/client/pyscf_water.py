@@ -1,6 +1,7 @@
-"""Energies of a water molecule by PySCF: Hartree-Fock with all integrals and with fitted ones, and second-order perturbation.
-Its products go to DGEMM by two names, NumPy's and that of the OpenBLAS that it brings itself. Held against sums over the
-integrals that use no BLAS, against what another program finds, and against the run without the library.
+"""Energies of a water molecule by PySCF: Hartree-Fock with all integrals and with fitted ones, and
+second-order perturbation. Its products go to DGEMM by two names, NumPy's and that of the OpenBLAS that it
+brings itself. Held against sums over the integrals that use no BLAS, against what another program finds, and
+against the run without the library.
 
 usage: pyscf_water.py [--save FILE | --near FILE]
 """
@@ -46,7 +47,8 @@ def hartree_fock(name, method, integrals):
         exchange = np.einsum("prqs,rs->pq", integrals, density)
         return np.sum(density * (core + (coulomb + sign * exchange / 2) / 2)) + molecule.energy_nuc()
 
-    # The sums have n^2 terms of n^2 terms, of densities of n; these and those of the program are both rounded.
+    # The sums have n^2 terms of n^2 terms, of densities of n; these and those of the program are both
+    # rounded.
     n = molecule.nao
     size = total(abs(density), abs(core), abs(integrals), 1)
     note(name, energy, total(density, core, integrals, -1), 2 * summation_error(2 * n * n + n, np.float64) * size)
@@ -89,7 +91,8 @@ def main():
     if sys.argv[1:2] == ["--save"]:
         np.savez(sys.argv[2], **energies)
     if sys.argv[1:2] == ["--near"]:
-        # That of the perturbation is no minimum, and differs by more: as the orbitals do that an iteration ends with.
+        # That of the perturbation is no minimum, and differs by more: as the orbitals do that an iteration
+        # ends with.
         for name in ("RHF", "fitted RHF"):
             energy = np.load(sys.argv[2])[name]
             if not abs(energies[name] - energy) <= 2 * bounds[name] + CONVERGED:

@@ -1,5 +1,6 @@
-# R's products, which go to DGEMM, and to DSYRK where a matrix meets itself; and the routines above them: lm, whose QR
-# decomposition has products of vectors alone, and prcomp and solve, which have LAPACK's. Held against sums that use no BLAS.
+# R's products, which go to DGEMM, and to DSYRK where a matrix meets itself; and the routines above them: lm,
+# whose QR decomposition has products of vectors alone, and prcomp and solve, which have LAPACK's. Held
+# against sums that use no BLAS.
 #
 #   Rscript r_products.R
 
@@ -48,8 +49,9 @@ products <- function() {
     options(matprod = "default")
 }
 
-# The least squares of a backward stable method are those of a nearby problem: what is left over is at right angles to the
-# columns but for the distance of that problem (Higham, Accuracy and Stability of Numerical Algorithms, 20.2).
+# The least squares of a backward stable method are those of a nearby problem: what is left over is at right
+# angles to the columns but for the distance of that problem (Higham, Accuracy and Stability of Numerical
+# Algorithms, 20.2).
 least_squares <- function() {
     m <- 300
     n <- 20
@@ -63,7 +65,8 @@ least_squares <- function() {
         fail("lm: the columns are not at right angles to what is left over")
 }
 
-# Principal components are the eigenvectors of the covariance, to the backward error of a singular value decomposition.
+# Principal components are the eigenvectors of the covariance, to the backward error of a singular value
+# decomposition.
 components <- function() {
     m <- 200
     n <- 40

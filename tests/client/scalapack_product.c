@@ -1,5 +1,6 @@
-/* A product of matrices that are spread over two MPI ranks: ScaLAPACK's psgemm, or pdgemm, multiplies the parts with
- * sgemm_, or dgemm_. Each rank checks its part of C by a loop in double. Built once for each element.
+/* A product of matrices that are spread over two MPI ranks: ScaLAPACK's psgemm, or pdgemm, multiplies the
+ * parts with sgemm_, or dgemm_. Each rank checks its part of C by a loop in double. Built once for each
+ * element.
  *
  * usage: mpirun -n 2 scalapack_product
  */
@@ -29,7 +30,8 @@ void PGEMM(const char *transpose_a, const char *transpose_b, const int *m, const
 
 enum { M = 170, N = 130, K = 150, BLOCK = 32, PLACES = 2 };
 
-/* All products and sums are exact: multiples of 1 under 2^24, and of 2^-20 under 2^16 where the element has room for them. */
+/* All products and sums are exact: multiples of 1 under 2^24, and of 2^-20 under 2^16 where the element has
+ * room for them. */
 static const double fine = ELEMENT_BITS == 64 ? 1 + 0x1p-20 : 1;
 
 static double a_entry(int i, int j)

@@ -1,4 +1,5 @@
-"""Products through scipy.linalg: SciPy's own names of GEMM, and routines above them. Held against sums without BLAS.
+"""Products through scipy.linalg: SciPy's own names of GEMM, and routines above them. Held against sums
+without BLAS.
 
 usage: scipy_products.py float32|float64
 """

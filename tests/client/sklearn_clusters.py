@@ -1,5 +1,5 @@
-"""scikit-learn: k-means, whose compiled loops call GEMM through SciPy, and a neural network, which does through NumPy. Held
-against distances and layers that use no BLAS.
+"""scikit-learn: k-means, whose compiled loops call GEMM through SciPy, and a neural network, which does
+through NumPy. Held against distances and layers that use no BLAS.
 
 usage: sklearn_clusters.py float32|float64
 """

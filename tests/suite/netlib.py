@@ -114,8 +114,8 @@ class Tester:
         return parse(text)
 
 
-# Of the linear equations a part has one size of blocks, and smaller matrices of the same kinds: with them every path, and a
-# quarter of the calls.
+# Of the linear equations a part has one size of blocks, and smaller matrices of the same kinds: with them
+# every path, and a quarter of the calls.
 LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: "8  Values of NB", 10: "0  Values of NX"}
 
 
