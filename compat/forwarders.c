@@ -116,22 +116,33 @@ static bool computes_probe(tb_spelling spelling, const void *address, const int6
     return !probe.has_come_back && (probe.was_passed_on || value_of(&probe, element) == TB_PROBE_BETA);
 }
 
-/* Whether the object that has the address says by a function of its own that it is OpenBLAS, MKL or BLIS. */
-static bool is_known_blas(const void *address)
+/* Whether the object that has the address has one of these functions of its own. The list ends with NULL. */
+static bool has_one_of(const void *address, const char *const *functions)
 {
-    static const char *const own_functions[] = {"openblas_get_config",       "openblas_get_config64_",
-                                                "scipy_openblas_get_config", "scipy_openblas_get_config64_",
-                                                "mkl_get_version",           "bli_info_get_version_str"};
     tb_loaded_object object, owner;
     if (!tb_find_object(address, &object) || object.is_tileblas)
         return false;
     void *library = tb_open_object(&object);
-    for (size_t i = 0; library && i < sizeof own_functions / sizeof *own_functions; i++) {
-        const void *function = dlsym(library, own_functions[i]);
+    for (; library && *functions; functions++) {
+        const void *function = dlsym(library, *functions);
         if (function && tb_find_object(function, &owner) && owner.position == object.position)
             return true;
     }
     return false;
+}
+
+bool tb_is_openblas(const void *address)
+{
+    static const char *const functions[] = {"openblas_get_config", "openblas_get_config64_",
+                                            "scipy_openblas_get_config", "scipy_openblas_get_config64_",
+                                            NULL};
+    return has_one_of(address, functions);
+}
+
+static bool is_known_blas(const void *address)
+{
+    static const char *const functions[] = {"mkl_get_version", "bli_info_get_version_str", NULL};
+    return tb_is_openblas(address) || has_one_of(address, functions);
 }
 
 /* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a

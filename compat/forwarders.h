@@ -32,6 +32,9 @@ int tb_find_forwarder(const void *call_site, const char *name);
  */
 bool tb_is_probing(void);
 
+/* Whether the object that has the address says by a function of its own that it is OpenBLAS. */
+bool tb_is_openblas(const void *address);
+
 /* Whether the function of that spelling computes by itself: calls do not come back to a TileBLAS, nor is
  * nothing done, as by a forwarder that has no library for the name. Asked once for each address. */
 bool tb_computes(tb_spelling spelling, const void *address);

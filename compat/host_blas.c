@@ -48,19 +48,12 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_routine_rows[routine].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
 }
 
-/* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
- * dimensions for irregular ones. */
-static bool is_better_as_gemm(const tb_host_blas *host, const tb_product *product)
-{
-    return host->gemm && tb_routine_rows[product->routine].class == TB_CLASS_TRIANGLE;
-}
-
 /* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
 static bool call_host(const tb_host *host, const tb_product *product)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;
     tb_routine routine = product->routine;
-    if (!called->address || !is_of_routine(product) || is_better_as_gemm(called, product)) {
+    if (!called->address || !is_of_routine(product) || called->prefers_gemm) {
         called = called->gemm;
         routine = gemm_of(routine);
         if (!called || product->mask != TB_FULL)
@@ -274,8 +267,8 @@ static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
 static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
     return left->address == right->address && left->spelling == right->spelling &&
-           left->gemm == right->gemm && left->integer_bits == right->integer_bits &&
-           left->nested == right->nested;
+           left->gemm == right->gemm && left->prefers_gemm == right->prefers_gemm &&
+           left->integer_bits == right->integer_bits && left->nested == right->nested;
 }
 
 static const tb_host_blas *keep_host(const tb_host_blas *host)
@@ -308,6 +301,11 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
     if (!kept || !kept->address)
         return found;
     found.gemm = kept;
+    /* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
+     * dimensions for irregular ones. */
+    found.prefers_gemm =
+        found.address && tb_routine_rows[tb_spelling_rows[spelling].routine].class == TB_CLASS_TRIANGLE &&
+        tb_find_position(kept->address) == tb_find_position(found.address) && tb_is_openblas(found.address);
     found.integer_bits = gemm.integer_bits;
     found.base.multiply = call_host;
     return found;
