@@ -1,18 +1,22 @@
 /* dgemm_mma: FP64 products from the FP64 tensor cores of sm_80 and sm_90, operands through a ring of shared-memory stages.
  * One template; shapes.def has a row for each shape of tile.
  *
- *              tile_n                block  a grid of warps over the tile
- *         +----+----+----+----+      warp   64 x 32 of C (or 32 x 32): bands of 16 rows, each times all columns, by
- *  tile_m | w0 | w1 | w2 | w3 |             mma.sync; 64 (32) sums a thread
+ *              tile_n                block  a grid of warps over the tile; of such grids, `slices`
+ *         +----+----+----+----+      warp   16 x 16 to 64 x 32 of C: bands of 16 rows, each times all columns, by
+ *  tile_m | w0 | w1 | w2 | w3 |             mma.sync; 8 to 64 sums a thread
  *         +----+----+----+----+      stage  a panel of A and one of B, tile_k steps; filled by cp.async, the ring's other
  *         | w4 | w5 | w6 | w7 |             stages ahead
- *         +----+----+----+----+      k      all of a block's steps in one sum, in their order
+ *         +----+----+----+----+      k      all of a block's steps in one sum for each slice, in their order. A slice has
+ *                                           its share of every stage, and the slices' sums meet in shared memory
  *
  * A warp's mma.sync of 16 x 8 x 16 keeps its quarter of a multiprocessor's tensor cores busy for 64 clocks; what has to be
  * seen to is that the next one's operands are there. A's fragments are kept twice: a band's are read while the band before
  * it is multiplied. B's are kept once: as the last band has used those of eight columns, the next 16 steps' are read into
  * them, so that sums of 64 x 32 and fragments fit into 255 registers. The barrier of a stage stands before its last band, whose
  * operands are in registers by then: after it the next stage is read, and copies may overwrite this one.
+ *
+ * A block that has a multiprocessor to itself passes its barriers in two halves, a band apart, so that a warp that is ahead
+ * goes on multiplying. Where there is a second block, that one fills the gap, and the halves cost more than they gain.
  */
 #pragma once
 
@@ -33,38 +37,42 @@ constexpr bool runs = false;
 constexpr bool runs = true;
 #endif
 
-/* in_order: shared memory is read where the code below says; else the assembler chooses. */
-template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int stages_, int blocks_,
-          bool in_order_ = true>
+template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int stages_,
+          int blocks_>
 struct shape {
-    static constexpr bool in_order = in_order_;
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
-    static constexpr int warps_m = warps_m_, warps_n = warps_n_, stages = stages_, blocks = blocks_;
-    static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n);
-    static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n;
-    static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, slices = tile_k / mma_k;
+    static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
+    static constexpr int stages = stages_, blocks = blocks_;
+    static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices);
+    static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
+    static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
     static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
-    static_assert(bands * slices % 2 == 0, "a stage ends with the fragments that it began with");
-    static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && tile_k % mma_k == 0,
+    static constexpr bool halves = blocks == 1; /* of barriers */
+    static_assert(bands * rounds % 2 == 0, "a stage ends with the fragments that it began with");
+    static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
                   "fragments cover the tile");
+    static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
+                  "the ring has room for the slices' sums");
+    static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
 };
 
-#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, stages, blocks, ...)                  \
-    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, stages, blocks> {                  \
+#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, blocks, ...)          \
+    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, blocks> {          \
     };
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
 template <class shape> using sums = double[shape::bands][shape::pieces_n][4];
 
-/* A warp's place in the tile, and a lane's numbers g and q: see panel.cuh. */
+/* A warp's place in the tile and in a stage, and a lane's numbers g and q: see panel.cuh. */
 template <class shape> struct position {
-    int row, column, g, q;
+    int row, column, slice, g, q;
 
     __device__ explicit position(int thread)
-        : row(thread / 32 / shape::warps_n * shape::warp_m),
-          column(thread / 32 % shape::warps_n * shape::warp_n), g(thread % 32 / 4), q(thread % 4)
+        : row(thread / 32 / shape::warps_n % shape::warps_m * shape::warp_m),
+          column(thread / 32 % shape::warps_n * shape::warp_n),
+          slice(thread / 32 / (shape::warps_n * shape::warps_m)), g(thread % 32 / 4), q(thread % 4)
     {
     }
 };
@@ -160,17 +168,18 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
  * follow another one the assembler puts three instructions that do nothing. */
 constexpr int copies_at_a_time = 4;
 
-/* What a warp has of one stage: bands * slices times pieces_n multiplications. */
+/* What a warp has of one stage: bands * rounds times pieces_n multiplications. */
 template <class shape, class panel_a, class panel_b> struct fragments {
-    static constexpr int bands = shape::bands * shape::slices;
+    static constexpr int bands = shape::bands * shape::rounds;
     double a[2][8], b[shape::pieces_n][4];
     unsigned first_a, first_b; /* the lane's place in the first stage */
     unsigned stage = 0;
     unsigned together; /* all lanes, but the assembler does not know that */
 
     __device__ explicit fragments(const position<shape> &at)
-        : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.q)),
-          first_b(simt::first_stage() + shape::offset_b + 8 * panel_b::at(at.column + at.g, at.q)),
+        : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q)),
+          first_b(simt::first_stage() + shape::offset_b +
+                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q)),
           together(__activemask())
     {
         simt::keep(first_a);
@@ -207,8 +216,7 @@ template <class shape, class panel_a, class panel_b> struct fragments {
             multiply(sum[band % shape::bands][j], a[band % 2], b[j]);
             if (j == 0) {
                 read_a(next);
-                if (shape::in_order)
-                    __syncwarp(together);
+                __syncwarp(together);
             }
             if (reads_b && j > 0)
                 read_b(j - 1, next);
@@ -225,11 +233,73 @@ template <class shape> __device__ inline void wait_for_stage()
     __syncthreads();
 }
 
+/* Where a block's warps meet once a stage: a warp arrives when it has read the last of its fragments of this stage and its
+ * copies of the next one are there; those who have waited may read the next stage and copy over this one. */
+template <class shape> struct meeting {
+    unsigned place, parity = 0;
+
+    __device__ meeting()
+    {
+        if (!shape::halves)
+            return;
+        __shared__ uint64_t arrivals;
+        place = unsigned(__cvta_generic_to_shared(&arrivals));
+        if (threadIdx.x == 0)
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(place), "r"(shape::threads / 32)
+                         : "memory");
+        __syncthreads();
+    }
+
+    __device__ void arrive() const
+    {
+        simt::wait_for_copies<shape::stages - 2>();
+        if (!shape::halves)
+            return;
+        __syncwarp();
+        if (threadIdx.x % 32 == 0)
+            asm volatile("{\n"
+                         ".reg .b64 state;\n"
+                         "mbarrier.arrive.shared.b64 state, [%0];\n"
+                         "}" ::"r"(place)
+                         : "memory");
+    }
+
+    __device__ void wait()
+    {
+        if (shape::halves)
+            wait_for_phase();
+        else
+            __syncthreads();
+    }
+
+    __device__ void wait_for_phase()
+    {
+        unsigned over;
+        do {
+            asm volatile("{\n"
+                         ".reg .pred over;\n"
+#if __CUDA_ARCH__ >= 900
+                         "mbarrier.try_wait.parity.shared.b64 over, [%1], %2;\n"
+#else
+                         "mbarrier.test_wait.parity.shared.b64 over, [%1], %2;\n"
+#endif
+                         "selp.u32 %0, 1, 0, over;\n"
+                         "}"
+                         : "=r"(over)
+                         : "r"(place), "r"(parity)
+                         : "memory");
+        } while (!over);
+        parity ^= 1;
+    }
+};
+
 template <class shape, class panel_a, class panel_b, class copies>
-__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps)
+__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, meeting<shape> &meeting, int steps)
 {
     using fragments_type = fragments<shape, panel_a, panel_b>;
-    constexpr int multiplications = (fragments_type::bands - 1) * shape::pieces_n; /* before the last band */
+    constexpr int last = fragments_type::bands - 1;
+    /* before a warp arrives at the meeting */
+    constexpr int multiplications = shape::halves ? (last - 1) * shape::pieces_n + 1 : last * shape::pieces_n;
     constexpr int at_a_time =
         TB_DGEMM_LARGER(copies_at_a_time, (copies::pieces + multiplications - 1) / multiplications);
     fragments_type fragments(position<shape>(threadIdx.x));
@@ -237,19 +307,28 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps
 #pragma unroll
     for (int j = 0; j < shape::pieces_n; j++)
         fragments.read_b(j, 0);
+    const auto arrive = [&] {
+        ahead.advance();
+        meeting.arrive();
+    };
 #pragma unroll 1
     for (int left = steps; left > 0; left--) {
         ahead.start_panel(left);
 #pragma unroll
-        for (int band = 0; band < fragments_type::bands; band++) {
-            if (band == fragments_type::bands - 1) {
-                ahead.advance();
-                wait_for_stage<shape>();
+        for (int band = 0; band <= last; band++) {
+            if (band == last) {
+                if (shape::halves)
+                    __syncwarp(fragments.together); /* or the assembler would wait at once */
+                else
+                    arrive();
+                meeting.wait();
                 fragments.advance();
             }
             fragments.multiply_band(sum, band, [&](int j) {
                 const int first = (band * shape::pieces_n + j) * at_a_time;
                 ahead.start_pieces(first, min(first + at_a_time, copies::pieces));
+                if (shape::halves && band == last - 1 && j == 0)
+                    arrive();
             });
         }
     }
@@ -258,7 +337,8 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps
 /* The sums of one segment. Where C ends inside the tile, warps that lie beyond it copy their share of the panels and multiply
  * nothing. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part)
+__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part,
+                                  meeting<shape> &meeting)
 {
     using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
     using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
@@ -273,16 +353,66 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
 
     const position<shape> at(threadIdx.x);
     if (tile.m + at.row < problem.m && tile.n + at.column < problem.n) {
-        multiply_steps<shape, panel_a, panel_b>(sum, ahead, part.count);
+        multiply_steps<shape, panel_a, panel_b>(sum, ahead, meeting, part.count);
         return;
     }
     for (int left = part.count; left > 0; left--) {
         ahead.start_panel(left);
         ahead.start_pieces(0, ahead.pieces);
         ahead.advance();
-        wait_for_stage<shape>();
+        meeting.arrive();
+        meeting.wait();
     }
 }
+
+/* Where the slices' sums meet in shared memory, and which of a tile's columns a slice adds up and writes. */
+template <class shape> struct slices {
+    static constexpr int sums_of_column = shape::bands * 4, share = shape::pieces_n / shape::slices;
+    double *first; /* of the lane's, in slice 0 */
+
+    __device__ explicit slices(int thread)
+    {
+        extern __shared__ __align__(16) float stages[];
+        constexpr int warps = shape::threads / 32 / shape::slices;
+        first = reinterpret_cast<double *>(stages) +
+                thread / 32 % warps * shape::pieces_n * sums_of_column * 32 + thread % 32;
+    }
+
+    __device__ double &place(int slice, int j, int i, int e) const
+    {
+        constexpr int sums_of_slice = shape::tile_m * shape::tile_n;
+        return first[slice * sums_of_slice + (j * sums_of_column + i * 4 + e) * 32];
+    }
+
+    static __device__ bool has(int slice, int j)
+    {
+        return shape::slices == 1 || j / share == slice;
+    }
+
+    /* In the order of the slices, so that the bits are the same in every run. Afterwards a warp has the tile's sums of its
+     * slice's columns, and of the others what it had. */
+    __device__ void add_up(sums<shape> &sum, int slice) const
+    {
+        const auto for_each = [&](bool own, auto function) {
+#pragma unroll
+            for (int j = 0; j < shape::pieces_n; j++)
+                if (has(slice, j) == own)
+#pragma unroll
+                    for (int i = 0; i < sums_of_column; i++)
+                        function(j, i / 4, i % 4);
+        };
+        __syncthreads();
+        for_each(false, [&](int j, int i, int e) { place(slice, j, i, e) = sum[i][j][e]; });
+        __syncthreads();
+        for_each(true, [&](int j, int i, int e) {
+            double total = 0;
+#pragma unroll
+            for (int other = 0; other < shape::slices; other++)
+                total += other == slice ? sum[i][j][e] : place(other, j, i, e);
+            sum[i][j][e] = total;
+        });
+    }
+};
 
 /* Writes a thread's share of a tile. Of eight columns all old elements are read before the first is written, since no read
  * can overtake a write to what might be the same address. */
@@ -293,7 +423,9 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
     const int row = at.row + 2 * at.g, column = at.column + 2 * at.q;
     double *c = out.c + row + column * out.ldc;
 #pragma unroll
-    for (int j = 0; j < shape::pieces_n; j++) {
+    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * out.ldc) {
+        if (!slices<shape>::has(at.slice, j))
+            continue;
         const span rows[2] = {span_of(out, row, column + j * mma_n),
                               span_of(out, row, column + j * mma_n + 1)};
         double2 old[shape::bands][2];
@@ -308,18 +440,21 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
             for (int i = 0; i < shape::bands; i++)
                 write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
                            rows[e].from(i * mma_m), aligned);
-        c += mma_n * out.ldc;
     }
 }
 
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
 {
+    meeting<shape> meeting;
     turn::take();
     for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
         sums<shape> sum;
-        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, segment_after(arguments, done));
+        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, segment_after(arguments, done),
+                                                            meeting);
         const position<shape> at(again::thread());
+        if (shape::slices > 1)
+            slices<shape>(again::thread()).add_up(sum, at.slice);
         const segment part = segment_after(arguments, done);
         const output out = part.count < arguments.steps
                                ? output_to_slot(arguments, tb_simt_slot(part.piece, part.first == 0))

@@ -23,7 +23,7 @@ typedef struct tb_dgemm_arguments {
     tb_masked_tiles masked; /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
-#define TB_DGEMM_THREADS(warps_m, warps_n) (32 * (warps_m) * (warps_n))
+#define TB_DGEMM_THREADS(warps_m, warps_n, slices) (32 * (warps_m) * (warps_n) * (slices))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */

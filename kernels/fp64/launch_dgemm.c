@@ -16,8 +16,8 @@
  * 8.0 hold in the clocks that tb_share_of_lanes makes of its own.
  *
  * What is not of the tensor cores is taken from the forecasts of other families, whose copies, launches and reductions are
- * alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK from the SIMT family, L2_BYTES_A_CLOCK from
- * sgemm_skinny. */
+ * alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK. What follows was measured for this family, on
+ * an H100. */
 #define START_CLOCKS        5200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
 #define BLOCK_CLOCKS        300.0
@@ -26,11 +26,18 @@
 #define TILE_BYTES_A_CLOCK  16.3  /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1270.0
 #define PARTS_BYTES_A_CLOCK 15.4 /* at which the second launch reads parts of tiles */
-#define L2_BYTES_A_CLOCK    39.0
-/* What a warp that has its tensor cores to itself waits at the end of a stage: for the barrier, and for a fragment from
- * shared memory. Latencies, by the CUDA documentation's and others' microbenchmarks of sm_90. */
-#define ALONE_STAGE_CLOCKS 100.0
-#define WARPS_NOT_ALONE    8
+#define L2_BYTES_A_CLOCK    28.0 /* what a multiprocessor gets of L2 while all read */
+/* What A along k takes of the way from L2 to the fragments, beside A along m: it is read from shared memory 8 bytes at a time. */
+#define A_ALONG_K_RATIO 1.4
+/* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this share with none. */
+#define BYTES_IN_FLIGHT      70000.0
+#define SHARE_WITHOUT_FLIGHT 0.77
+/* Of two things done at a time, computing and reading, the shorter one delays the longer one by this share. */
+#define HIDDEN_SHARE 0.1
+/* What a step takes longer whose warps have their tensor cores to themselves: nothing covers their waits for the barrier, and
+ * for fragments from shared memory. */
+#define ALONE_STEP_CLOCKS 400.0
+#define WARPS_NOT_ALONE   8
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
@@ -54,15 +61,23 @@ typedef struct costs {
     const tb_kernel *kernel;
     int multiprocessors, blocks; /* blocks that fit one */
     int64_t tiles;
-    double step;    /* of a block, while it has a multiprocessor's share of tensor cores and L2 */
+    double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
+    double fetch;   /* reading it from L2 */
     double tile;    /* filling the ring and writing the tile */
-    double reading; /* reading all operands once */
+    double reading; /* reading all operands once, at the memory's rate */
+    double stage_bytes;
 } costs;
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
     const double filling = moves_vectors(product) ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
-    const double step_bytes = (double)sizeof(double) * kernel->tile_k * (kernel->tile_m + kernel->tile_n);
+    const double step_bytes =
+        (double)sizeof(double) * kernel->tile_k *
+        (double)(tb_smaller(kernel->tile_m, product->m) + tb_smaller(kernel->tile_n, product->n));
+    const double along_k_bytes = product->a.transposed
+                                     ? (A_ALONG_K_RATIO - 1) * (double)sizeof(double) * kernel->tile_k *
+                                           (double)tb_smaller(kernel->tile_m, product->m)
+                                     : 0;
     const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
@@ -72,13 +87,13 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .multiprocessors = target.multiprocessors,
         .blocks = kernel->blocks,
         .tiles = tiles,
-        .step = fmax((double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
-                         (TB_FMA_A_CLOCK * kernel->efficiency),
-                     step_bytes / L2_BYTES_A_CLOCK),
+        .step =
+            (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
+        .fetch = (step_bytes + along_k_bytes) / L2_BYTES_A_CLOCK,
         .tile = tile,
-        .reading = operands /
-                   (TB_BYTES_A_CLOCK * fmin(MEMORY_SHARE, MEMORY_SHARE * tb_memory_ratio(target))) /
-                   target.multiprocessors,
+        .reading =
+            operands / (TB_BYTES_A_CLOCK * MEMORY_SHARE * tb_memory_ratio(target)) / target.multiprocessors,
+        .stage_bytes = step_bytes,
     };
 }
 
@@ -86,8 +101,8 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
 {
     const bool alone = blocks * costs->kernel->threads < WARPS_NOT_ALONE * 32;
-    return BLOCK_CLOCKS + steps * ((double)blocks * costs->step + (alone ? ALONE_STAGE_CLOCKS : 0)) +
-           (double)tiles_a_block * costs->tile;
+    const double step = fmax(costs->step + (alone ? ALONE_STEP_CLOCKS : 0), costs->fetch);
+    return BLOCK_CLOCKS + steps * (double)blocks * step + (double)tiles_a_block * costs->tile;
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
@@ -103,21 +118,33 @@ static double wave_clocks(const costs *costs, int64_t blocks, double steps, int6
     return clocks;
 }
 
-/* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. Where the memory
- * sets the pace all schedules take as long. */
+/* Reading all operands once, with the bytes in flight that the first wave of so many blocks has. */
+static double reading_clocks(const costs *costs, int64_t blocks)
+{
+    const int64_t sharing = tb_smaller(tb_pieces(blocks, costs->multiprocessors), costs->blocks);
+    const tb_kernel *kernel = costs->kernel;
+    const int stages =
+        kernel->shared_bytes / TB_DGEMM_STAGE_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k);
+    const double in_flight = (double)(sharing * (stages - 1)) * costs->stage_bytes;
+    return costs->reading /
+           fmin(1, SHARE_WITHOUT_FLIGHT + (1 - SHARE_WITHOUT_FLIGHT) * in_flight / BYTES_IN_FLIGHT);
+}
+
+/* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
 static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
 {
-    double clocks = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1);
+    double computing = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1), adding = 0;
     if (schedule->pieces > 0) {
         const int64_t dealt = costs->tiles - schedule->whole;
         const bool even = schedule->pieces % dealt == 0;
         const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
-        clocks += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
-                              even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
-        clocks += TB_SECOND_LAUNCH_CLOCKS +
-                  2 * parts * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+        computing += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+                                 even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
+        adding = TB_SECOND_LAUNCH_CLOCKS +
+                 2 * parts * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
     }
-    return fmax(clocks, costs->reading);
+    const double reading = reading_clocks(costs, schedule->whole + schedule->pieces);
+    return fmax(computing, reading) + HIDDEN_SHARE * fmin(computing, reading) + adding;
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
