@@ -2,12 +2,13 @@
  * One template; shapes.def has a row for each shape of tile.
  *
  *              tile_n                block  a grid of warps over the tile; of such grids, `slices`
- *         +----+----+----+----+      warp   16 x 16 to 64 x 32 of C: bands of 16 rows, each times all columns, by
- *  tile_m | w0 | w1 | w2 | w3 |             mma.sync; 8 to 64 sums a thread
- *         +----+----+----+----+      stage  a panel of A and one of B, tile_k steps; filled by cp.async, the ring's other
- *         | w4 | w5 | w6 | w7 |             stages ahead
- *         +----+----+----+----+      k      all of a block's steps in one sum for each slice, in their order. A slice has
- *                                           its share of every stage, and the slices' sums meet in shared memory
+ *         +----+----+----+----+      warp   16 x 16 to 64 x 32 of C: bands of 16 rows, each times all
+ *  tile_m | w0 | w1 | w2 | w3 |             columns, by mma.sync; 8 to 64 sums a thread
+ *         +----+----+----+----+      stage  a panel of A and one of B, tile_k steps; filled by cp.async, the
+ *         | w4 | w5 | w6 | w7 |             ring's other stages ahead
+ *         +----+----+----+----+      k      all of a block's steps in one sum for each slice, in their order;
+ *                                           a slice has its share of every stage, and the slices' sums
+ *                                           meet in shared memory
  *
  * A warp's mma.sync of 16 x 8 x 16 keeps its quarter of a multiprocessor's tensor cores busy for 64 clocks; what has to be
  * seen to is that the next one's operands are there. A's fragments are kept twice: a band's are read while the band before
@@ -15,8 +16,9 @@
  * them, so that sums of 64 x 32 and fragments fit into 255 registers. The barrier of a stage stands before its last band, whose
  * operands are in registers by then: after it the next stage is read, and copies may overwrite this one.
  *
- * A block that has a multiprocessor to itself passes its barriers in two halves, a band apart, so that a warp that is ahead
- * goes on multiplying. Where there is a second block, that one fills the gap, and the halves cost more than they gain.
+ * A block that has a multiprocessor to itself passes its barriers in two halves, a band apart, so that a
+ * warp that is ahead goes on multiplying. Where there is a second block, that one fills the gap, and the
+ * halves cost more than they gain.
  */
 #pragma once
 
@@ -206,10 +208,10 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     }
 
     /* A band, beside what the next one needs: `between` does what else is to be done after the j-th of its
-     * multiplications. B's fragments are read anew where the next band is of other steps, one multiplication after their last
-     * use.
-     * Where reads are in order, warps meet for the assembler's sake: it moves no access to shared memory past that. Left
-     * free, it puts the reading of two bands behind the last multiplication before them. */
+     * multiplications. B's fragments are read anew where the next band is of other steps, one
+     * multiplication after their last use. Where reads are in order, warps meet for the assembler's sake:
+     * it moves no access to shared memory past that. Left free, it puts the reading of two bands behind
+     * the last multiplication before them. */
     template <class function> __device__ void multiply_band(sums<shape> &sum, int band, function between)
     {
         const int next = (band + 1) % bands;
@@ -237,8 +239,9 @@ template <class shape> __device__ inline void wait_for_stage()
     __syncthreads();
 }
 
-/* Where a block's warps meet once a stage: a warp arrives when it has read the last of its fragments of this stage and its
- * copies of the next one are there; those who have waited may read the next stage and copy over this one. */
+/* Where a block's warps meet once a stage: a warp arrives when it has read the last of its fragments of
+ * this stage and its copies of the next one are there; those who have waited may read the next stage and
+ * copy over this one. */
 template <class shape> struct meeting {
     unsigned place, parity = 0;
 
@@ -393,8 +396,8 @@ template <class shape> struct slices {
         return shape::slices == 1 || j / share == slice;
     }
 
-    /* In the order of the slices, so that the bits are the same in every run. Afterwards a warp has the tile's sums of its
-     * slice's columns, and of the others what it had. */
+    /* In the order of the slices, so that the bits are the same in every run. Afterwards a warp has the
+     * tile's sums of its slice's columns, and of the others what it had. */
     __device__ void add_up(sums<shape> &sum, int slice) const
     {
         const auto for_each = [&](bool own, auto function) {

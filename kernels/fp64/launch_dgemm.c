@@ -11,13 +11,14 @@
 
 #include <math.h>
 
-/* Forecasts are in clocks of a multiprocessor. On 8.0 and 9.0 its FP64 tensor cores do as many multiply-adds in a clock as
- * its FP32 lanes (data sheets: 19.5 and 67 TFLOP/s of either), so that TB_FMA_A_CLOCK is the rate of both, and forecasts of
- * 8.0 hold in the clocks that tb_share_of_lanes makes of its own.
+/* Forecasts are in clocks of a multiprocessor. On 8.0 and 9.0 its FP64 tensor cores do as many
+ * multiply-adds in a clock as its FP32 lanes (data sheets: 19.5 and 67 TFLOP/s of either), so that
+ * TB_FMA_A_CLOCK is the rate of both, and forecasts of 8.0 hold in the clocks that tb_share_of_lanes makes
+ * of its own.
  *
- * What is not of the tensor cores is taken from the forecasts of other families, whose copies, launches and reductions are
- * alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK. What follows was measured for this family, on
- * an H100. */
+ * What is not of the tensor cores is taken from the forecasts of other families, whose copies, launches
+ * and reductions are alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK. What
+ * follows was measured for this family, on an H100. */
 #define START_CLOCKS        5200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
 #define BLOCK_CLOCKS        300.0
@@ -27,15 +28,18 @@
 #define OLD_TILE_CLOCKS     1270.0
 #define PARTS_BYTES_A_CLOCK 15.4 /* at which the second launch reads parts of tiles */
 #define L2_BYTES_A_CLOCK    28.0 /* what a multiprocessor gets of L2 while all read */
-/* What A along k takes of the way from L2 to the fragments, beside A along m: it is read from shared memory 8 bytes at a time. */
+/* What A along k takes of the way from L2 to the fragments, beside A along m: it is read from shared
+ * memory 8 bytes at a time. */
 #define A_ALONG_K_RATIO 1.4
-/* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this share with none. */
+/* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
+ * share with none. */
 #define BYTES_IN_FLIGHT      70000.0
 #define SHARE_WITHOUT_FLIGHT 0.77
-/* Of two things done at a time, computing and reading, the shorter one delays the longer one by this share. */
+/* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
+ * share. */
 #define HIDDEN_SHARE 0.1
-/* What a step takes longer whose warps have their tensor cores to themselves: nothing covers their waits for the barrier, and
- * for fragments from shared memory. */
+/* What a step takes longer whose warps have their tensor cores to themselves: nothing covers their waits
+ * for the barrier, and for fragments from shared memory. */
 #define ALONE_STEP_CLOCKS 400.0
 #define WARPS_NOT_ALONE   8
 /* A piece shorter than this costs more to start and to add up than it gains. */

@@ -1,5 +1,6 @@
 /* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is computed exactly once, no two
  * pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow it.
+ * Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 2000 };
+enum { SHAPES = 2000, SHARED_BYTES_OF_80 = 163 * 1024 };
 
 static tb_dgemm_arguments launched;
 static const char *symbol;
@@ -119,6 +120,8 @@ int main(void)
         if (tb_catalog[row].prepare != tb_dgemm_mma_prepare)
             continue;
         kernels++;
+        CHECK(tb_catalog[row].shared_bytes < SHARED_BYTES_OF_80, "%s: %d bytes of shared memory",
+              tb_catalog[row].name, tb_catalog[row].shared_bytes);
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),
