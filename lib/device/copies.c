@@ -24,14 +24,17 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
 }
 
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
-                         const tb_operand *from, void *target, int64_t target_ld)
+                         const tb_operand *from, void *target, int64_t target_ld, int64_t *columns)
 {
     tb_operand to = *from;
     to.data = target;
     to.ld = target_ld;
-    if (product->mask == TB_FULL)
-        return tb_copy_operand(stream, direction, from, target, target_ld);
-    for (int64_t j = 0; j < product->n; j++) {
+    *columns = 0;
+    if (product->mask == TB_FULL) {
+        TB_TRY(tb_copy_operand(stream, direction, from, target, target_ld));
+        *columns = product->n;
+    }
+    for (int64_t j; (j = *columns) < product->n; ++*columns) {
         const tb_range rows = tb_masked_rows(product, j);
         const tb_operand column = tb_rectangle(from, rows.first, j, rows.count, 1);
         if (rows.count > 0)

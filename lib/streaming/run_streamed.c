@@ -344,7 +344,9 @@ static tb_status compute_fetched(tb_stream *stream, const tb_product *product, c
     finish_on_host(&fetched, done, host);
     if (!copies[TB_C])
         return TB_OK;
-    TB_TRY(tb_copy_masked(stream, TB_HOST_TO_DEVICE, product, &fetched.c, product->c.data, product->c.ld));
+    int64_t columns;
+    TB_TRY(tb_copy_masked(stream, TB_HOST_TO_DEVICE, product, &fetched.c, product->c.data, product->c.ld,
+                          &columns));
     return tb_device.synchronize(stream);
 }
 

@@ -149,7 +149,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, co
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
-    run.all = (product->m + tiling->band_m - 1) / tiling->band_m * product->n;
+    run.all = tb_pieces(product->m, tb_band_rows(&run)) * product->n;
     tb_lay_out(&run);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);

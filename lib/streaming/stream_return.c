@@ -155,9 +155,10 @@ tb_status tb_return_on_device(tb_stream_run *run)
     tb_operand whole = *to;
     whole.data = run->operands[TB_C].buffer.memory;
     whole.ld = run->operands[TB_C].ld;
-    TB_TRY(
-        tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole, to->data, to->ld));
+    int64_t columns;
+    const tb_status status = tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole,
+                                            to->data, to->ld, &columns);
     TB_TRY(tb_device.synchronize(run->pipeline->compute));
-    run->returned = run->computed = run->all;
-    return TB_OK;
+    run->returned = run->computed = columns;
+    return status;
 }

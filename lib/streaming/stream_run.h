@@ -56,6 +56,20 @@ static inline tb_status tb_mark(const tb_stream_run *run, tb_event **event, tb_s
     return tb_device.record(*event, stream);
 }
 
+/* Whether C is written where it lies, by the device and at the very end. Managed memory only where beta is 0:
+ * should that fail half way, the host would have nothing to begin with, so C goes through the slots. */
+static inline bool tb_returns_on_device(const tb_stream_run *run)
+{
+    const tb_memory memory = run->plan->places[TB_C].memory;
+    return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && tb_is_zero(run->product->beta));
+}
+
+/* Of C that is written where it lies there is one band. */
+static inline int64_t tb_band_rows(const tb_stream_run *run)
+{
+    return tb_returns_on_device(run) ? run->product->m : run->tiling->band_m;
+}
+
 /* What comes after so many columns of bands: a column of C, and of it the rows of a band. */
 typedef struct tb_band {
     int64_t row, rows, column;
@@ -63,7 +77,7 @@ typedef struct tb_band {
 
 static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
 {
-    const int64_t n = run->product->n, most = run->tiling->band_m;
+    const int64_t n = run->product->n, most = tb_band_rows(run);
     const int64_t row = columns / n * most, left = run->product->m - row;
     return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
 }
@@ -73,14 +87,6 @@ static inline bool tb_skips_slots(const tb_stream_run *run)
 {
     return run->plan->places[TB_C].memory == TB_MEMORY_PINNED && tb_is_zero(run->product->beta) &&
            run->product->mask == TB_FULL;
-}
-
-/* Whether C is written where it lies, by the device and in one step. Managed memory only where beta is 0:
- * should the step fail half way, the host would have nothing to begin with, so C goes through the slots. */
-static inline bool tb_returns_on_device(const tb_stream_run *run)
-{
-    const tb_memory memory = run->plan->places[TB_C].memory;
-    return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && tb_is_zero(run->product->beta));
 }
 
 /* Whether the operand's bands of rows have places of their own on the device. */
@@ -184,7 +190,7 @@ tb_status tb_return_ready(tb_stream_run *run);
 /* Waits for the oldest slot that is being emptied. */
 void tb_finish_emptying(tb_stream_run *run);
 
-/* C lies on the device: it is written when the whole product is there, in one step. */
+/* C lies on the device: it is written when the whole product is there. */
 tb_status tb_return_on_device(tb_stream_run *run);
 
 #endif

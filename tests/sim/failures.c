@@ -3,8 +3,8 @@
  * more is said than one warning.
  *
  * Each n has a process of its own, because a lost device stays lost. The argument says how operations fail:
- * memory, unsupported, lost, fault or half (device_sim.h). A second one, cuts or double, picks other
- * products.
+ * memory, unsupported, lost, fault or half (device_sim.h). A second one, cuts, double or triangles, picks
+ * other products.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
@@ -28,7 +28,8 @@
 typedef struct scenario {
     tb_element element;
     int m, n, k;
-    bool transposed; /* A and B */
+    bool transposed;      /* A and B */
+    tb_triangle triangle; /* of C, by SYRK: B is A, and m is n */
     double beta;
     int threads;               /* in a crowd every other one multiplies doubles */
     tb_memory memory;          /* of A, B and C */
@@ -76,6 +77,12 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
     matrix_fill(&p.a, MATRIX_UNIFORM, &random);
     matrix_fill(&p.b, MATRIX_UNIFORM, &random);
+    if (scenario->triangle != TB_FULL) {
+        matrix_free(&p.b);
+        p.b = matrix_clone(&p.a);
+        p.transpose_b = !p.transpose_a;
+        p.mask = scenario->triangle;
+    }
     matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
 
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
@@ -84,7 +91,8 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    const call_arguments arguments = {.transpose_a = transposition,
+    const call_arguments arguments = {.triangle = scenario->triangle == TB_UPPER ? 121 : 122,
+                                      .transpose_a = transposition,
                                       .transpose_b = transposition,
                                       .m = p.m,
                                       .n = p.n,
@@ -97,7 +105,8 @@ static bool multiply(const scenario *scenario, uint64_t number, char *wrong, siz
                                       .a = matrix_start_in(&p.a, a),
                                       .b = matrix_start_in(&p.b, b),
                                       .c = matrix_start_in(&p.c, c)};
-    call_routine(spelling_named(element == TB_FP64 ? "cblas_dgemm" : "cblas_sgemm"), &arguments);
+    static const char *const names[][2] = {{"cblas_sgemm", "cblas_ssyrk"}, {"cblas_dgemm", "cblas_dsyrk"}};
+    call_routine(spelling_named(names[element == TB_FP64][scenario->triangle != TB_FULL]), &arguments);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
     bool right = product_holds(&p, &result, wrong, size);
@@ -341,6 +350,32 @@ static void fail_in_cuts(const char *failure)
     }
 }
 
+/* A triangle, of which some has been returned, or written in place, when the next columns or rows fail. */
+static void fail_in_triangles(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.n = 60, .k = 40, .beta = -2, .triangle = TB_LOWER},
+        {.n = 60, .k = 40, .beta = 0, .transposed = true, .triangle = TB_UPPER, .memory = TB_MEMORY_PINNED},
+        {.n = 200, .k = 330, .beta = -2, .triangle = TB_LOWER, .device_memory = "1"},
+        {.n = 40, .k = 30, .beta = -2, .triangle = TB_UPPER, .managed_c = true},
+        {.n = 40, .k = 30, .beta = 0, .triangle = TB_LOWER, .managed_c = true},
+        {.n = 40, .k = 30, .beta = -2, .triangle = TB_LOWER, .memory = TB_MEMORY_MANAGED},
+        {.n = 20, .k = 30, .beta = -2, .triangle = TB_LOWER, .device_c = true},
+        {.n = 20, .k = 30, .beta = -2, .triangle = TB_UPPER, .device_c = true},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.m = scenario.n;
+        scenario.element = i % 2 == 0 ? TB_FP32 : TB_FP64;
+        scenario.threads = 1;
+        if (!scenario.device_c)
+            fail_everywhere(&scenario, "any", failure);
+        /* What lies on a device that is gone is beyond help. */
+        else if (strcmp(failure, "memory") == 0)
+            fail_everywhere(&scenario, "copy", failure);
+    }
+}
+
 /* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
 static void run_in_parts(void)
 {
@@ -423,6 +458,10 @@ int main(int count, char **arguments)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count > 2 && strcmp(arguments[2], "cuts") == 0) {
         fail_in_cuts(failure);
+        return check_result();
+    }
+    if (count > 2 && strcmp(arguments[2], "triangles") == 0) {
+        fail_in_triangles(failure);
         return check_result();
     }
     if (count > 2 && strcmp(arguments[2], "double") == 0) {
