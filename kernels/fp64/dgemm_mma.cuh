@@ -15,10 +15,6 @@
  * it is multiplied. B's are kept once: as the last band has used those of eight columns, the next 16 steps' are read into
  * them, so that sums of 64 x 32 and fragments fit into 255 registers. The barrier of a stage stands before its last band, whose
  * operands are in registers by then: after it the next stage is read, and copies may overwrite this one.
- *
- * A block that has a multiprocessor to itself passes its barriers in two halves, a band apart, so that a
- * warp that is ahead goes on multiplying. Where there is a second block, that one fills the gap, and the
- * halves cost more than they gain.
  */
 #pragma once
 
@@ -50,7 +46,6 @@ struct shape {
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
     static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
-    static constexpr bool halves = blocks == 1; /* of barriers */
     static_assert(bands * rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
                   "fragments cover the tile");
@@ -173,9 +168,6 @@ constexpr int copies_at_a_time = 4;
 /* What a warp has of one stage: bands * rounds times pieces_n multiplications. */
 template <class shape, class panel_a, class panel_b> struct fragments {
     static constexpr int bands = shape::bands * shape::rounds;
-    /* As measured on an H100: 2% either way. */
-    static constexpr bool in_order =
-        !(shape::halves && shape::slices == 1 && !panel_a::k_contiguous && !panel_b::k_contiguous);
     double a[2][8], b[shape::pieces_n][4];
     unsigned first_a, first_b; /* the lane's place in the first stage */
     unsigned stage = 0;
@@ -209,9 +201,9 @@ template <class shape, class panel_a, class panel_b> struct fragments {
 
     /* A band, beside what the next one needs: `between` does what else is to be done after the j-th of its
      * multiplications. B's fragments are read anew where the next band is of other steps, one
-     * multiplication after their last use. Where reads are in order, warps meet for the assembler's sake:
-     * it moves no access to shared memory past that. Left free, it puts the reading of two bands behind
-     * the last multiplication before them. */
+     * multiplication after their last use. Warps meet for the assembler's sake: it moves no access to
+     * shared memory past that. Left free, it puts the reading of two bands behind the last multiplication
+     * before them. */
     template <class function> __device__ void multiply_band(sums<shape> &sum, int band, function between)
     {
         const int next = (band + 1) % bands;
@@ -221,8 +213,7 @@ template <class shape, class panel_a, class panel_b> struct fragments {
             multiply(sum[band % shape::bands][j], a[band % 2], b[j]);
             if (j == 0) {
                 read_a(next);
-                if (in_order)
-                    __syncwarp(together);
+                __syncwarp(together);
             }
             if (reads_b && j > 0)
                 read_b(j - 1, next);
@@ -239,74 +230,12 @@ template <class shape> __device__ inline void wait_for_stage()
     __syncthreads();
 }
 
-/* Where a block's warps meet once a stage: a warp arrives when it has read the last of its fragments of
- * this stage and its copies of the next one are there; those who have waited may read the next stage and
- * copy over this one. */
-template <class shape> struct meeting {
-    unsigned place, parity = 0;
-
-    __device__ meeting()
-    {
-        if (!shape::halves)
-            return;
-        __shared__ uint64_t arrivals;
-        place = unsigned(__cvta_generic_to_shared(&arrivals));
-        if (threadIdx.x == 0)
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(place), "r"(shape::threads / 32)
-                         : "memory");
-        __syncthreads();
-    }
-
-    __device__ void arrive() const
-    {
-        simt::wait_for_copies<shape::stages - 2>();
-        if (!shape::halves)
-            return;
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            asm volatile("{\n"
-                         ".reg .b64 state;\n"
-                         "mbarrier.arrive.shared.b64 state, [%0];\n"
-                         "}" ::"r"(place)
-                         : "memory");
-    }
-
-    __device__ void wait()
-    {
-        if (shape::halves)
-            wait_for_phase();
-        else
-            __syncthreads();
-    }
-
-    __device__ void wait_for_phase()
-    {
-        unsigned over;
-        do {
-            asm volatile("{\n"
-                         ".reg .pred over;\n"
-#if __CUDA_ARCH__ >= 900
-                         "mbarrier.try_wait.parity.shared.b64 over, [%1], %2;\n"
-#else
-                         "mbarrier.test_wait.parity.shared.b64 over, [%1], %2;\n"
-#endif
-                         "selp.u32 %0, 1, 0, over;\n"
-                         "}"
-                         : "=r"(over)
-                         : "r"(place), "r"(parity)
-                         : "memory");
-        } while (!over);
-        parity ^= 1;
-    }
-};
-
 template <class shape, class panel_a, class panel_b, class copies>
-__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, meeting<shape> &meeting, int steps)
+__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps)
 {
     using fragments_type = fragments<shape, panel_a, panel_b>;
-    constexpr int last = fragments_type::bands - 1;
-    /* before a warp arrives at the meeting */
-    constexpr int multiplications = shape::halves ? (last - 1) * shape::pieces_n + 1 : last * shape::pieces_n;
+    constexpr int last = fragments_type::bands - 1,
+                  multiplications = last * shape::pieces_n; /* before the last band */
     constexpr int at_a_time =
         TB_DGEMM_LARGER(copies_at_a_time, (copies::pieces + multiplications - 1) / multiplications);
     fragments_type fragments(position<shape>(threadIdx.x));
@@ -314,28 +243,19 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, meeting<s
 #pragma unroll
     for (int j = 0; j < shape::pieces_n; j++)
         fragments.read_b(j, 0);
-    const auto arrive = [&] {
-        ahead.advance();
-        meeting.arrive();
-    };
 #pragma unroll 1
     for (int left = steps; left > 0; left--) {
         ahead.start_panel(left);
 #pragma unroll
         for (int band = 0; band <= last; band++) {
             if (band == last) {
-                if (shape::halves)
-                    __syncwarp(fragments.together); /* or the assembler would wait at once */
-                else
-                    arrive();
-                meeting.wait();
+                ahead.advance();
+                wait_for_stage<shape>();
                 fragments.advance();
             }
             fragments.multiply_band(sum, band, [&](int j) {
                 const int first = (band * shape::pieces_n + j) * at_a_time;
                 ahead.start_pieces(first, min(first + at_a_time, copies::pieces));
-                if (shape::halves && band == last - 1 && j == 0)
-                    arrive();
             });
         }
     }
@@ -344,8 +264,7 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, meeting<s
 /* The sums of one segment. Where C ends inside the tile, warps that lie beyond it copy their share of the panels and multiply
  * nothing. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part,
-                                  meeting<shape> &meeting)
+__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part)
 {
     using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
     using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
@@ -360,15 +279,14 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
 
     const position<shape> at(threadIdx.x);
     if (tile.m + at.row < problem.m && tile.n + at.column < problem.n) {
-        multiply_steps<shape, panel_a, panel_b>(sum, ahead, meeting, part.count);
+        multiply_steps<shape, panel_a, panel_b>(sum, ahead, part.count);
         return;
     }
     for (int left = part.count; left > 0; left--) {
         ahead.start_panel(left);
         ahead.start_pieces(0, ahead.pieces);
         ahead.advance();
-        meeting.arrive();
-        meeting.wait();
+        wait_for_stage<shape>();
     }
 }
 
@@ -453,12 +371,10 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
 {
-    meeting<shape> meeting;
     turn::take();
     for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
         sums<shape> sum;
-        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, segment_after(arguments, done),
-                                                            meeting);
+        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, segment_after(arguments, done));
         const position<shape> at(again::thread());
         if (shape::slices > 1)
             slices<shape>(again::thread()).add_up(sum, at.slice);
