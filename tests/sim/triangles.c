@@ -256,9 +256,10 @@ static void *write_other_triangle(void *argument)
     return NULL;
 }
 
-static bool is_reached_by_host(const call *x)
+/* Of pinned memory the link reads what lies beside the triangle, too, which does no harm; sanitizers do not know that. */
+static bool may_be_written(const call *x)
 {
-    return x->memory_c == TB_MEMORY_HOST || x->memory_c == TB_MEMORY_PINNED;
+    return x->memory_c == TB_MEMORY_HOST || (x->memory_c == TB_MEMORY_PINNED && !gentle);
 }
 
 static void check_call(const call *x, const char *when)
@@ -312,7 +313,7 @@ static void run_call(call *x, const char *when, bool writes)
     atomic_store(&x->stop, 0);
     atomic_store(&x->lost, 0);
     x->rounds = 0;
-    writes = writes && is_reached_by_host(x);
+    writes = writes && may_be_written(x);
     if (writes)
         pthread_create(&writer, NULL, write_other_triangle, x);
     multiply(x);
@@ -396,7 +397,8 @@ static void run_session(void *argument)
     static const char *const delays[] = {"0", "0", "60", "300"};
     char script[256];
     loses_device = check_between(&random, 0, 2) == 0;
-    has_host = check_between(&random, 0, 1);
+    has_host = check_between(&random, 0, 1) &&
+               !gentle; /* sanitizers do not see how its threads wait for each other */
     if (!has_host)
         setenv("TILEBLAS_HOST_BLAS", "/nonexistent", 1);
     draw_script(&random, script, sizeof script);
