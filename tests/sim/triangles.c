@@ -362,6 +362,8 @@ static void *work(void *argument)
         run_call(&x, "again", check_between(&worker->random, 0, 1));
         change_a(&x, &worker->random);
         run_call(&x, "after a change", check_between(&worker->random, 0, 1));
+        x.lower = !x.lower;
+        run_call(&x, "the other triangle", check_between(&worker->random, 0, 1));
         if (!gentle && check_between(&worker->random, 0, 9) == 0) {
             const child_end end = child_run(call_in_child, &x, CHILD_SECONDS);
             CHECK(end == CHILD_RIGHT, "a child was %s", child_end_text(end));
