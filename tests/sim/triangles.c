@@ -69,9 +69,14 @@ static void set(const call *x, void *block, size_t i, double number)
         ((float *)block)[i] = (float)number;
 }
 
-static void *allocate(tb_memory memory, size_t bytes)
+/* In ordinary memory where the device is lost. */
+static void *allocate(tb_memory *memory, size_t bytes)
 {
-    void *block = memory == TB_MEMORY_HOST ? malloc(bytes) : sim_allocate(memory, 0, bytes);
+    void *block = *memory == TB_MEMORY_HOST ? NULL : sim_allocate(*memory, 0, bytes);
+    if (!block) {
+        *memory = TB_MEMORY_HOST;
+        block = malloc(bytes);
+    }
     if (!block)
         abort();
     return block;
@@ -162,9 +167,9 @@ static void make_call(call *x, check_random *random, bool may_be_on_device)
     x->known_a = numbers(x->elements_a, random);
     x->known_b = x->elements_b ? numbers(x->elements_b, random) : x->known_a + x->b_offset;
     x->before = numbers(x->elements_c, random);
-    x->a = allocate(x->memory_a, x->elements_a * element_bytes(x));
-    x->b = x->elements_b ? allocate(x->memory_b, x->elements_b * element_bytes(x)) : NULL;
-    x->c = allocate(x->memory_c, x->elements_c * element_bytes(x));
+    x->a = allocate(&x->memory_a, x->elements_a * element_bytes(x));
+    x->b = x->elements_b ? allocate(&x->memory_b, x->elements_b * element_bytes(x)) : NULL;
+    x->c = allocate(&x->memory_c, x->elements_c * element_bytes(x));
     put(x, x->a, x->known_a, x->elements_a);
     if (x->b)
         put(x, x->b, x->known_b, x->elements_b);
