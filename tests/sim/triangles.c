@@ -69,9 +69,14 @@ static void set(const call *x, void *block, size_t i, double number)
         ((float *)block)[i] = (float)number;
 }
 
-static void *allocate(tb_memory memory, size_t bytes)
+/* In ordinary memory where the device is lost. */
+static void *allocate(tb_memory *memory, size_t bytes)
 {
-    void *block = memory == TB_MEMORY_HOST ? malloc(bytes) : sim_allocate(memory, 0, bytes);
+    void *block = *memory == TB_MEMORY_HOST ? NULL : sim_allocate(*memory, 0, bytes);
+    if (!block) {
+        *memory = TB_MEMORY_HOST;
+        block = malloc(bytes);
+    }
     if (!block)
         abort();
     return block;
@@ -162,9 +167,9 @@ static void make_call(call *x, check_random *random, bool may_be_on_device)
     x->known_a = numbers(x->elements_a, random);
     x->known_b = x->elements_b ? numbers(x->elements_b, random) : x->known_a + x->b_offset;
     x->before = numbers(x->elements_c, random);
-    x->a = allocate(x->memory_a, x->elements_a * element_bytes(x));
-    x->b = x->elements_b ? allocate(x->memory_b, x->elements_b * element_bytes(x)) : NULL;
-    x->c = allocate(x->memory_c, x->elements_c * element_bytes(x));
+    x->a = allocate(&x->memory_a, x->elements_a * element_bytes(x));
+    x->b = x->elements_b ? allocate(&x->memory_b, x->elements_b * element_bytes(x)) : NULL;
+    x->c = allocate(&x->memory_c, x->elements_c * element_bytes(x));
     put(x, x->a, x->known_a, x->elements_a);
     if (x->b)
         put(x, x->b, x->known_b, x->elements_b);
@@ -362,6 +367,8 @@ static void *work(void *argument)
         run_call(&x, "again", check_between(&worker->random, 0, 1));
         change_a(&x, &worker->random);
         run_call(&x, "after a change", check_between(&worker->random, 0, 1));
+        x.lower = !x.lower;
+        run_call(&x, "the other triangle", check_between(&worker->random, 0, 1));
         if (!gentle && check_between(&worker->random, 0, 9) == 0) {
             const child_end end = child_run(call_in_child, &x, CHILD_SECONDS);
             CHECK(end == CHILD_RIGHT, "a child was %s", child_end_text(end));

@@ -161,6 +161,36 @@ static void the_number_does_not_depend_on_other_calls(void)
         tb_end_call(&calls[i]);
 }
 
+/* Along the edge of a triangle, in more pieces than one: what is beyond it keeps its bytes. */
+static void copies_stairs(bool ends)
+{
+    enum { N = 500 };
+    static float from[N * N], to[N * N];
+    int wrong = 0;
+    for (int i = 0; i < N * N; i++) {
+        from[i] = (float)(i + 1);
+        to[i] = -1;
+    }
+    const tb_host_copy copy = {.target = (char *)to,
+                               .source = (const char *)from,
+                               .target_pitch = sizeof(float) * N,
+                               .source_pitch = sizeof(float) * N,
+                               .row_bytes = sizeof(float) * N,
+                               .rows = N,
+                               .stairs = {.step_bytes = sizeof(float),
+                                          .edge_bytes = (ends ? 3 : -2) * (int64_t)sizeof(float),
+                                          .ends = ends}};
+    tb_copy_job job;
+    tb_copy_begin(&job, &copy);
+    tb_copy_end(&job);
+    for (int row = 0; row < N; row++)
+        for (int i = 0; i < N; i++) {
+            const bool belongs = ends ? i < row + 3 : i >= row - 2;
+            wrong += to[row * N + i] != (belongs ? from[row * N + i] : -1);
+        }
+    CHECK(wrong == 0, "stairs that %s: %d elements are wrong", ends ? "end" : "begin", wrong);
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
@@ -171,5 +201,7 @@ int main(void)
     }
     late_helpers_are_waited_for();
     the_number_does_not_depend_on_other_calls();
+    copies_stairs(false);
+    copies_stairs(true);
     return check_result();
 }

@@ -143,6 +143,7 @@ static void a_list_names_routines_and_types(tb_option_index option)
     check_good(option, "s,dgemm", single | one, "s,dgemm");
     check_good(option, "-dgemm", all & ~one, "-dgemm");
     check_good(option, "-s,-dgemm", all & ~single & ~one, "-s,-dgemm");
+    check_good(option, "-dgemm,-dgemm", all & ~one, "-dgemm,-dgemm");
     check_good(option, "d,-dgemm", all & ~single & ~one, "d,-dgemm");
     check_bad(option, "sgemm,");
     check_bad(option, "sgem");

@@ -185,6 +185,13 @@ static void bytes_are_those_of_the_triangle(void)
         /* A times itself is no update. */
         product.b = product.a;
         CHECK(!tb_has_one_operand(&product), "A A for A A'");
+        /* Nor are columns that lie further apart one matrix with those that do not, or rows that begin later. */
+        product = update;
+        product.b.ld++;
+        CHECK(!tb_has_one_operand(&product), "another leading dimension");
+        product = update;
+        product.b.data = a + 1;
+        CHECK(!tb_has_one_operand(&product), "another first element");
     }
     /* Operands that lie nowhere are none. */
     const tb_product nowhere = tb_rank_k(TB_SSYRK, TB_UPPER, false, N, K, 1, NULL, N, 0, NULL, N);
