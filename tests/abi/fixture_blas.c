@@ -85,7 +85,8 @@ static void multiply(const job *x)
         }
 }
 
-static void call_fortran(const job *x)
+/* From within the CBLAS function itself, as reference BLAS does. */
+static inline __attribute__((always_inline)) void call_fortran(const job *x)
 {
     const char *triangle = x->lower ? "L" : "U", *transpose_a = x->flip_a ? "T" : "N",
                *transpose_b = x->flip_b ? "T" : "N";
