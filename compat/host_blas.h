@@ -21,7 +21,7 @@ struct tb_host_blas {
     void *address; /* NULL: nobody but us has the routine */
     /* Of a routine for a triangle: who has GEMM, spelled alike, which does parts of it; or NULL. */
     const tb_host_blas *gemm;
-    bool prefers_gemm; /* it computes the routine's products better than the routine does */
+    bool prefers_gemm;    /* it computes the routine's products better than the routine does */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
     int integer_bits;     /* 32 or 64, of the caller's integers */
     /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from

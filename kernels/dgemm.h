@@ -13,8 +13,9 @@ typedef struct tb_dgemm {
     double *c;             /* m x n; never read when beta is 0 */
     double alpha, beta;
     int32_t transpose_a, transpose_b; /* 0 or 1 */
-    int32_t mask;     /* a tb_triangle: what of C is read and written. The rest is not touched. */
-    int64_t diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
+    int32_t mask; /* a tb_triangle: what of C is read and written. The rest is not touched. */
+    int64_t
+        diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
 } tb_dgemm;
 
 #endif

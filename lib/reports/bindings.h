@@ -15,8 +15,9 @@
  * CBLAS; 0 for other names, sgemm_kernel and sgemm_batch among them. */
 static inline char tb_product_type(const char *name)
 {
-    static const char *const stems[] = {"gemm", "gemmt", "gemmtr", "syrk"},
-                            *const suffixes[] = {"", "_", "64_", "_64", "_64_"};
+    static const char *const stems[] = {"gemm", "gemmt", "gemmtr", "syrk"}, *const suffixes[] = {"", "_",
+                                                                                                 "64_", "_64",
+                                                                                                 "_64_"};
     if (strncmp(name, "scipy_", 6) == 0)
         name += 6;
     if (strncmp(name, "cblas_", 6) == 0)
