@@ -20,7 +20,7 @@ static const char *const kernels_of_floats[] = {
 };
 static const char *const kernels_of_doubles[] = {
     "dgemm_naive", "dgemm_mma_32x128", "dgemm_mma_128x32", "dgemm_mma_64x64", "dgemm_mma_128x64",
-    "dgemm_mma_128x128", "naive", "no_such_kernel", NULL,
+    "dgemm_mma_128x128", "dgemm_skinny", "naive", "no_such_kernel", NULL,
 };
 /* clang-format on */
 
