@@ -84,8 +84,8 @@ static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_oute
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_outer_vector", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
 
-/* Blocks of the largest extent, with rows that are contiguous and aligned, one warp along k. Chosen where reading the long
- * operand takes long: 16 MiB. */
+/* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
+ * on. */
 #define TB_SKINNY_ROW(stem, element_, bytes, widest)                                                         \
     {                                                                                                        \
         .name = #stem, .summary = "C with a side of at most " #widest ", the long operand read once",        \
