@@ -56,21 +56,45 @@ static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
 tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
-extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[];
+extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[], tb_image_dgemm_skinny[],
+    tb_image_dgemm_skinny_reduce[];
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
+static tb_module module_dgemm_skinny = {.name = "dgemm_skinny", .image = TB_IMAGE(dgemm_skinny)};
 static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
                                                .image = TB_IMAGE(sgemm_skinny_reduce)};
-tb_entry tb_entry_skinny_reduce = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY};
-#define TB_SKINNY_ENTRY_OF(symbol, extent)                                                                   \
+static tb_module module_dgemm_skinny_reduce = {.name = "dgemm_skinny_reduce",
+                                               .image = TB_IMAGE(dgemm_skinny_reduce)};
+tb_entry tb_entry_skinny_reduce[] = {
+    [TB_FP32] = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
+    [TB_FP64] = {&module_dgemm_skinny_reduce, "dgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
+};
+#define TB_SKINNY_ENTRY_OF(stem, what, bytes, extent)                                                        \
     {                                                                                                        \
-        &module_sgemm_skinny, symbol "_" #extent, TB_SKINNY_SHARED_BYTES(extent, 90), NULL, 0, TB_EARLY      \
+        &module_##stem, #stem what "_" #extent, TB_SKINNY_SHARED_BYTES(bytes, extent, 90), NULL, 0, TB_EARLY \
     }
-#define TB_SKINNY_ENTRIES(symbol)                                                                            \
-    TB_SKINNY_ENTRY_OF(symbol, 1), TB_SKINNY_ENTRY_OF(symbol, 2), TB_SKINNY_ENTRY_OF(symbol, 4),             \
-        TB_SKINNY_ENTRY_OF(symbol, 8), TB_SKINNY_ENTRY_OF(symbol, 16)
-static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES("sgemm_skinny_outer"),
-                                          TB_SKINNY_ENTRIES("sgemm_skinny_outer_vector"),
-                                          TB_SKINNY_ENTRIES("sgemm_skinny_k")};
+#define TB_SKINNY_ENTRIES(stem, what, bytes)                                                                 \
+    TB_SKINNY_ENTRY_OF(stem, what, bytes, 1), TB_SKINNY_ENTRY_OF(stem, what, bytes, 2),                      \
+        TB_SKINNY_ENTRY_OF(stem, what, bytes, 4), TB_SKINNY_ENTRY_OF(stem, what, bytes, 8)
+#define TB_SKINNY_ENTRIES_OF_FLOATS(what)                                                                    \
+    TB_SKINNY_ENTRIES(sgemm_skinny, what, 4), TB_SKINNY_ENTRY_OF(sgemm_skinny, what, 4, 16)
+static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES_OF_FLOATS("_outer"),
+                                          TB_SKINNY_ENTRIES_OF_FLOATS("_outer_vector"),
+                                          TB_SKINNY_ENTRIES_OF_FLOATS("_k")};
+static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_outer", 8),
+                                          TB_SKINNY_ENTRIES(dgemm_skinny, "_outer_vector", 8),
+                                          TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
+
+/* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
+ * on. */
+#define TB_SKINNY_ROW(stem, element_, bytes, widest)                                                         \
+    {                                                                                                        \
+        .name = #stem, .summary = "C with a side of at most " #widest ", the long operand read once",        \
+        .architecture = 75, .tile_m = 128, .tile_n = widest, .tile_k = 32,                                   \
+        .threads = 32 * TB_SKINNY_WARPS(bytes, widest), .element = element_, .efficiency = 0.5,              \
+        .blocks = TB_SKINNY_BLOCKS, .alignment = 1, .short_side = widest,                                    \
+        .least_elements = 4 * TB_LONG_ELEMENTS / (bytes), .entries = entries_##stem,                         \
+        .prepare = tb_skinny_prepare, .launch = tb_launch_skinny,                                            \
+    }
 
 /* The tensor-core families. */
 #define TB_SPLIT_ENTRIES(module, name, row_bytes)                                                            \
@@ -228,23 +252,7 @@ const tb_kernel tb_catalog[] = {
 #define TB_SIMT_SHAPE(...) TB_SIMT_STAMP(TB_SIMT_ROW, __VA_ARGS__)
 #include "kernels/simt/shapes.def"
 #undef TB_SIMT_SHAPE
-    {
-        .name = "sgemm_skinny",
-        .summary = "C with a side of at most 16, the long operand read once",
-        .architecture = 75,
-        .tile_m = 128,
-        .tile_n = 16,
-        .tile_k = 32,
-        .threads = 32 * TB_SKINNY_WARPS(16),
-        .efficiency = 0.5,
-        .blocks = TB_SKINNY_BLOCKS,
-        .alignment = 1,
-        .short_side = 16,
-        .least_elements = TB_LONG_ELEMENTS,
-        .entries = entries_sgemm_skinny,
-        .prepare = tb_skinny_prepare,
-        .launch = tb_launch_skinny,
-    },
+    TB_SKINNY_ROW(sgemm_skinny, TB_FP32, 4, 16),
     {
         .name = "sgemm_bf16x6_sm80",
         .summary = "BF16 tensor cores of sm_80, each FP32 split in three, six products",
@@ -270,6 +278,7 @@ const tb_kernel tb_catalog[] = {
 #define TB_DGEMM_SHAPE TB_DGEMM_ROW
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
+    TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
     TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
                  entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,

@@ -144,6 +144,6 @@ tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_ta
 int tb_transposition(const tb_product *product);
 
 /* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
-extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce;
+extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce[TB_ELEMENTS];
 
 #endif

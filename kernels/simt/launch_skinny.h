@@ -1,4 +1,4 @@
-/* Launching sgemm_skinny. */
+/* Launching the skinny family. */
 #ifndef TB_LAUNCH_SKINNY_H
 #define TB_LAUNCH_SKINNY_H
 
@@ -7,9 +7,9 @@
 
 /* Position in a row's entries: what is contiguous in the long operand, how it is copied where that is rows, and the extent's
  * place among 1, 2, 4, 8, 16. */
-#define TB_SKINNY_ENTRY(k_contiguous, vector, extent_index)                                                  \
-    (((k_contiguous) ? 2 : (vector)) * TB_SKINNY_EXTENTS + (extent_index))
-#define TB_SKINNY_ENTRIES_COUNT (3 * TB_SKINNY_EXTENTS)
+#define TB_SKINNY_ENTRY(bytes, k_contiguous, vector, extent_index)                                           \
+    (((k_contiguous) ? 2 : (vector)) * TB_SKINNY_EXTENTS(bytes) + (extent_index))
+#define TB_SKINNY_ENTRIES_COUNT(bytes) (3 * TB_SKINNY_EXTENTS(bytes))
 
 /* From so many steps of k on, copies along k start where whole sectors do, wherever lines begin; with fewer the positions
  * without any k would count for more, and copies start at 16 bytes. */
@@ -25,7 +25,7 @@ typedef struct tb_skinny_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_skinny_schedule;
 
-/* The catalog's callbacks. */
+/* The catalog's callbacks, of both elements. */
 void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                        tb_schedule *schedule);
 tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

@@ -19,8 +19,9 @@ static const char *const kernels_of_floats[] = {
     "sgemm_bf16x9_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90", "no_such_kernel", NULL,
 };
 static const char *const kernels_of_doubles[] = {
-    "dgemm_naive", "dgemm_mma_32x128", "dgemm_mma_128x32", "dgemm_mma_64x64", "dgemm_mma_128x64",
-    "dgemm_mma_128x128", "naive", "no_such_kernel", NULL,
+    "dgemm_naive", "dgemm_mma_32x32", "dgemm_mma_64x32", "dgemm_mma_32x64_2", "dgemm_mma_64x32_2",
+    "dgemm_mma_64x64", "dgemm_mma_64x64_2", "dgemm_mma_128x64", "dgemm_mma_128x128", "dgemm_skinny", "naive",
+    "no_such_kernel", NULL,
 };
 /* clang-format on */
 

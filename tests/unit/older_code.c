@@ -26,22 +26,24 @@ static void a_row_suits(const tb_kernel *kernel)
 }
 
 /* Whose kernels add nothing up between blocks where the code is older than clusters. */
-static void the_skinny_row_is_never_early(void)
+static void a_skinny_row_is_never_early(const tb_kernel *kernel)
 {
-    const tb_kernel *kernel = tb_find_kernel("sgemm_skinny");
-    for (int entry = 0; entry < TB_SKINNY_ENTRIES_COUNT; entry++)
+    const int entries = TB_SKINNY_ENTRIES_COUNT((int)tb_bytes_of(kernel->element));
+    for (int entry = 0; entry < entries; entry++)
         CHECK(!kernel->entries[entry].early, "%s is launched early", kernel->entries[entry].symbol);
 }
 
 int main(void)
 {
-    int rows = 0;
-    the_skinny_row_is_never_early();
+    int rows = 0, skinny = 0;
     for (size_t row = 0; row < tb_catalog_size; row++)
         if (tb_catalog[row].launch == tb_launch_simt) {
             a_row_suits(&tb_catalog[row]);
             rows++;
+        } else if (tb_catalog[row].launch == tb_launch_skinny) {
+            a_skinny_row_is_never_early(&tb_catalog[row]);
+            skinny++;
         }
-    CHECK(rows >= 14, "only %d rows of the family", rows);
+    CHECK(rows >= 14 && skinny == TB_ELEMENTS, "only %d and %d rows of the families", rows, skinny);
     return check_result();
 }
