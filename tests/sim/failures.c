@@ -298,12 +298,18 @@ static void fail_in_place(const char *operation, const char *failure)
          .device_memory = "5",
          .kernel = "sgemm_bf16x6_sm90",
          .launches = 2},
+        {.m = 50, .n = 50, .k = 40, .beta = -2, .triangle = TB_UPPER, .launches = 1},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];
         scenario.threads = 1;
         scenario.memory = TB_MEMORY_MANAGED;
         fail_everywhere(&scenario, operation, failure);
+        if (strcmp(failure, "half") != 0)
+            continue;
+        /* So does the kernel that begins again: the host does all of it. */
+        const report report = run_scenario(&scenario, "launch:1=half,launch:2=half");
+        CHECK(report.failures == 2, "%ld failures", report.failures);
     }
 }
 
