@@ -48,6 +48,7 @@ typedef struct report {
     bool used;                    /* the device was up, and work was begun */
     long failures;                /* that the script caused */
     long launches;                /* of the first call */
+    long allocations;             /* on the device, of the first call */
     sim_usage usage[LATER_CALLS]; /* after each later call */
     char wrong[256];
 } report;
@@ -175,6 +176,7 @@ static void run_process(const scenario *scenario, const char *script, report *re
     tileblas_set_option("KERNEL", scenario->kernel != NULL ? scenario->kernel : kernel);
     multiply_at_once(scenario, report);
     report->launches = sim_operations("launch");
+    report->allocations = sim_operations("allocate");
     report->failures = sim_failures("any");
     /* A device that cannot be opened is no loss. */
     report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
@@ -380,6 +382,17 @@ static void fail_in_triangles(const char *failure)
         else if (strcmp(failure, "memory") == 0)
             fail_everywhere(&scenario, "copy", failure);
     }
+    /* Of its steps the second needs the largest workspace: what that takes is taken before the first. */
+    const scenario growing = {.element = TB_FP64,
+                              .m = 200,
+                              .n = 200,
+                              .k = 1000,
+                              .triangle = TB_LOWER,
+                              .threads = 1,
+                              .kernel = "dgemm_mma_64x64"};
+    const report report = run_scenario(&growing, "");
+    CHECK(report.launches > 1 && report.allocations == 3, "%ld launches, %ld allocations", report.launches,
+          report.allocations);
 }
 
 /* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
