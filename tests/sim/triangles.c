@@ -13,6 +13,9 @@
 
 #include <pthread.h>
 
+/* Of each kind: in a few of them the writer may be asleep just then. */
+#define RESTORED_CALLS 10
+
 /* Of one session; and many times what it takes. */
 #define SESSION_CALLS 5
 #define LIMIT_SECONDS 60.0
@@ -229,6 +232,45 @@ static void run_session(void *argument)
                 (unsigned long long)*(const uint64_t *)argument, route, memory, pinned, threads, script);
 }
 
+/* What a device has written before it fails, or what the host has computed in its place, is put into C, and nothing else. */
+static void run_restoring(void *unused)
+{
+    static const struct {
+        const char *route, *script;
+        tb_memory memory_a, memory_c;
+    } cases[] = {
+        {"resident", "launch:1=half", TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
+        {"resident", "launch:1=half,launch:2=half", TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
+        {"streamed", "launch:1=unsupported", TB_MEMORY_HOST, TB_MEMORY_DEVICE},
+    };
+    check_random random = {.state = 1};
+    (void)unused;
+    setenv("TILEBLAS_HOST_BLAS", "/nonexistent", 1);
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("CALIBRATE", "0");
+    sim_set("DELAY", "300");
+    for (int i = 0; i < 3 * RESTORED_CALLS; i++) {
+        call x = {.lower = i & 1,
+                  .transpose_b = true,
+                  .n = 40,
+                  .k = 30,
+                  .lda = 40,
+                  .ldb = 40,
+                  .ldc = 41,
+                  .alpha = 1,
+                  .beta = -2,
+                  .memory_a = cases[i % 3].memory_a,
+                  .memory_c = cases[i % 3].memory_c};
+        place_call(&x, &random);
+        tileblas_set_option("ROUTE", cases[i % 3].route);
+        sim_set("FAIL", cases[i % 3].script);
+        run_call(&x, cases[i % 3].script, true);
+        CHECK(sim_failures("launch") == 1 + (i % 3 == 1), "%s: %ld failures", cases[i % 3].script,
+              sim_failures("launch"));
+        free_call(&x);
+    }
+}
+
 int main(int count, char **arguments)
 {
     uint64_t seed =
@@ -237,6 +279,10 @@ int main(int count, char **arguments)
     if (count > 2 && !gentle) {
         run_session(&seed);
         return check_result();
+    }
+    if (!gentle) {
+        const child_end ended = child_run(run_restoring, NULL, LIMIT_SECONDS);
+        CHECK(ended == CHILD_RIGHT, "what is put into C is %s", child_end_text(ended));
     }
     const double end = tb_seconds() + (count > 1 ? atof(arguments[1]) : 5);
     check_random random = {.state = seed};
