@@ -48,7 +48,7 @@ static void choose_panels(const tb_budget *budget, tb_tiling *tiling)
     tiling->panel_n = tb_choose_panel(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
 }
 
-/* Each step of a triangle has a size of its own. */
+/* Parts of a triangle differ by where they lie, too: one with fewer tiles may share out more of k. */
 static double workspace_by_steps(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
     const int64_t count = tb_step_count(product, tiling);
@@ -76,7 +76,7 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     if (!budget->kernel->prepare)
         return 0;
     tb_tiling complete = *tiling;
-    if (tiling->grows)
+    if (product->mask != TB_FULL && tiling->whole)
         return workspace_by_steps(budget, product, tiling);
     if (!tiling->whole)
         choose_panels(budget, &complete);

@@ -38,11 +38,17 @@ static tb_product part_like(const tb_stream_run *run, const tb_launch_size *size
     return part;
 }
 
+static size_t workspace_for(const tb_stream_run *run, const tb_product *part)
+{
+    return tb_device.prepare(run->pipeline->compute, run->kernel, part).workspace;
+}
+
 /* Parts of a triangle differ by where they lie, too. */
-static tb_status take_workspace_by_steps(tb_stream_run *run)
+static size_t workspace_by_steps(const tb_stream_run *run)
 {
     const tb_product *product = run->product;
     const int64_t count = tb_step_count(product, run->tiling);
+    size_t most = 0;
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, run->tiling, i);
         for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
@@ -51,26 +57,31 @@ static tb_status take_workspace_by_steps(tb_stream_run *run)
             tb_product part = tb_step_part(&step, product, run->tiling, columns);
             place_like(run, TB_A, &part);
             place_like(run, TB_B, &part);
-            if (!tb_is_masked_out(&part))
-                TB_TRY(need_workspace(
-                    run, tb_device.prepare(run->pipeline->compute, run->kernel, &part).workspace));
+            const size_t bytes = tb_is_masked_out(&part) ? 0 : workspace_for(run, &part);
+            most = bytes > most ? bytes : most;
         }
     }
-    return TB_OK;
+    return most;
 }
 
-/* Before there is any such work: enough for all products that follow. */
-tb_status tb_take_workspace(tb_stream_run *run)
+static size_t workspace_by_sizes(const tb_stream_run *run)
 {
-    if (run->product->mask != TB_FULL && run->tiling->whole)
-        return take_workspace_by_steps(run);
     tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(run->product, run->tiling, sizes);
+    size_t most = 0;
     for (int i = 0; i < count; i++) {
         const tb_product part = part_like(run, &sizes[i]);
-        TB_TRY(need_workspace(run, tb_device.prepare(run->pipeline->compute, run->kernel, &part).workspace));
+        const size_t bytes = workspace_for(run, &part);
+        most = bytes > most ? bytes : most;
     }
-    return TB_OK;
+    return most;
+}
+
+/* Before there is any such work: enough for all products that follow, and taken once. */
+tb_status tb_take_workspace(tb_stream_run *run)
+{
+    const bool by_steps = run->product->mask != TB_FULL && run->tiling->whole;
+    return need_workspace(run, by_steps ? workspace_by_steps(run) : workspace_by_sizes(run));
 }
 
 static tb_status multiply(tb_stream_run *run, const tb_product *part)

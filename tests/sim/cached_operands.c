@@ -2,6 +2,7 @@
  * does not read.
  */
 #include "include/tileblas.h"
+#include "lib/streaming/operand_cache.h"
 #include "tests/check.h"
 #include "tests/matrix.h"
 #include "tests/sim/device_sim.h"
@@ -18,6 +19,7 @@ enum { M = 200, N = 150, K = 240, GENERATIONS = 12, CALLS = 3 };
 
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
+void cblas_ssyrk(int, int, int, int, int, float, const float *, int, float, float *, int);
 
 static check_random generator;
 static product p;
@@ -100,6 +102,30 @@ static float *write_combined(const matrix *matrix)
     return block;
 }
 
+/* An update reads one operand, of which the cache keeps one copy: as many operands stay as there is room for. */
+static void updates_keep_one_operand(void)
+{
+    matrix operands[TB_OPERANDS_CACHED];
+    matrix c = matrix_make(M, M, M, 0);
+    tileblas_statistics before, after;
+    for (int i = 0; i < TB_OPERANDS_CACHED; i++) {
+        operands[i] = matrix_make(M, K, M, 0);
+        matrix_fill(&operands[i], MATRIX_UNIFORM, &generator);
+    }
+    for (int round = 0; round <= CALLS; round++) {
+        tileblas_read_statistics(&before, sizeof before);
+        for (int i = 0; i < TB_OPERANDS_CACHED; i++)
+            cblas_ssyrk(102, 121, 111, M, K, 1, matrix_elements(&operands[i]), M, 0, matrix_elements(&c), M);
+    }
+    tileblas_read_statistics(&after, sizeof after);
+    const double loaded = after.streamed.link_bytes - before.streamed.link_bytes -
+                          TB_OPERANDS_CACHED * (double)sizeof(float) * M * M;
+    CHECK(loaded < 0.5 * (double)operands[0].bytes, "%g bytes crossed the link again", loaded);
+    for (int i = 0; i < TB_OPERANDS_CACHED; i++)
+        matrix_free(&operands[i]);
+    matrix_free(&c);
+}
+
 /* A host that did would fault, as would its BLAS. */
 static void write_combined_memory_is_not_read(void)
 {
@@ -160,6 +186,7 @@ int main(void)
     p.c = matrix_make(M, N, M + 1, 2);
     matrix_fill(&p.c, MATRIX_NANS, &generator);
     in_a_process_of_its_own(pinned_operands_need_no_slots);
+    in_a_process_of_its_own(updates_keep_one_operand);
     write_combined_memory_is_not_read();
     what_is_given_up_is_used_again();
     calls_that_fail_leave_no_copies("memory");

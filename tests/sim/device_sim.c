@@ -156,8 +156,8 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
-static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                        const tb_schedule *schedule, void *scratch)
+static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
+                           const tb_schedule *schedule, void *scratch, bool again)
 {
     *sim_stream_launch(stream) = (sim_launch){kernel, *product, scratch};
     const tb_product *p = product;
@@ -186,9 +186,17 @@ static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_pro
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
     if (status != TB_OK)
         inside.n /= 2;
-    sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_LAUNCH, .product = inside, .fault = fault && status == TB_OK});
+    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_LAUNCH,
+                                                   .product = inside,
+                                                   .again = again,
+                                                   .fault = fault && status == TB_OK});
     return status;
+}
+
+static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
+                        const tb_schedule *schedule, void *scratch)
+{
+    return launch_as(stream, kernel, product, schedule, scratch, false);
 }
 
 static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
@@ -197,7 +205,7 @@ static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const 
     const sim_launch now = {kernel, *product, scratch};
     if (!is_same_a(sim_stream_launch(stream), &now))
         sim_abort("launched again with another A, kernel or workspace");
-    return launch(stream, kernel, product, schedule, scratch);
+    return launch_as(stream, kernel, product, schedule, scratch, true);
 }
 
 const tb_device_operations sim_operations_inside = {

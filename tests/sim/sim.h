@@ -104,6 +104,7 @@ typedef struct sim_work {
     bool fault;
     tb_copy copy;
     tb_product product;
+    bool again; /* A is that of the launch before */
     sim_marker *marker;
     double seconds;
 } sim_work;
@@ -145,7 +146,7 @@ void sim_count_streams(sim_usage *usage);
 /* Whether the catalog's row lets this kernel run this product on this architecture. */
 bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture);
 
-/* The first columns of the product, summed in double and rounded once. */
-void sim_multiply(const tb_product *product, int64_t columns);
+/* The first columns of the product, summed in double and rounded once. Answers a hash of A. */
+uint64_t sim_multiply(const tb_product *product, int64_t columns);
 
 #endif

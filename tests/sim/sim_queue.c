@@ -35,6 +35,7 @@ struct sim_queue {
     _Atomic(uint32_t) finished; /* entries; who drains the queue sleeps on it */
     bool busy, closing;
     uint64_t random;
+    uint64_t a; /* a hash of the latest launch's A */
 };
 
 static atomic_long queues_opened;
@@ -181,10 +182,14 @@ static void run_copy(const tb_copy *copy, bool fault)
     }
 }
 
-static void run_launch(const tb_product *product, double speed, bool fault)
+static void run_launch(sim_queue *queue, const sim_work *work)
 {
-    double start = now();
-    sim_multiply(product, fault ? product->n / 2 : product->n);
+    const tb_product *product = &work->product;
+    const double start = now(), speed = sim_get_settings()->speeds[queue->device];
+    const uint64_t a = sim_multiply(product, work->fault ? product->n / 2 : product->n);
+    if (work->again && a != queue->a)
+        sim_abort("launched again with an A that has changed");
+    queue->a = a;
     sim_sleep((now() - start) * (1 / speed - 1));
 }
 
@@ -199,7 +204,7 @@ static void run_work(sim_queue *queue, const sim_work *work)
         break;
     case SIM_WORK_LAUNCH:
         if (!lost)
-            run_launch(&work->product, sim_get_settings()->speeds[queue->device], work->fault);
+            run_launch(queue, work);
         break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);

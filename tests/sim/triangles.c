@@ -4,17 +4,17 @@
  *   triangles SECONDS [gentle]    gentle: nobody forks, which sanitizers do not bear
  *   triangles SEED session        one session again
  *
- * Each session is a process of its own, with settings, operands and a device that fails, as drawn. All elements are integers
- * of which sums are exact, so that each order of summation gives the same.
+ * Each session is a process of its own, with settings, operands and a device that fails, as drawn.
  */
-#include "include/tileblas.h"
 #include "lib/process/clock.h"
 #include "tests/sim/children.h"
-#include "tests/sim/device_sim.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/triangle.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <string.h>
+
+/* Of each kind: in a few of them the writer may be asleep just then. */
+#define RESTORED_CALLS 10
 
 /* Of one session; and many times what it takes. */
 #define SESSION_CALLS 5
@@ -23,91 +23,9 @@
 
 enum { THREADS_MOST = 3, NAME_MOST = 48 };
 
-void cblas_ssyrk(int, int, int, int, int, float, const float *, int, float, float *, int);
-void cblas_dsyrk(int, int, int, int, int, double, const double *, int, double, double *, int);
-void cblas_sgemmt(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
-                  int);
-void cblas_dgemmt(int, int, int, int, int, int, double, const double *, int, const double *, int, double,
-                  double *, int);
-
 static bool gentle;
 static bool loses_device; /* and with it what lies there */
 static bool has_host;     /* a BLAS of the host's, which may have rules of its own for a beta that is NaN */
-
-/* Where B lies: SYRK has none; otherwise memory of its own, A's, or a part of A's. */
-typedef enum second { NO_B, OWN_B, A_ITSELF, INSIDE_A } second;
-
-typedef struct call {
-    bool doubles, row_major, lower, transpose_a, transpose_b;
-    second second;
-    int n, k, lda, ldb, ldc, b_offset, c_offset;
-    double alpha, beta;
-    tb_memory memory_a, memory_b, memory_c;
-    size_t elements_a, elements_b, elements_c;
-    void *a, *b, *c;                    /* where they are allocated */
-    double *known_a, *known_b, *before; /* the same numbers */
-    atomic_int stop;
-    atomic_long lost;
-    long rounds;
-} call;
-
-static size_t element_bytes(const call *x)
-{
-    return x->doubles ? sizeof(double) : sizeof(float);
-}
-
-static double get(const call *x, const void *block, size_t i)
-{
-    return x->doubles ? ((const double *)block)[i] : (double)((const float *)block)[i];
-}
-
-static void set(const call *x, void *block, size_t i, double number)
-{
-    if (x->doubles)
-        ((double *)block)[i] = number;
-    else
-        ((float *)block)[i] = (float)number;
-}
-
-/* In ordinary memory where the device is lost. */
-static void *allocate(tb_memory *memory, size_t bytes)
-{
-    void *block = *memory == TB_MEMORY_HOST ? NULL : sim_allocate(*memory, 0, bytes);
-    if (!block) {
-        *memory = TB_MEMORY_HOST;
-        block = malloc(bytes);
-    }
-    if (!block)
-        abort();
-    return block;
-}
-
-static void release(tb_memory memory, void *block)
-{
-    if (memory == TB_MEMORY_HOST)
-        free(block);
-    else
-        sim_release(block);
-}
-
-static void put(const call *x, void *place, const double *numbers, size_t count)
-{
-    void *view = malloc(count * element_bytes(x));
-    for (size_t i = 0; i < count; i++)
-        set(x, view, i, numbers[i]);
-    sim_copy(place, view, count * element_bytes(x));
-    free(view);
-}
-
-/* ---- The call --------------------------------------------------------------------------------------------- */
-
-static double *numbers(size_t count, check_random *random)
-{
-    double *drawn = malloc(count * sizeof *drawn);
-    for (size_t i = 0; i < count; i++)
-        drawn[i] = (double)check_between(random, -3, 3);
-    return drawn;
-}
 
 static tb_memory draw_memory(check_random *random, bool may_be_on_device)
 {
@@ -129,7 +47,7 @@ static int draw_ld(check_random *random, int rows)
     return rows + CHECK_PICK(random, more);
 }
 
-static void make_call(call *x, check_random *random, bool may_be_on_device)
+static void draw_call(call *x, check_random *random, bool may_be_on_device)
 {
     static const double alphas[] = {1, 1, -2, 0.5, 0}, betas[] = {0, 1, -2, NAN};
     *x = (call){.doubles = check_between(random, 0, 1),
@@ -158,91 +76,16 @@ static void make_call(call *x, check_random *random, bool may_be_on_device)
     if (x->second == A_ITSELF && x->ldb <= x->lda && check_between(random, 0, 2))
         x->ldb = x->lda;
     x->ldc = draw_ld(random, x->n);
-    const int most = x->n > x->k ? x->n : x->k;
-    x->elements_a = (size_t)(x->lda > x->ldb ? x->lda : x->ldb) * (size_t)(most + 1) + 64;
-    x->elements_b = x->second == OWN_B ? (size_t)x->ldb * (size_t)(most + 1) : 0;
-    x->elements_c = (size_t)x->ldc * (size_t)x->n + 4;
     x->b_offset = x->second == INSIDE_A ? (int)check_between(random, 0, 40) : 0;
-
-    x->known_a = numbers(x->elements_a, random);
-    x->known_b = x->elements_b ? numbers(x->elements_b, random) : x->known_a + x->b_offset;
-    x->before = numbers(x->elements_c, random);
-    x->a = allocate(&x->memory_a, x->elements_a * element_bytes(x));
-    x->b = x->elements_b ? allocate(&x->memory_b, x->elements_b * element_bytes(x)) : NULL;
-    x->c = allocate(&x->memory_c, x->elements_c * element_bytes(x));
-    put(x, x->a, x->known_a, x->elements_a);
-    if (x->b)
-        put(x, x->b, x->known_b, x->elements_b);
+    place_call(x, random);
 }
 
-static void free_call(call *x)
-{
-    release(x->memory_a, x->a);
-    release(x->memory_c, x->c);
-    if (x->b) {
-        release(x->memory_b, x->b);
-        free(x->known_b);
-    }
-    free(x->known_a);
-    free(x->before);
-}
-
-static void *at(const call *x, void *block, int offset)
-{
-    return (char *)block + (size_t)offset * element_bytes(x);
-}
-
-static void multiply(const call *x)
-{
-    const int layout = x->row_major ? 101 : 102, triangle = x->lower ? 122 : 121,
-              a = x->transpose_a ? 112 : 111, b = x->transpose_b ? 112 : 111;
-    void *c = at(x, x->c, x->c_offset), *of_b = x->b ? x->b : at(x, x->a, x->b_offset);
-    if (x->second == NO_B && x->doubles)
-        cblas_dsyrk(layout, triangle, a, x->n, x->k, x->alpha, x->a, x->lda, x->beta, c, x->ldc);
-    else if (x->second == NO_B)
-        cblas_ssyrk(layout, triangle, a, x->n, x->k, (float)x->alpha, x->a, x->lda, (float)x->beta, c,
-                    x->ldc);
-    else if (x->doubles)
-        cblas_dgemmt(layout, triangle, a, b, x->n, x->k, x->alpha, x->a, x->lda, of_b, x->ldb, x->beta, c,
-                     x->ldc);
-    else
-        cblas_sgemmt(layout, triangle, a, b, x->n, x->k, (float)x->alpha, x->a, x->lda, of_b, x->ldb,
-                     (float)x->beta, c, x->ldc);
-}
-
-/* ---- What is known of it ---------------------------------------------------------------------------------- */
-
-static size_t place_in_c(const call *x, int i, int j)
-{
-    return (size_t)x->c_offset +
-           (x->row_major ? (size_t)i * (size_t)x->ldc + (size_t)j : (size_t)j * (size_t)x->ldc + (size_t)i);
-}
-
-static double element_of(const call *x, const double *block, int ld, bool transposed, int i, int j)
-{
-    const size_t row = (size_t)(transposed ? j : i), column = (size_t)(transposed ? i : j);
-    return block[x->row_major ? row * (size_t)ld + column : column * (size_t)ld + row];
-}
-
-static double expected(const call *x, int i, int j)
-{
-    double sum = 0;
-    const double before = x->before[place_in_c(x, i, j)];
-    for (int l = 0; l < x->k && x->alpha != 0; l++)
-        sum += element_of(x, x->known_a, x->lda, x->transpose_a, i, l) *
-               element_of(x, x->known_b, x->ldb, x->transpose_b, l, j);
-    return x->alpha * sum + (x->beta == 0 ? 0 : x->beta * before);
-}
-
-static bool is_in_triangle(const call *x, int i, int j)
-{
-    return x->lower ? i >= j : i <= j;
-}
-
-/* Another thread of the program's, which owns all elements beside the triangle. */
+/* Another thread of the program's, or of what it has on the device, which owns all elements beside the triangle. */
 static void *write_other_triangle(void *argument)
 {
     call *x = argument;
+    const size_t bytes = x->elements_c * element_bytes(x);
+    void *c = x->memory_c == TB_MEMORY_HOST ? x->c : sim_reach(x->c, bytes, SIM_NO_DEVICE, "C");
     long round = 0;
     do {
         for (int j = 0; j < x->n; j++)
@@ -251,9 +94,9 @@ static void *write_other_triangle(void *argument)
                     continue;
                 const size_t place = place_in_c(x, i, j);
                 const double last = round == 0 ? x->before[place] : (double)(round % 1000);
-                if (get(x, x->c, place) != last)
+                if (get(x, c, place) != last)
                     atomic_fetch_add(&x->lost, 1);
-                set(x, x->c, place, (double)((round + 1) % 1000));
+                set(x, c, place, (double)((round + 1) % 1000));
             }
         round++;
     } while (!atomic_load(&x->stop));
@@ -261,54 +104,11 @@ static void *write_other_triangle(void *argument)
     return NULL;
 }
 
-/* Of pinned memory the link reads what lies beside the triangle, too, which does no harm; sanitizers do not know that. */
+/* Of memory other than ordinary one the link reads what lies beside the triangle, too, which does no harm; sanitizers do not
+ * know that. */
 static bool may_be_written(const call *x)
 {
-    return x->memory_c == TB_MEMORY_HOST || (x->memory_c == TB_MEMORY_PINNED && !gentle);
-}
-
-static void check_call(const call *x, const char *when)
-{
-    double *result = malloc(x->elements_c * sizeof(double));
-    void *view = malloc(x->elements_c * element_bytes(x));
-    sim_copy(view, x->c, x->elements_c * element_bytes(x));
-    for (size_t i = 0; i < x->elements_c; i++)
-        result[i] = get(x, view, i);
-    free(view);
-    long wrong = 0, spoilt = 0;
-    int row = -1, column = -1;
-    for (int j = 0; j < x->n; j++)
-        for (int i = 0; i < x->n; i++) {
-            const size_t place = place_in_c(x, i, j);
-            const double now = result[place];
-            if (!is_in_triangle(x, i, j)) {
-                spoilt += now != (x->rounds > 0 ? (double)(x->rounds % 1000) : x->before[place]);
-                continue;
-            }
-            const double known = expected(x, i, j);
-            if (now != known && !(isnan(now) && isnan(known))) {
-                if (wrong++ == 0)
-                    row = i, column = j;
-            }
-            result[place] = x->before[place];
-        }
-    for (int j = 0; j < x->n; j++) /* what is left lies between columns */
-        for (int i = 0; i < x->n; i++)
-            result[place_in_c(x, i, j)] = x->before[place_in_c(x, i, j)];
-    for (size_t i = 0; i < x->elements_c; i++)
-        spoilt += result[i] != x->before[i];
-    char plan[256];
-    tileblas_last_plan(plan, sizeof plan);
-    CHECK(wrong == 0 && spoilt == 0 && x->lost == 0,
-          "%s: %ld wrong from (%d, %d) on, %ld spoilt, %ld lost; %s %s %s %s %d%d n=%d k=%d alpha %g beta %g "
-          "ld %d %d %d "
-          "offsets %d %d memory %d %d %d; %s",
-          when, wrong, row, column, spoilt, (long)x->lost, x->doubles ? "d" : "s",
-          x->second == NO_B ? "syrk" : "gemmt", x->row_major ? "row-major" : "column-major",
-          x->lower ? "lower" : "upper", x->transpose_a, x->transpose_b, x->n, x->k, x->alpha, x->beta, x->lda,
-          x->ldb, x->ldc, x->b_offset, x->c_offset, (int)x->memory_a, (int)x->memory_b, (int)x->memory_c,
-          plan);
-    free(result);
+    return x->memory_c == TB_MEMORY_HOST || !gentle;
 }
 
 static void run_call(call *x, const char *when, bool writes)
@@ -332,22 +132,13 @@ static void run_call(call *x, const char *when, bool writes)
         check_call(x, when);
 }
 
-/* Some elements of A change, or all, between two calls. */
-static void change_a(call *x, check_random *random)
-{
-    const size_t count = check_between(random, 0, 1) ? 1 : x->elements_a;
-    for (size_t i = 0; i < count; i++)
-        x->known_a[count == 1 ? (size_t)check_between(random, 0, (int64_t)x->elements_a - 1) : i] =
-            (double)check_between(random, -3, 3);
-    put(x, x->a, x->known_a, x->elements_a);
-}
-
 /* ---- Sessions --------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
     pthread_t thread;
     check_random random;
     bool may_be_on_device;
+    bool may_fork;
 } worker;
 
 static void call_in_child(void *argument)
@@ -362,14 +153,16 @@ static void *work(void *argument)
     worker *worker = argument;
     for (int i = 0; i < SESSION_CALLS; i++) {
         call x;
-        make_call(&x, &worker->random, worker->may_be_on_device);
+        draw_call(&x, &worker->random, worker->may_be_on_device);
         run_call(&x, "first", true);
         run_call(&x, "again", check_between(&worker->random, 0, 1));
         change_a(&x, &worker->random);
         run_call(&x, "after a change", check_between(&worker->random, 0, 1));
         x.lower = !x.lower;
         run_call(&x, "the other triangle", check_between(&worker->random, 0, 1));
-        if (!gentle && check_between(&worker->random, 0, 9) == 0) {
+        x.apart = true;
+        run_call(&x, "the same as two operands", check_between(&worker->random, 0, 1));
+        if (worker->may_fork && check_between(&worker->random, 0, 9) == 0) {
             const child_end end = child_run(call_in_child, &x, CHILD_SECONDS);
             CHECK(end == CHILD_RIGHT, "a child was %s", child_end_text(end));
         }
@@ -428,6 +221,8 @@ static void run_session(void *argument)
     for (int i = 0; i < threads; i++) {
         workers[i].random.state = check_next(&random);
         workers[i].may_be_on_device = !loses_device;
+        /* A fork ends OpenBLAS's threads, also those that another thread's call is about to wait for. */
+        workers[i].may_fork = !gentle && (threads == 1 || !has_host);
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     }
     for (int i = 0; i < threads; i++)
@@ -435,6 +230,45 @@ static void run_session(void *argument)
     if (atomic_load(&check_failures) > 0)
         fprintf(stderr, "session %llu: route %s, device memory %s, pinned %s, %d threads, FAIL=%s\n",
                 (unsigned long long)*(const uint64_t *)argument, route, memory, pinned, threads, script);
+}
+
+/* What a device has written before it fails, or what the host has computed in its place, is put into C, and nothing else. */
+static void run_restoring(void *unused)
+{
+    static const struct {
+        const char *route, *script;
+        tb_memory memory_a, memory_c;
+    } cases[] = {
+        {"resident", "launch:1=half", TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
+        {"resident", "launch:1=half,launch:2=half", TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
+        {"streamed", "launch:1=unsupported", TB_MEMORY_HOST, TB_MEMORY_DEVICE},
+    };
+    check_random random = {.state = 1};
+    (void)unused;
+    setenv("TILEBLAS_HOST_BLAS", "/nonexistent", 1);
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("CALIBRATE", "0");
+    sim_set("DELAY", "300");
+    for (int i = 0; i < 3 * RESTORED_CALLS; i++) {
+        call x = {.lower = i & 1,
+                  .transpose_b = true,
+                  .n = 40,
+                  .k = 30,
+                  .lda = 40,
+                  .ldb = 40,
+                  .ldc = 41,
+                  .alpha = 1,
+                  .beta = -2,
+                  .memory_a = cases[i % 3].memory_a,
+                  .memory_c = cases[i % 3].memory_c};
+        place_call(&x, &random);
+        tileblas_set_option("ROUTE", cases[i % 3].route);
+        sim_set("FAIL", cases[i % 3].script);
+        run_call(&x, cases[i % 3].script, true);
+        CHECK(sim_failures("launch") == 1 + (i % 3 == 1), "%s: %ld failures", cases[i % 3].script,
+              sim_failures("launch"));
+        free_call(&x);
+    }
 }
 
 int main(int count, char **arguments)
@@ -445,6 +279,10 @@ int main(int count, char **arguments)
     if (count > 2 && !gentle) {
         run_session(&seed);
         return check_result();
+    }
+    if (!gentle) {
+        const child_end ended = child_run(run_restoring, NULL, LIMIT_SECONDS);
+        CHECK(ended == CHILD_RIGHT, "what is put into C is %s", child_end_text(ended));
     }
     const double end = tb_seconds() + (count > 1 ? atof(arguments[1]) : 5);
     check_random random = {.state = seed};

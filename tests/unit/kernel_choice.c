@@ -279,16 +279,19 @@ static void what_is_remembered_is_what_would_be_chosen(void)
 {
     static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
     static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
+    static const int64_t diagonals[] = {0, 0, -900, 900};
     enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
     tb_chip chip = h200s[0];
     check_random random = {.state = 1};
     row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
     tb_accuracy accuracy = TB_ACCURACY_IEEE;
+    tb_triangle mask = TB_FULL;
+    int64_t diagonal = 0;
     int repeated = 0;
     for (int i = 0; i < QUESTIONS; i++) {
         /* One thing is another than before, or nothing. */
         int64_t *const changed[] = {&row.m, &row.n, &row.k};
-        const int64_t change = check_between(&random, 0, 8);
+        const int64_t change = check_between(&random, 0, 10);
         if (change < 3)
             *changed[change] = extents[check_between(&random, 0, EXTENTS - 1)];
         else if (change == 3)
@@ -297,7 +300,13 @@ static void what_is_remembered_is_what_would_be_chosen(void)
             chip.multiprocessors = (int)check_between(&random, 20, 132);
         else if (change == 7)
             chip.memory_bytes_a_clock = (double)check_between(&random, 2, 19);
+        else if (change == 8)
+            mask = (tb_triangle)check_between(&random, TB_FULL, TB_UPPER);
+        else if (change == 9)
+            diagonal = CHECK_PICK(&random, diagonals);
         tb_product product = product_of(&row);
+        product.mask = mask;
+        product.diagonal = mask == TB_FULL ? 0 : diagonal;
         product.a.ld = product.b.ld = product.c.ld = 5000; /* which tells no extent */
         if (change == 5)
             product.a.data = tb_at(&product.a, 1, 0); /* off by one element */
@@ -309,8 +318,9 @@ static void what_is_remembered_is_what_would_be_chosen(void)
         const tb_plan anew = tb_decide(&product, &facts);
         tb_plan plan;
         repeated += decide_with_memory(&product, &facts, &plan);
-        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld: %s, not %s", (long long)product.m,
-              (long long)product.n, (long long)product.k, plan.kernel->name, anew.kernel->name);
+        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld mask %d, diagonal %lld: %s, not %s",
+              (long long)product.m, (long long)product.n, (long long)product.k, product.mask,
+              (long long)product.diagonal, plan.kernel->name, anew.kernel->name);
     }
     CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
           QUESTIONS);

@@ -116,6 +116,25 @@ static void large_products_are_shared(void)
     CHECK(tb_decide(&small, &facts).region_count == 3, "not shared by three, as was wished");
 }
 
+/* Nor against a wish: nearly all of A would have to go to each device. */
+static void a_triangle_is_not_shared(void)
+{
+    static const tb_routine routines[] = {TB_SSYRK, TB_SGEMMT};
+    for (int i = 0; i < 2; i++)
+        for (int wanted = 0; wanted <= 3; wanted += 3) {
+            tb_facts facts = facts_of(4, 50e9);
+            facts.machine.devices_wanted = wanted;
+            tb_product triangle = square(16384);
+            triangle.routine = routines[i];
+            triangle.b.transposed = i == 0;
+            triangle.mask = TB_LOWER;
+            const tb_plan plan = tb_decide(&triangle, &facts);
+            CHECK(plan.route == TB_ROUTE_STREAMED && plan.region_count == 1 && plan.start == TB_START_NOT,
+                  "%s of 16384, %d devices wanted, is computed by %d", tb_routine_rows[routines[i]].name,
+                  wanted, plan.region_count);
+        }
+}
+
 static void closed_devices_are_asked_for(void)
 {
     tb_facts facts = facts_of(2, 50e9);
@@ -199,6 +218,7 @@ int main(void)
     }
     little_goes_to_more_than_one_device();
     large_products_are_shared();
+    a_triangle_is_not_shared();
     closed_devices_are_asked_for();
     slower_devices_get_less();
     a_busy_device_leaves_calls_to_the_host();

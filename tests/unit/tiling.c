@@ -229,19 +229,35 @@ static void walk_point(const tb_product *product, const tb_tiling *t, point poin
           point.multiplied);
 }
 
-static void a_triangle_is_cut(const tb_kernel *kernel, const tb_product *product, tb_passage passage,
-                              check_random *random)
+/* What the kernel needs beside its operands, for that of all products it is launched with that needs most. */
+static double workspace_of(const tb_kernel *kernel, const tb_product *product, const tb_tiling *t)
+{
+    const int64_t count = tb_step_count(product, t);
+    double most = 0;
+    for (int64_t index = 0; index < count; index++) {
+        const tb_step step = tb_step_at(product, t, index);
+        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
+            const tb_range columns = {step.columns.first + column,
+                                      tb_smaller(step.panel_n, step.columns.count - column)};
+            const tb_product part = tb_step_part(&step, product, t, columns);
+            const double bytes = (double)tb_prepare(kernel, &part, TARGET).workspace;
+            most = bytes > most && !tb_is_masked_out(&part) ? bytes : most;
+        }
+    }
+    return most;
+}
+
+/* Whether it grows. */
+static bool a_triangle_is_cut(const tb_budget *budget, const tb_product *product, check_random *random)
 {
     tb_tiling t;
-    const tb_budget budget = {.kernel = kernel,
-                              .chip = &chip,
-                              .bytes = 4e9,
-                              .slot_bytes = SLOT_BYTES,
-                              .copy_rate = 100e9,
-                              .passages = {passage, passage, TB_BY_SLOTS}};
-    if (!CHECK(tb_choose_tiling(product, &budget, &t), "a triangle cannot be cut") || !t.whole)
-        return;
-    CHECK(tb_tiling_needs(&budget, product, &t) <= budget.bytes, "it takes more memory than there is");
+    if (!CHECK(tb_choose_tiling(product, budget, &t), "a triangle cannot be cut") || !t.whole)
+        return false;
+    const double needs = tb_tiling_needs(budget, product, &t),
+                 takes = tb_tiling_bytes(product, &t) + workspace_of(budget->kernel, product, &t);
+    CHECK(takes <= needs && needs <= budget->bytes,
+          "%s, %lld x %lld, mask %d, grows %d: it takes %g bytes, not %g, of %g", budget->kernel->name,
+          (long long)product->n, (long long)product->k, product->mask, t.grows, takes, needs, budget->bytes);
     for (int i = 0; i < POINTS; i++) {
         const int64_t column = check_between(random, 0, product->n - 1);
         const tb_range rows = tb_masked_rows(product, column);
@@ -250,6 +266,7 @@ static void a_triangle_is_cut(const tb_kernel *kernel, const tb_product *product
                            .column = column,
                            .k = check_between(random, 0, product->k - 1)});
     }
+    return t.grows;
 }
 
 static void triangles_are_cut(check_random *random)
@@ -270,11 +287,14 @@ static void triangles_are_cut(check_random *random)
         product.mask = triangle;
         if (one)
             product = tb_rank_k(routine, triangle, transpose_a, n, k, 1, &operand, lda, beta, NULL, n);
-        a_triangle_is_cut(kernel, &product, i & 64 ? TB_STRAIGHT : TB_BY_SLOTS, random);
-        tb_tiling t;
-        const tb_budget budget = {kernel,     &chip, 4e9,
-                                  SLOT_BYTES, 100e9, {TB_STRAIGHT, TB_STRAIGHT, TB_BY_SLOTS}};
-        growing += tb_choose_tiling(&product, &budget, &t) && t.grows;
+        const tb_passage passage = i & 64 ? TB_STRAIGHT : TB_BY_SLOTS;
+        const tb_budget budget = {.kernel = kernel,
+                                  .chip = &chip,
+                                  .bytes = i & 128 ? 4e9 : (double)check_between(random, 32 << 20, 400 << 20),
+                                  .slot_bytes = SLOT_BYTES,
+                                  .copy_rate = 100e9,
+                                  .passages = {passage, passage, TB_BY_SLOTS}};
+        growing += a_triangle_is_cut(&budget, &product, random);
     }
     CHECK(growing > SHAPES, "%d triangles grow", growing);
 }
