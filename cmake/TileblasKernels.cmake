@@ -81,6 +81,11 @@ function(tileblas_embed_kernels target)
     if(NOT embed_ARCHITECTURES)
         set(embed_ARCHITECTURES ${TILEBLAS_ARCHITECTURES})
     endif()
+    # A chip of 8.x takes no kernel of its own from a build without its architecture.
+    tileblas_builds_for(80 90 code_for_80)
+    if(NOT code_for_80)
+        list(REMOVE_ITEM embed_ARCHITECTURES 80)
+    endif()
     tileblas_architecture_flags("${embed_ARCHITECTURES}" flags)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
         list(APPEND flags -lineinfo) # for profilers; it triples the size

@@ -1,15 +1,4 @@
 /* SYRK, as stamp.h wants it. Included once for each routine by a file of its own. */
-#include "compat/arguments.h"
-#include "compat/forwarders.h"
-#include "compat/host_blas.h"
-#include "compat/host_calls.h"
-#include "compat/integer_arguments.h"
-#include "lib/call/multiply.h"
-
-#define JOIN_(x, y) x##y
-#define JOIN(x, y)  JOIN_(x, y)
-#define TB_ROUTINE_ JOIN(TB_, ROUTINE)
-
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int triangle, int transpose, int64_t n, int64_t k, REAL alpha, const REAL *a, int64_t lda,   \
         REAL beta, REAL *c, int64_t ldc
@@ -25,15 +14,7 @@
 #define EXTENTS(read)     read(n), read(n), read(k)
 #define OPERANDS          a, a, c
 
-typedef void cblas_function(CBLAS_PARAMETERS);
-/* A Fortran routine may expect the lengths of its strings behind its arguments. */
-typedef void fortran_function(FORTRAN_PARAMETERS, LENGTH_PARAMETERS);
-
-typedef union function {
-    void *address;
-    cblas_function *cblas;
-    fortran_function *fortran;
-} function;
+#include "compat/class.h"
 
 static void call_cblas(void *address, const tb_product *p)
 {

@@ -61,7 +61,7 @@ static void check_child(size_t number)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
-    Dl_info first, object;
+    Dl_info first = {0}, object;
     for (int i = 0; i < NAMES; i++) {
         *(void **)&functions[i] = dlsym(RTLD_DEFAULT, names[i]);
         if (!functions[i] || !dladdr(*(void **)&functions[i], &object))
