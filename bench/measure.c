@@ -34,7 +34,7 @@ void bench_open(bench_gpu *gpu)
     BENCH_CUDA(cudaEventCreate(&gpu->start));
     BENCH_CUDA(cudaEventCreate(&gpu->stop));
     BENCH_CUBLAS(cublasCreate(&gpu->cublas));
-    BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, CUBLAS_PEDANTIC_MATH));
+    BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, CUBLAS_DEFAULT_MATH));
     BENCH_CUBLAS(cublasSetStream(gpu->cublas, gpu->native));
     bench_require(tb_device.in_process(), "the library finds the driver");
     BENCH_TB(tb_device.open(&devices));
@@ -253,7 +253,7 @@ void bench_dismiss(bench_contender *contender)
 static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const bench_routine *routine,
                            const tb_product *product)
 {
-    BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
+    BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH));
     BENCH_CUBLAS(bench_call_cublas(gpu->cublas, routine, product));
 }
 

@@ -144,7 +144,7 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
     static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
                                             TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
-#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, ...)                  \
+#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, ...)         \
     TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k))
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
@@ -154,17 +154,18 @@ static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image =
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices, stages, blocks_, efficiency_)                 \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first, efficiency_) \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages " stages",         \
-        .architecture = 80,                                                                                  \
+        .architecture = first,                                                                               \
         .architecture_end = 100,                                                                             \
         .major_only = true,                                                                                  \
         .tile_m = m,                                                                                         \
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
-        .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices),                                               \
+        .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
+        .slices = slices_,                                                                                   \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \

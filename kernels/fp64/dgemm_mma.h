@@ -17,13 +17,16 @@ typedef struct tb_dgemm_arguments {
     int64_t steps;   /* of a tile, at least 1 */
     int64_t dealt;   /* steps of the tiles that are not whole */
     int64_t pieces;  /* blocks to which those are dealt */
+    int32_t chains;  /* into which a block's steps of a tile are cut: every so manieth step is summed together */
+    int64_t jump_a;  /* bytes from the panel of one step of a chain to that of the next */
+    int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;   /* of dgemm_mma_reduce: see there */
     tb_masked_tiles masked; /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
-#define TB_DGEMM_THREADS(warps_m, warps_n, slices) (32 * (warps_m) * (warps_n) * (slices))
+#define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying) (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */
@@ -34,9 +37,11 @@ typedef struct tb_dgemm_arguments {
 #define TB_DGEMM_PANEL_DOUBLES(tile_outer, tile_k, pad_k)                                                    \
     TB_DGEMM_LARGER((tile_outer) * ((tile_k) + (pad_k)), (tile_k) * ((tile_outer) + TB_DGEMM_PAD_OUTER))
 
-/* A panel of A and one of B, whichever way they lie. */
+/* A panel of A and one of B, whichever way they lie, and two barriers where warps copy alone. */
+#define TB_DGEMM_BARRIER_BYTES 16
 #define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k)                                                         \
-    (8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                                         \
+    (TB_DGEMM_BARRIER_BYTES +                                                                                \
+     8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                                         \
           TB_DGEMM_PANEL_DOUBLES(tile_n, tile_k, TB_DGEMM_PAD_K_B)))
 
 #endif

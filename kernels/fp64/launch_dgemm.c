@@ -16,32 +16,25 @@
  * TB_FMA_A_CLOCK is the rate of both, and forecasts of 8.0 hold in the clocks that tb_share_of_lanes makes
  * of its own.
  *
- * What is not of the tensor cores is taken from the forecasts of other families, whose copies, launches
- * and reductions are alike, and is theirs measured on an H200: START_CLOCKS to PARTS_BYTES_A_CLOCK. What
- * follows was measured for this family, on an H100. */
-#define START_CLOCKS        5200.0
+ * The constants are those with which what is chosen for 180 products on an H100 takes least, and forecasts are nearest to what
+ * was measured; MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families', measured on an H200. The clock is the one
+ * that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
+#define START_CLOCKS        1500.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
-#define BLOCK_CLOCKS        300.0
-#define STAGE_BYTES_A_CLOCK 300.0 /* at which the ring is filled first */
-#define STAGE_BYTES_BY_8    55.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
-#define TILE_BYTES_A_CLOCK  16.3  /* at which tiles of C are written, or read */
-#define OLD_TILE_CLOCKS     1270.0
-#define PARTS_BYTES_A_CLOCK 15.4 /* at which the second launch reads parts of tiles */
-#define L2_BYTES_A_CLOCK    28.0 /* what a multiprocessor gets of L2 while all read */
-/* What A along k takes of the way from L2 to the fragments, beside A along m: it is read from shared
- * memory 8 bytes at a time. */
-#define A_ALONG_K_RATIO 1.4
+#define BLOCK_CLOCKS        2660.0
+#define STAGE_BYTES_A_CLOCK 380.0 /* at which the ring is filled first */
+#define STAGE_BYTES_BY_8    86.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
+#define TILE_BYTES_A_CLOCK  14.7  /* at which tiles of C are written, or read */
+#define OLD_TILE_CLOCKS     1780.0
+#define PARTS_BYTES_A_CLOCK 15.7 /* at which the second launch reads parts of tiles */
+#define L2_BYTES_A_CLOCK    24.3 /* what a multiprocessor gets of L2 while all read */
 /* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
  * share with none. */
 #define BYTES_IN_FLIGHT      70000.0
 #define SHARE_WITHOUT_FLIGHT 0.77
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
-#define HIDDEN_SHARE 0.1
-/* What a step takes longer whose warps have their tensor cores to themselves: nothing covers their waits
- * for the barrier, and for fragments from shared memory. */
-#define ALONE_STEP_CLOCKS 400.0
-#define WARPS_NOT_ALONE   8
+#define HIDDEN_SHARE 0.05
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
@@ -78,10 +71,6 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const double step_bytes =
         (double)sizeof(double) * kernel->tile_k *
         (double)(tb_smaller(kernel->tile_m, product->m) + tb_smaller(kernel->tile_n, product->n));
-    const double along_k_bytes = product->a.transposed
-                                     ? (A_ALONG_K_RATIO - 1) * (double)sizeof(double) * kernel->tile_k *
-                                           (double)tb_smaller(kernel->tile_m, product->m)
-                                     : 0;
     const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
@@ -93,7 +82,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .tiles = tiles,
         .step =
             (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
-        .fetch = (step_bytes + along_k_bytes) / L2_BYTES_A_CLOCK,
+        .fetch = step_bytes / L2_BYTES_A_CLOCK,
         .tile = tile,
         .reading =
             operands / (TB_BYTES_A_CLOCK * MEMORY_SHARE * tb_memory_ratio(target)) / target.multiprocessors,
@@ -104,8 +93,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 /* A round of blocks, so many sharing a multiprocessor, of so many steps and tiles, or parts of tiles, each. */
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
 {
-    const bool alone = blocks * costs->kernel->threads < WARPS_NOT_ALONE * 32;
-    const double step = fmax(costs->step + (alone ? ALONE_STEP_CLOCKS : 0), costs->fetch);
+    const double step = fmax(costs->step, costs->fetch);
     return BLOCK_CLOCKS + steps * (double)blocks * step + (double)tiles_a_block * costs->tile;
 }
 
@@ -217,6 +205,26 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }
 
+/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as k to the
+ * power of 1.5, so that c chains, each of every c-th step, have a c-th of it; slices are chains too. cuBLAS cuts k in about so
+ * many where C is small, in half as many where it has a short side, and not at all where it is larger than this. */
+static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
+{
+    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, K_ROOTS = 16, K_ROOTS_SHORT = 32 };
+    if (product->m * product->n > CUT_ELEMENTS)
+        return 1;
+    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
+    const double longest = own->whole > 0 ? (double)own->steps : ceil(dealt / (double)own->pieces);
+    const int roots = tb_smaller(product->m, product->n) < SHORT_SIDE ? K_ROOTS_SHORT : K_ROOTS;
+    return (int32_t)fmax(1, floor(0.25 + sqrt(longest * kernel->tile_k) / roots / kernel->slices));
+}
+
+/* Bytes from the panel of a step to that of the step after so many of k. */
+static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
+{
+    return k * (along_k ? 1 : operand->ld) * (int64_t)sizeof(double);
+}
+
 /* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
@@ -236,6 +244,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
+    const int32_t chains = chains_of(kernel, product, own);
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
         .tiles_m = own->tiles_m,
@@ -244,6 +253,9 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .steps = own->steps,
         .dealt = (own->tiles - own->whole) * own->steps,
         .pieces = own->pieces,
+        .chains = chains,
+        .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)chains * kernel->tile_k),
+        .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)chains * kernel->tile_k),
         .partial = workspace,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,

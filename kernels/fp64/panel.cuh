@@ -84,15 +84,17 @@ template <class panel, int threads, bool vector> struct loader {
     static constexpr int lanes = panel::line / width, at_a_time = threads / lanes;
     static constexpr int count = panel::lines / at_a_time;
     static_assert(threads % lanes == 0 && panel::lines % at_a_time == 0, "threads share the panel evenly");
-    static constexpr unsigned ragged = 1u << 31;
-    static_assert(count < 32, "a mask has a bit for each piece, and one more for ragged ones");
+    static constexpr unsigned ragged = 1u << 31, short_end = 1u << 30;
+    static_assert(count <= 30, "a mask has a bit for each piece, and two more");
 
     const double *address; /* of the panel's first piece */
     int64_t stride;        /* from piece to piece */
+    const int64_t &jump;   /* from panel to panel, a number among the kernel's arguments: in bytes, which takes no register */
     unsigned target;       /* shared address of the first piece in the first stage */
     int outer_left;        /* rows or columns from the thread's first one on, if few */
-    unsigned
-        mask; /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is */
+    /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is; short_end: the
+     * chain's last panel has fewer steps than others */
+    unsigned mask;
 
     __device__ static int first_line()
     {
@@ -103,14 +105,15 @@ template <class panel, int threads, bool vector> struct loader {
         return threadIdx.x % lanes * width;
     }
 
-    /* Panels of the rows or columns from `outer` on. */
-    __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, unsigned first)
-        : stride(ld * at_a_time), mask(0)
+    /* Panels of the rows or columns from `outer` on and, first, from a step of k. */
+    __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, int64_t step, unsigned first,
+                      const int64_t &jump)
+        : stride(ld * at_a_time), jump(jump), mask(0)
     {
         const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
         const int own_k = panel::k_contiguous ? first_in_line() : first_line();
-        address = operand +
-                  (panel::k_contiguous ? (outer + own_outer) * ld + own_k : outer + own_outer + own_k * ld);
+        const int64_t k = step * panel::tile_k + own_k;
+        address = operand + (panel::k_contiguous ? (outer + own_outer) * ld + k : outer + own_outer + k * ld);
         target = first + 8 * panel::at(own_outer, own_k);
         outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
 #pragma unroll
@@ -123,10 +126,9 @@ template <class panel, int threads, bool vector> struct loader {
         simt::keep(mask);
     }
 
-    /* Past panels, forward or back. */
-    __device__ void skip(int64_t panels)
+    __device__ void go_on()
     {
-        address += panels * (panel::k_contiguous ? panel::tile_k : count * stride);
+        address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + jump);
     }
 
     static __device__ constexpr unsigned offset(int i)
@@ -140,11 +142,11 @@ template <class panel, int threads, bool vector> struct loader {
         const int own_left = k_left - (panel::k_contiguous ? first_in_line() : first_line());
         const int lines_left = panel::k_contiguous ? outer_left : own_left;
         const int valid = 8 * max(0, min(width, panel::k_contiguous ? own_left : outer_left));
-#pragma unroll
+#pragma unroll 1
         for (int i = 0; i < count; i++)
             copy_async<8 * width>(target + stage + offset(i), address + i * stride,
                                   lines_left > i * at_a_time ? valid : 0);
-        skip(1);
+        go_on();
     }
 
     /* There is no further panel. */
@@ -166,7 +168,7 @@ template <class panel, int threads, bool vector> struct loader {
     {
         copy_async_if<8 * width>(mask & 1u << i, target + stage + offset(i), address + i * stride);
         if (i == count - 1)
-            skip(1);
+            go_on();
     }
 };
 

@@ -1,0 +1,322 @@
+/* dgemm_mma where some warps copy and the others multiply. Nothing but multiplying stands between two multiplications of a warp;
+ * warps wait for stages, not for each other, and copies run ahead past the ends of chains and tiles.
+ *
+ * Behind its panels a stage of the ring has two barriers: full, at which the copying threads arrive as their copies do, and
+ * empty, at which each multiplying warp arrives when it has read its last fragments, before its last band.
+ */
+#pragma once
+
+#include "kernels/fp64/dgemm_tile.cuh"
+#include "kernels/turn.cuh"
+
+namespace fp64
+{
+
+__device__ inline void barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ inline void barrier_arrive(unsigned barrier)
+{
+    asm volatile("{\n"
+                 ".reg .b64 state;\n"
+                 "mbarrier.arrive.shared.b64 state, [%0];\n"
+                 "}" ::"r"(barrier)
+                 : "memory");
+}
+
+/* Arrives when the copies that the thread has begun are over. */
+__device__ inline void barrier_arrive_after_copies(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Waits until the phase of this parity is over. */
+__device__ inline void barrier_wait(unsigned barrier, unsigned parity)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
+                 "@!over bra again;\n"
+                 "}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+#else
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "again:\n"
+                 "mbarrier.test_wait.parity.shared.b64 over, [%0], %1;\n"
+                 "@!over bra again;\n"
+                 "}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+#endif
+}
+
+/* A warp's place in the ring: the stage, as its offset in bytes, and the parity of the phases that its barriers are in. */
+template <class shape> struct ring_place {
+    unsigned stage = 0, parity = 0;
+
+    __device__ unsigned full() const
+    {
+        return simt::first_stage() + stage + shape::barriers;
+    }
+    __device__ unsigned empty() const
+    {
+        return full() + 8;
+    }
+    __device__ void advance()
+    {
+        stage += shape::stage_bytes;
+        if (stage == shape::stages * shape::stage_bytes) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+template <class shape> __device__ inline void init_ring(int thread)
+{
+    if (thread < shape::stages) {
+        const unsigned full = simt::first_stage() + thread * shape::stage_bytes + shape::barriers;
+        barrier_init(full, shape::copying * 32);
+        barrier_init(full + 8, shape::warps);
+    }
+    __syncthreads();
+}
+
+/* Of the registers with which a block is launched, copying threads keep so few, and the others share what they gave. Before
+ * 9.0 all keep theirs. */
+template <class shape> struct registers {
+    static constexpr int at_launch = 65536 / (shape::threads * shape::blocks) / 8 * 8, kept = shape::has_totals ? 40 : 24;
+    static constexpr int taken = (at_launch + (at_launch - kept) * shape::copying / shape::warps) / 8 * 8;
+
+    static __device__ void give_away()
+    {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kept));
+#endif
+    }
+    static __device__ void take()
+    {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(taken));
+#endif
+    }
+};
+
+/* Four such pieces, all of them read, `apart` bytes from each other in shared memory. One statement, so that each address has
+ * registers of its own: a copy gives them back late, and the next one would wait for that. */
+template <int bytes, int apart>
+__device__ inline void copy_four_async(unsigned shared, const char *first, const char *second, const char *third,
+                                       const char *fourth)
+{
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
+                     "cp.async.cg.shared.global [%0 + %5], [%2], 16;\n"
+                     "cp.async.cg.shared.global [%0 + 2 * %5], [%3], 16;\n"
+                     "cp.async.cg.shared.global [%0 + 3 * %5], [%4], 16;" ::"r"(shared),
+                     "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;\n"
+                     "cp.async.ca.shared.global [%0 + %5], [%2], 8;\n"
+                     "cp.async.ca.shared.global [%0 + 2 * %5], [%3], 8;\n"
+                     "cp.async.ca.shared.global [%0 + 3 * %5], [%4], 8;" ::"r"(shared),
+                     "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
+}
+
+/* Copies one operand's panels: `count` pieces a copying thread, of `width` elements each, in lines from end to end. */
+template <class panel, int threads, bool vector> struct panel_source {
+    static constexpr int width = vector ? 2 : 1, of_line = panel::line / width; /* pieces */
+    static constexpr int at_a_time = threads / of_line, count = panel::lines / at_a_time;
+    static_assert(threads % of_line == 0 && panel::lines % (4 * at_a_time) == 0,
+                  "threads share a panel evenly, in fours of pieces");
+
+    const char *address; /* of the thread's first piece of the next panel */
+    const int64_t &ld;   /* among the kernel's arguments, so that it takes no register */
+    unsigned target;     /* shared address of the first piece in the first stage */
+    int outer_left;      /* rows or columns from the thread's first one on, if few */
+    bool inside;         /* all rows or columns exist */
+
+    static __device__ int first_line()
+    {
+        return threadIdx.x % threads / of_line;
+    }
+    static __device__ int first_in_line()
+    {
+        return threadIdx.x % of_line * width;
+    }
+
+    /* Panels of the rows or columns from `outer` on, the first at a step of k. */
+    __device__ panel_source(const double *operand, const int64_t &ld, int64_t outer, int64_t extent, int64_t step,
+                      unsigned first)
+        : ld(ld)
+    {
+        const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
+        const int own_k = panel::k_contiguous ? first_in_line() : first_line();
+        const int64_t k = step * panel::tile_k + own_k;
+        address = reinterpret_cast<const char *>(
+            operand + (panel::k_contiguous ? (outer + own_outer) * ld + k : outer + own_outer + k * ld));
+        target = first + 8 * panel::at(own_outer, own_k);
+        inside = extent - outer >= panel::tile_outer;
+        outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
+    }
+
+    /* The next panel, of which so many steps of k exist; beyond them, and beyond the operand, it is zero. */
+    __device__ void start(unsigned stage, int k_left)
+    {
+        constexpr int apart = 8 * panel::pitch * at_a_time;
+        const int64_t line = 8 * at_a_time * ld;
+        const char *piece = address;
+        unsigned to = target + stage;
+        if (inside && k_left >= panel::tile_k) {
+#pragma unroll
+            for (int i = 0; i < count; i += 4, piece += 4 * line)
+                copy_four_async<8 * width, apart>(to + apart * i, piece, piece + line, piece + 2 * line,
+                                                  piece + 3 * line);
+            return;
+        }
+        k_left -= panel::k_contiguous ? first_in_line() : first_line();
+        const int valid = 8 * max(0, min(width, panel::k_contiguous ? k_left : outer_left));
+        int lines_left = panel::k_contiguous ? outer_left : k_left;
+#pragma unroll 2
+        for (int i = 0; i < count; i++, piece += line, to += apart, lines_left -= at_a_time)
+            copy_async<8 * width>(to, reinterpret_cast<const double *>(piece), lines_left > 0 ? valid : 0);
+    }
+
+    /* Past so many steps. */
+    __device__ void skip(int steps)
+    {
+        address += 8 * int64_t(steps) * panel::tile_k * (panel::k_contiguous ? 1 : ld);
+    }
+};
+
+/* The copying warps' part of a chain. */
+template <class shape, class panel_a, class panel_b, bool vector>
+__device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const segment &part, ring_place<shape> &place)
+{
+    const tb_dgemm &problem = arguments.problem;
+    const tile tile = locate_tile(arguments, part.tile);
+    panel_source<panel_a, 32 * shape::copying, vector> a(problem.a, problem.lda, tile.m, problem.m, part.first(), simt::first_stage());
+    panel_source<panel_b, 32 * shape::copying, vector> b(problem.b, problem.ldb, tile.n, problem.n, part.first(),
+                              simt::first_stage() + shape::offset_b);
+    int step = part.first();
+#pragma unroll 1
+    for (int left = part.count; left > 0; left--, step += arguments.chains) {
+        const int existing = int(min(problem.k - int64_t(step) * shape::tile_k, int64_t(shape::tile_k)));
+        barrier_wait(place.empty(), place.parity ^ 1);
+        a.start(place.stage, existing);
+        b.start(place.stage, existing);
+        barrier_arrive_after_copies(place.full());
+        place.advance();
+        a.skip(arguments.chains);
+        b.skip(arguments.chains);
+    }
+}
+
+template <class shape> __device__ inline void give_back(const ring_place<shape> &place)
+{
+    __syncwarp();
+    if (again::thread() % 32 == 0)
+        barrier_arrive(place.empty());
+}
+
+/* A stage of a chain; where it is not the last one, the next stage's first fragments are read at its end. */
+template <bool last_of_chain, class shape, class panel_a, class panel_b>
+__device__ inline void multiply_stage(sums<shape> &sum, fragments<shape, panel_a, panel_b> &fragments,
+                                      ring_place<shape> &place)
+{
+    constexpr int last = shape::bands * shape::rounds - 1;
+#pragma unroll
+    for (int band = 0; band < last; band++)
+        fragments.template multiply_band<true>(sum, band, [](int) {});
+    give_back(place);
+    place.advance();
+    fragments.stage = place.stage;
+    if (!last_of_chain)
+        barrier_wait(place.full(), place.parity);
+    fragments.template multiply_band<!last_of_chain>(sum, last, [](int) {});
+}
+
+/* A multiplying warp's part of a chain. Where C ends inside the tile, warps that lie beyond it multiply nothing. */
+template <class shape, class panel_a, class panel_b>
+__device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part,
+                                      ring_place<shape> &place)
+{
+    const tile tile = locate_tile(arguments, part.tile);
+    const position<shape> at(again::thread());
+    for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
+    if (tile.m + at.row >= arguments.problem.m || tile.n + at.column >= arguments.problem.n) {
+        for (int left = part.count; left > 0; left--) {
+            barrier_wait(place.full(), place.parity);
+            give_back(place);
+            place.advance();
+        }
+        return;
+    }
+    fragments<shape, panel_a, panel_b> fragments(at);
+    barrier_wait(place.full(), place.parity);
+    fragments.stage = place.stage;
+    fragments.read_first();
+#pragma unroll 1
+    for (int left = part.count; left > 1; left--)
+        multiply_stage<false>(sum, fragments, place);
+    multiply_stage<true>(sum, fragments, place);
+}
+
+template <class shape, class panel_a, class panel_b, bool vector>
+__device__ inline void copy(const tb_dgemm_arguments &arguments)
+{
+    ring_place<shape> place;
+    for (int done = 0;;) {
+        const segment part = segment_after(arguments, done);
+        if (part.count == 0)
+            return;
+        copy_chain<shape, panel_a, panel_b, vector>(arguments, part, place);
+        done += part.count;
+    }
+}
+
+template <class shape, class panel_a, class panel_b>
+__device__ inline void multiply_and_write(const tb_dgemm_arguments &arguments)
+{
+    ring_place<shape> place;
+    sums<shape> total; /* where there is room */
+    for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
+        sums<shape> sum;
+        multiply_chain<shape, panel_a, panel_b>(sum, arguments, segment_after(arguments, done), place);
+        const segment part = segment_after(arguments, done);
+        if (shape::has_totals)
+            for_each_sum<shape>([&](int i, int j, int e) {
+                sum[i][j][e] += part.chain > 0 ? total[i][j][e] : 0;
+                total[i][j][e] = sum[i][j][e];
+            });
+        if (!shape::has_totals || part.ends_run())
+            write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum,
+                              position<shape>(again::thread()));
+        done += part.count;
+        count = segment_after(arguments, done).count;
+    }
+}
+
+/* The two kinds of warps part for good: only so does the assembler count their registers apart. */
+template <class shape, bool transpose_a, bool transpose_b, bool vector>
+__device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
+{
+    using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
+    using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
+    init_ring<shape>(threadIdx.x);
+    turn::take();
+    if (threadIdx.x >= 32 * shape::warps) {
+        registers<shape>::give_away();
+        copy<shape, panel_a, panel_b, vector>(arguments);
+    } else {
+        registers<shape>::take();
+        multiply_and_write<shape, panel_a, panel_b>(arguments);
+    }
+}
+
+} // namespace fp64

@@ -1,0 +1,274 @@
+/* A tile of C in dgemm_mma: the shapes, a block's part of the steps of tiles, the fragments that a warp multiplies, and the way of
+ * its sums out. Which warps copy is not known here.
+ */
+#pragma once
+
+#include "kernels/again.cuh"
+#include "kernels/fp64/output.cuh"
+#include "kernels/fp64/panel.cuh"
+
+namespace fp64
+{
+
+constexpr int mma_m = 16, mma_n = 8, mma_k = 16;
+
+/* Code for other chips is empty. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
+constexpr bool runs = false;
+#else
+constexpr bool runs = true;
+#endif
+
+template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_, int stages_,
+          int blocks_>
+struct shape {
+    static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
+    static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
+    static constexpr int copying = copying_, stages = stages_, blocks = blocks_;
+    static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices, copying);
+    static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
+    static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
+    static constexpr bool has_totals = bands * pieces_n * 4 <= 32; /* sums that leave registers for as many */
+    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
+    static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
+    static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */
+    static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
+    static_assert(bands * rounds % 2 == 0, "a stage ends with the fragments that it began with");
+    static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
+                  "fragments cover the tile");
+    static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
+                  "the ring has room for the slices' sums");
+    static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
+};
+
+#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, ...) \
+    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks> {  \
+    };
+#include "kernels/fp64/shapes.def"
+#undef TB_DGEMM_SHAPE
+
+template <class shape> using sums = double[shape::bands][shape::pieces_n][4];
+
+/* A warp's place in the tile and in a stage, and a lane's numbers g and q: see panel.cuh. */
+template <class shape> struct position {
+    int row, column, slice, g, q;
+
+    __device__ explicit position(int thread)
+        : row(thread / 32 / shape::warps_n % shape::warps_m * shape::warp_m),
+          column(thread / 32 % shape::warps_n * shape::warp_n),
+          slice(thread / 32 / (shape::warps_n * shape::warps_m)), g(thread % 32 / 4), q(thread % 4)
+    {
+    }
+};
+
+template <class shape, class function_type> __device__ inline void for_each_sum(function_type function)
+{
+#pragma unroll
+    for (int i = 0; i < shape::bands * shape::pieces_n * 4; i++)
+        function(i / 4 / shape::pieces_n, i / 4 % shape::pieces_n, i % 4);
+}
+
+/* A chain, which a block does without interruption: of a tile's steps the block has those from run_first on, before run_end;
+ * of these every so manieth, from the chain's number on. */
+struct segment {
+    int64_t tile, piece; /* piece < 0: the whole tile */
+    int run_first, run_end, chain, chains, count;
+
+    __device__ int first() const
+    {
+        return run_first + chain;
+    }
+    __device__ bool ends_run() const
+    {
+        return chain == chains - 1;
+    }
+    __device__ bool has_step(int64_t step) const
+    {
+        return first() + int64_t(count - 1) * chains >= step;
+    }
+};
+
+/* What this block does after so many of its steps; count is 0 where that is all. It has a whole tile, or one of the pieces
+ * into which the steps of the other tiles are dealt. Found anew wherever it is wanted, as the main loop has no register left. */
+__device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int done)
+{
+    const int steps = int(arguments.steps);
+    segment part = {again::block(), again::block() - arguments.whole, 0, steps, 0, 0, 0};
+    if (part.piece >= 0) {
+        const int64_t begin = tb_simt_first(part.piece, arguments.dealt, arguments.pieces);
+        const int64_t end = tb_simt_first(part.piece + 1, arguments.dealt, arguments.pieces);
+        const int64_t tile = (begin + done) / steps, zero = tile * steps;
+        part.tile = arguments.whole + tile;
+        part.run_first = int(max(begin - zero, int64_t(0)));
+        part.run_end = int(min(end - zero, int64_t(steps)));
+        done = int(begin + done - zero) - part.run_first;
+    }
+    const int length = part.run_end - part.run_first;
+    if (done >= length)
+        return part;
+    /* The first of the chains are a step longer. */
+    part.chains = min(arguments.chains, length);
+    const int shorter = length / part.chains, longer = length % part.chains, of_longer = longer * (shorter + 1);
+    part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
+    part.count = shorter + (part.chain < longer);
+    return part;
+}
+
+/* Where sums of a run's steps go; if its further chains go there too, they are added to what the first one left. */
+__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part, bool adds)
+{
+    const bool complete = part.run_first == 0 && part.run_end == arguments.steps;
+    output out = complete ? output_to_c(arguments, locate_tile(arguments, part.tile))
+                          : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
+    if (adds && part.chain > 0)
+        out.beta = 1;
+    return out;
+}
+
+/* What a warp has of one stage: bands * rounds times pieces_n multiplications. */
+template <class shape, class panel_a, class panel_b> struct fragments {
+    static constexpr int bands = shape::bands * shape::rounds;
+    double a[2][8], b[shape::pieces_n][4];
+    unsigned first_a, first_b; /* the lane's place in the first stage */
+    unsigned stage = 0;
+    unsigned together; /* all lanes, but the assembler does not know that */
+
+    __device__ explicit fragments(const position<shape> &at)
+        : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q)),
+          first_b(simt::first_stage() + shape::offset_b +
+                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q)),
+          together(__activemask())
+    {
+        simt::keep(first_a);
+        simt::keep(first_b);
+    }
+
+    __device__ void read_a(int band)
+    {
+        load_a<panel_a>(a[band % 2], first_a + stage, band % shape::bands * mma_m,
+                        band / shape::bands * mma_k);
+    }
+
+    __device__ void read_b(int j, int band)
+    {
+        load_b<panel_b>(b[j], first_b + stage, j * mma_n, band / shape::bands * mma_k);
+    }
+
+    __device__ void read_first()
+    {
+        read_a(0);
+#pragma unroll
+        for (int j = 0; j < shape::pieces_n; j++)
+            read_b(j, 0);
+    }
+
+    __device__ void advance()
+    {
+        stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
+    }
+
+    /* A band and, if it reads, beside it what the next one needs: `between` does what else is to be done after the j-th of its
+     * multiplications. B's fragments are read anew where the next band is of other steps, one
+     * multiplication after their last use. Warps meet for the assembler's sake: it moves no access to
+     * shared memory past that. Left free, it puts the reading of two bands behind the last multiplication
+     * before them. */
+    template <bool reads, class function>
+    __device__ void multiply_band(sums<shape> &sum, int band, function between)
+    {
+        const int next = (band + 1) % bands;
+        const bool reads_b = reads && next % shape::bands == 0;
+#pragma unroll
+        for (int j = 0; j < shape::pieces_n; j++) {
+            multiply(sum[band % shape::bands][j], a[band % 2], b[j]);
+            if (reads && j == 0) {
+                read_a(next);
+                __syncwarp(together);
+            }
+            if (reads_b && j > 0)
+                read_b(j - 1, next);
+            between(j);
+        }
+        if (reads_b)
+            read_b(shape::pieces_n - 1, next);
+    }
+};
+
+/* Where the slices' sums meet in shared memory, and which of a tile's columns a slice adds up and writes. */
+template <class shape> struct slices {
+    static constexpr int sums_of_column = shape::bands * 4, share = shape::pieces_n / shape::slices;
+    double *first; /* of the lane's, in slice 0 */
+
+    __device__ explicit slices(int thread)
+    {
+        extern __shared__ __align__(16) float stages[];
+        constexpr int warps = shape::threads / 32 / shape::slices;
+        first = reinterpret_cast<double *>(stages) +
+                thread / 32 % warps * shape::pieces_n * sums_of_column * 32 + thread % 32;
+    }
+
+    __device__ double &place(int slice, int j, int i, int e) const
+    {
+        constexpr int sums_of_slice = shape::tile_m * shape::tile_n;
+        return first[slice * sums_of_slice + (j * sums_of_column + i * 4 + e) * 32];
+    }
+
+    static __device__ bool has(int slice, int j)
+    {
+        return shape::slices == 1 || j / share == slice;
+    }
+
+    /* In the order of the slices, so that the bits are the same in every run. Afterwards a warp has the
+     * tile's sums of its slice's columns, and of the others what it had. */
+    __device__ void add_up(sums<shape> &sum, int slice) const
+    {
+        const auto for_each = [&](bool own, auto function) {
+#pragma unroll
+            for (int j = 0; j < shape::pieces_n; j++)
+                if (has(slice, j) == own)
+#pragma unroll
+                    for (int i = 0; i < sums_of_column; i++)
+                        function(j, i / 4, i % 4);
+        };
+        __syncthreads();
+        for_each(false, [&](int j, int i, int e) { place(slice, j, i, e) = sum[i][j][e]; });
+        __syncthreads();
+        for_each(true, [&](int j, int i, int e) {
+            double total = 0;
+#pragma unroll
+            for (int other = 0; other < shape::slices; other++)
+                total += other == slice ? sum[i][j][e] : place(other, j, i, e);
+            sum[i][j][e] = total;
+        });
+    }
+};
+
+/* Writes a thread's share of a tile. Of eight columns all old elements are read before the first is written, since no read
+ * can overtake a write to what might be the same address. */
+template <class shape>
+__device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
+{
+    const bool aligned = out.is_aligned();
+    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q;
+    double *c = out.c + row + column * out.ldc;
+#pragma unroll
+    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * out.ldc) {
+        if (!slices<shape>::has(at.slice, j))
+            continue;
+        const span rows[2] = {span_of(out, row, column + j * mma_n),
+                              span_of(out, row, column + j * mma_n + 1)};
+        double2 old[shape::bands][2];
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+#pragma unroll
+            for (int i = 0; i < shape::bands; i++)
+                old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+#pragma unroll
+            for (int i = 0; i < shape::bands; i++)
+                write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
+                           rows[e].from(i * mma_m), aligned);
+    }
+}
+
+} // namespace fp64
