@@ -154,7 +154,8 @@ static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image =
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first, efficiency_) \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
+                     efficiency_)                                                                            \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages " stages",         \
@@ -165,7 +166,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .slices = slices_,                                                                                   \
+        .chain_roots = TB_DGEMM_CHAIN_ROOTS(m, n, warps_m, warps_n, slices_, copying),                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \

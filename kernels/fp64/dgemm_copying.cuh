@@ -35,7 +35,6 @@ __device__ inline void barrier_arrive_after_copies(unsigned barrier)
 /* Waits until the phase of this parity is over. */
 __device__ inline void barrier_wait(unsigned barrier, unsigned parity)
 {
-#if __CUDA_ARCH__ >= 900
     asm volatile("{\n"
                  ".reg .pred over;\n"
                  "again:\n"
@@ -44,16 +43,6 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity)
                  "}" ::"r"(barrier),
                  "r"(parity)
                  : "memory");
-#else
-    asm volatile("{\n"
-                 ".reg .pred over;\n"
-                 "again:\n"
-                 "mbarrier.test_wait.parity.shared.b64 over, [%0], %1;\n"
-                 "@!over bra again;\n"
-                 "}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
-#endif
 }
 
 /* A warp's place in the ring: the stage, as its offset in bytes, and the parity of the phases that its barriers are in. */
@@ -91,7 +80,8 @@ template <class shape> __device__ inline void init_ring(int thread)
 /* Of the registers with which a block is launched, copying threads keep so few, and the others share what they gave. Before
  * 9.0 all keep theirs. */
 template <class shape> struct registers {
-    static constexpr int at_launch = 65536 / (shape::threads * shape::blocks) / 8 * 8, kept = shape::has_totals ? 40 : 24;
+    static constexpr int at_launch = 65536 / (shape::threads * shape::blocks) / 8 * 8,
+                         kept = shape::has_totals ? 40 : 24;
     static constexpr int taken = (at_launch + (at_launch - kept) * shape::copying / shape::warps) / 8 * 8;
 
     static __device__ void give_away()
@@ -108,24 +98,17 @@ template <class shape> struct registers {
     }
 };
 
-/* Four such pieces, all of them read, `apart` bytes from each other in shared memory. One statement, so that each address has
+/* Copies four pieces of 16 bytes, `apart` bytes from each other in shared memory. One statement, so that each address has
  * registers of its own: a copy gives them back late, and the next one would wait for that. */
-template <int bytes, int apart>
-__device__ inline void copy_four_async(unsigned shared, const char *first, const char *second, const char *third,
-                                       const char *fourth)
+template <int apart>
+__device__ inline void copy_four_async(unsigned shared, const char *first, const char *second,
+                                       const char *third, const char *fourth)
 {
-    if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
-                     "cp.async.cg.shared.global [%0 + %5], [%2], 16;\n"
-                     "cp.async.cg.shared.global [%0 + 2 * %5], [%3], 16;\n"
-                     "cp.async.cg.shared.global [%0 + 3 * %5], [%4], 16;" ::"r"(shared),
-                     "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;\n"
-                     "cp.async.ca.shared.global [%0 + %5], [%2], 8;\n"
-                     "cp.async.ca.shared.global [%0 + 2 * %5], [%3], 8;\n"
-                     "cp.async.ca.shared.global [%0 + 3 * %5], [%4], 8;" ::"r"(shared),
-                     "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
+                 "cp.async.cg.shared.global [%0 + %5], [%2], 16;\n"
+                 "cp.async.cg.shared.global [%0 + 2 * %5], [%3], 16;\n"
+                 "cp.async.cg.shared.global [%0 + 3 * %5], [%4], 16;" ::"r"(shared),
+                 "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
 }
 
 /* Copies one operand's panels: `count` pieces a copying thread, of `width` elements each, in lines from end to end. */
@@ -151,8 +134,8 @@ template <class panel, int threads, bool vector> struct panel_source {
     }
 
     /* Panels of the rows or columns from `outer` on, the first at a step of k. */
-    __device__ panel_source(const double *operand, const int64_t &ld, int64_t outer, int64_t extent, int64_t step,
-                      unsigned first)
+    __device__ panel_source(const double *operand, const int64_t &ld, int64_t outer, int64_t extent,
+                            int64_t step, unsigned first)
         : ld(ld)
     {
         const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
@@ -174,9 +157,12 @@ template <class panel, int threads, bool vector> struct panel_source {
         unsigned to = target + stage;
         if (inside && k_left >= panel::tile_k) {
 #pragma unroll
-            for (int i = 0; i < count; i += 4, piece += 4 * line)
-                copy_four_async<8 * width, apart>(to + apart * i, piece, piece + line, piece + 2 * line,
-                                                  piece + 3 * line);
+            for (int i = 0; i < count; i += vector ? 4 : 1, piece += (vector ? 4 : 1) * line)
+                if (vector)
+                    copy_four_async<apart>(to + apart * i, piece, piece + line, piece + 2 * line,
+                                           piece + 3 * line);
+                else
+                    copy_async_if<8>(1, to + apart * i, reinterpret_cast<const double *>(piece));
             return;
         }
         k_left -= panel::k_contiguous ? first_in_line() : first_line();
@@ -196,13 +182,15 @@ template <class panel, int threads, bool vector> struct panel_source {
 
 /* The copying warps' part of a chain. */
 template <class shape, class panel_a, class panel_b, bool vector>
-__device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const segment &part, ring_place<shape> &place)
+__device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const segment &part,
+                                  ring_place<shape> &place)
 {
     const tb_dgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile);
-    panel_source<panel_a, 32 * shape::copying, vector> a(problem.a, problem.lda, tile.m, problem.m, part.first(), simt::first_stage());
-    panel_source<panel_b, 32 * shape::copying, vector> b(problem.b, problem.ldb, tile.n, problem.n, part.first(),
-                              simt::first_stage() + shape::offset_b);
+    panel_source<panel_a, 32 * shape::copying, vector> a(problem.a, problem.lda, tile.m, problem.m,
+                                                         part.first(), simt::first_stage());
+    panel_source<panel_b, 32 * shape::copying, vector> b(problem.b, problem.ldb, tile.n, problem.n,
+                                                         part.first(), simt::first_stage() + shape::offset_b);
     int step = part.first();
 #pragma unroll 1
     for (int left = part.count; left > 0; left--, step += arguments.chains) {
@@ -243,8 +231,8 @@ __device__ inline void multiply_stage(sums<shape> &sum, fragments<shape, panel_a
 
 /* A multiplying warp's part of a chain. Where C ends inside the tile, warps that lie beyond it multiply nothing. */
 template <class shape, class panel_a, class panel_b>
-__device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part,
-                                      ring_place<shape> &place)
+__device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments &arguments,
+                                      const segment &part, ring_place<shape> &place)
 {
     const tile tile = locate_tile(arguments, part.tile);
     const position<shape> at(again::thread());

@@ -40,7 +40,7 @@ __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(shape::threads, shape::blocks)                              \
         symbol(const __grid_constant__ tb_dgemm_arguments arguments)                                         \
     {                                                                                                        \
-        if constexpr (fp64::runs)                                                                            \
+        if constexpr (fp64::runs<shape>)                                                                     \
             fp64::dgemm<shape, transpose_a, transpose_b, vector>(arguments);                                 \
     }
 

@@ -13,12 +13,13 @@
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
     int64_t tiles_m, tiles_n;
-    int64_t whole;   /* tiles with a block of their own */
-    int64_t steps;   /* of a tile, at least 1 */
-    int64_t dealt;   /* steps of the tiles that are not whole */
-    int64_t pieces;  /* blocks to which those are dealt */
-    int32_t chains;  /* into which a block's steps of a tile are cut: every so manieth step is summed together */
-    int64_t jump_a;  /* bytes from the panel of one step of a chain to that of the next */
+    int64_t whole;  /* tiles with a block of their own */
+    int64_t steps;  /* of a tile, at least 1 */
+    int64_t dealt;  /* steps of the tiles that are not whole */
+    int64_t pieces; /* blocks to which those are dealt */
+    int32_t
+        chains; /* into which a block's steps of a tile are cut: every so manieth step is summed together */
+    int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
     int32_t tile_m, tile_n;
@@ -26,7 +27,12 @@ typedef struct tb_dgemm_arguments {
     tb_masked_tiles masked; /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
-#define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying) (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
+#define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
+    (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
+
+/* Chains of k are 16 times its root long; where they cost a warp that goes on hardly anything, 8; slices are chains too. */
+#define TB_DGEMM_CHAIN_ROOTS(tile_m, tile_n, warps_m, warps_n, slices, copying)                              \
+    ((copying) > 0 && (tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n) ? 8 : 16 * (slices))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */
@@ -40,8 +46,7 @@ typedef struct tb_dgemm_arguments {
 /* A panel of A and one of B, whichever way they lie, and two barriers where warps copy alone. */
 #define TB_DGEMM_BARRIER_BYTES 16
 #define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k)                                                         \
-    (TB_DGEMM_BARRIER_BYTES +                                                                                \
-     8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                                         \
-          TB_DGEMM_PANEL_DOUBLES(tile_n, tile_k, TB_DGEMM_PAD_K_B)))
+    (TB_DGEMM_BARRIER_BYTES + 8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                \
+                                   TB_DGEMM_PANEL_DOUBLES(tile_n, tile_k, TB_DGEMM_PAD_K_B)))
 
 #endif

@@ -12,15 +12,17 @@ namespace fp64
 
 constexpr int mma_m = 16, mma_n = 8, mma_k = 16;
 
-/* Code for other chips is empty. */
+/* Code for other chips is empty; and before 9.0 that of warps that copy, as they could not hand their registers over. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
-constexpr bool runs = false;
+template <class shape> constexpr bool runs = false;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+template <class shape> constexpr bool runs = shape::copying == 0;
 #else
-constexpr bool runs = true;
+template <class shape> constexpr bool runs = true;
 #endif
 
-template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_, int stages_,
-          int blocks_>
+template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_,
+          int stages_, int blocks_>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
@@ -42,7 +44,7 @@ struct shape {
 };
 
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, ...) \
-    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks> {  \
+    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks> { \
     };
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
@@ -108,7 +110,8 @@ __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int
         return part;
     /* The first of the chains are a step longer. */
     part.chains = min(arguments.chains, length);
-    const int shorter = length / part.chains, longer = length % part.chains, of_longer = longer * (shorter + 1);
+    const int shorter = length / part.chains, longer = length % part.chains,
+              of_longer = longer * (shorter + 1);
     part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
     part.count = shorter + (part.chain < longer);
     return part;

@@ -206,17 +206,17 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
 }
 
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as k to the
- * power of 1.5, so that c chains, each of every c-th step, have a c-th of it; slices are chains too. cuBLAS cuts k in about so
+ * power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so
  * many where C is small, in half as many where it has a short side, and not at all where it is larger than this. */
 static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
-    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, K_ROOTS = 16, K_ROOTS_SHORT = 32 };
+    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128 };
     if (product->m * product->n > CUT_ELEMENTS)
         return 1;
     const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
     const double longest = own->whole > 0 ? (double)own->steps : ceil(dealt / (double)own->pieces);
-    const int roots = tb_smaller(product->m, product->n) < SHORT_SIDE ? K_ROOTS_SHORT : K_ROOTS;
-    return (int32_t)fmax(1, floor(0.25 + sqrt(longest * kernel->tile_k) / roots / kernel->slices));
+    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
+    return (int32_t)fmax(1, floor(0.25 + sqrt(longest * kernel->tile_k) / roots));
 }
 
 /* Bytes from the panel of a step to that of the step after so many of k. */

@@ -89,9 +89,10 @@ template <class panel, int threads, bool vector> struct loader {
 
     const double *address; /* of the panel's first piece */
     int64_t stride;        /* from piece to piece */
-    const int64_t &jump;   /* from panel to panel, a number among the kernel's arguments: in bytes, which takes no register */
-    unsigned target;       /* shared address of the first piece in the first stage */
-    int outer_left;        /* rows or columns from the thread's first one on, if few */
+    const int64_t &
+        jump; /* from panel to panel, a number among the kernel's arguments: in bytes, which takes no register */
+    unsigned target; /* shared address of the first piece in the first stage */
+    int outer_left;  /* rows or columns from the thread's first one on, if few */
     /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is; short_end: the
      * chain's last panel has fewer steps than others */
     unsigned mask;
@@ -106,8 +107,8 @@ template <class panel, int threads, bool vector> struct loader {
     }
 
     /* Panels of the rows or columns from `outer` on and, first, from a step of k. */
-    __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, int64_t step, unsigned first,
-                      const int64_t &jump)
+    __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, int64_t step,
+                      unsigned first, const int64_t &jump)
         : stride(ld * at_a_time), jump(jump), mask(0)
     {
         const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
