@@ -26,7 +26,7 @@ void bench_require(bool condition, const char *text);
 typedef struct bench_gpu {
     cudaStream_t native;
     tb_stream *stream;
-    cublasHandle_t cublas; /* pedantic: no reduced precision */
+    cublasHandle_t cublas; /* in its default mode: no reduced precision but where it is asked for */
     cudaEvent_t start, stop;
     tb_device_description description;
     tb_chip chip; /* as the library sees the device */

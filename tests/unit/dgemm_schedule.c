@@ -109,7 +109,37 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     const bool aligned = product->a.ld % 2 == 0 && product->b.ld % 2 == 0;
     CHECK(aligned == (strstr(symbol, "_vector") != NULL), "%s with leading dimensions of %lld and %lld",
           symbol, (long long)product->a.ld, (long long)product->b.ld);
+    const int64_t chain_k = (int64_t)launched.chains * kernel->tile_k * (int64_t)sizeof(double);
+    CHECK(launched.chains >= 1 && launched.jump_a == chain_k * (product->a.transposed ? 1 : product->a.ld) &&
+              launched.jump_b == chain_k * (product->b.transposed ? product->b.ld : 1),
+          "%s: %d chains, %lld and %lld bytes from step to step", kernel->name, launched.chains,
+          (long long)launched.jump_a, (long long)launched.jump_b);
     every_step_is_dealt_once(kernel, schedule.workspace);
+}
+
+static int chains_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+    const tb_product product = tb_gemm(TB_DGEMM, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
+    launches = 0;
+    reduce_blocks = 0;
+    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, &product, &schedule, NULL) == TB_OK, "%s: not launched",
+          kernel->name);
+    const int64_t longest =
+        launched.whole > 0 ? launched.steps : (launched.dealt + launched.pieces - 1) / launched.pieces;
+    return (int)(longest > 0 ? (launched.chains * (k / kernel->tile_k + 1) + longest - 1) / longest : 0);
+}
+
+/* Into chains and pieces together: a long k where C is small, and no k where it is large. */
+static void a_long_k_is_cut(const tb_kernel *kernel)
+{
+    CHECK(chains_of(kernel, 1024, 1152, 200) <= 2 && chains_of(kernel, 1024, 1152, 4096) >= 3 &&
+              chains_of(kernel, 1024, 1152, 16384) >= 4 && chains_of(kernel, 64, 64, 65536) >= 8,
+          "%s: 200, 4096, 16384 and 65536 of k are cut into %d, %d, %d and %d", kernel->name,
+          chains_of(kernel, 1024, 1152, 200), chains_of(kernel, 1024, 1152, 4096),
+          chains_of(kernel, 1024, 1152, 16384), chains_of(kernel, 64, 64, 65536));
+    chains_of(kernel, 4096, 4096, 16384);
+    CHECK(launched.chains == 1, "%s: %d chains of a large C", kernel->name, launched.chains);
 }
 
 int main(void)
@@ -122,6 +152,7 @@ int main(void)
         kernels++;
         CHECK(tb_catalog[row].shared_bytes < SHARED_BYTES_OF_80, "%s: %d bytes of shared memory",
               tb_catalog[row].name, tb_catalog[row].shared_bytes);
+        a_long_k_is_cut(&tb_catalog[row]);
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),
