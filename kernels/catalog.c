@@ -166,6 +166,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
+        .chains_in_c = !TB_DGEMM_HAS_TOTALS(m, n, warps_m, warps_n),                                          \
         .chain_roots = TB_DGEMM_CHAIN_ROOTS(m, n, warps_m, warps_n, slices_, copying),                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \

@@ -30,9 +30,13 @@ typedef struct tb_dgemm_arguments {
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
     (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
 
+/* Whether threads have so few sums that there are registers for totals of chains beside them; else totals are kept in C. */
+#define TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n)                                                \
+    ((tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n))
+
 /* Chains of k are 16 times its root long; where they cost a warp that goes on hardly anything, 8; slices are chains too. */
 #define TB_DGEMM_CHAIN_ROOTS(tile_m, tile_n, warps_m, warps_n, slices, copying)                              \
-    ((copying) > 0 && (tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n) ? 8 : 16 * (slices))
+    ((copying) > 0 && TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n) ? 8 : 16 * (slices))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */

@@ -30,7 +30,7 @@ struct shape {
     static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices, copying);
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
-    static constexpr bool has_totals = bands * pieces_n * 4 <= 32; /* sums that leave registers for as many */
+    static constexpr bool has_totals = TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n);
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
     static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
     static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */

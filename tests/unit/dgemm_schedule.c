@@ -117,9 +117,11 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     every_step_is_dealt_once(kernel, schedule.workspace);
 }
 
-static int chains_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k, double alpha,
+                            double beta)
 {
-    const tb_product product = tb_gemm(TB_DGEMM, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
+    const tb_product product =
+        tb_gemm(TB_DGEMM, false, false, m, n, k, alpha, NULL, m, NULL, k, beta, NULL, m);
     launches = 0;
     reduce_blocks = 0;
     const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
@@ -128,6 +130,11 @@ static int chains_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
     const int64_t longest =
         launched.whole > 0 ? launched.steps : (launched.dealt + launched.pieces - 1) / launched.pieces;
     return (int)(longest > 0 ? (launched.chains * (k / kernel->tile_k + 1) + longest - 1) / longest : 0);
+}
+
+static int chains_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+    return chains_of_scaled(kernel, m, n, k, 1, 0);
 }
 
 /* Into chains and pieces together: a long k where C is small, and no k where it is large. */
@@ -140,6 +147,11 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           chains_of(kernel, 1024, 1152, 16384), chains_of(kernel, 64, 64, 65536));
     chains_of(kernel, 4096, 4096, 16384);
     CHECK(launched.chains == 1, "%s: %d chains of a large C", kernel->name, launched.chains);
+    for (int scaled = 0; scaled < 2; scaled++) {
+        chains_of_scaled(kernel, 1024, 1152, 16384, scaled ? 2 : 1, scaled ? 0 : 1);
+        CHECK((launched.chains == 1) == kernel->chains_in_c, "%s: %d chains with alpha or beta", kernel->name,
+              launched.chains);
+    }
 }
 
 int main(void)
