@@ -77,8 +77,7 @@ template <class shape> __device__ inline void init_ring(int thread)
     __syncthreads();
 }
 
-/* Of the registers with which a block is launched, copying threads keep so few, and the others share what they gave. Before
- * 9.0 all keep theirs. */
+/* Of the registers with which a block is launched, copying threads keep few, and the others share what they give away. */
 template <class shape> struct registers {
     static constexpr int at_launch = 65536 / (shape::threads * shape::blocks) / 8 * 8,
                          kept = shape::has_totals ? 40 : 24;

@@ -18,7 +18,7 @@ typedef struct tb_dgemm_arguments {
     int64_t dealt;  /* steps of the tiles that are not whole */
     int64_t pieces; /* blocks to which those are dealt */
     int32_t
-        chains; /* into which a block's steps of a tile are cut: every so manieth step is summed together */
+        chains; /* into which a block's steps of a tile are cut: chain i has the steps i, i + chains, ... */
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
@@ -34,7 +34,8 @@ typedef struct tb_dgemm_arguments {
 #define TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n)                                                \
     ((tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n))
 
-/* Chains of k are 16 times its root long; where they cost a warp that goes on hardly anything, 8; slices are chains too. */
+/* Chains of k are 16 times its root long for each slice, as slices cut k too; 8 times where a new chain costs little: where some
+ * warps only copy, and totals are in registers. */
 #define TB_DGEMM_CHAIN_ROOTS(tile_m, tile_n, warps_m, warps_n, slices, copying)                              \
     ((copying) > 0 && TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n) ? 8 : 16 * (slices))
 

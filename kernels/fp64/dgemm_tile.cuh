@@ -71,7 +71,7 @@ template <class shape, class function_type> __device__ inline void for_each_sum(
 }
 
 /* A chain, which a block does without interruption: of a tile's steps the block has those from run_first on, before run_end;
- * of these every so manieth, from the chain's number on. */
+ * of these it has first(), first() + chains, .... */
 struct segment {
     int64_t tile, piece; /* piece < 0: the whole tile */
     int run_first, run_end, chain, chains, count;

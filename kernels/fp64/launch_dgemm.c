@@ -205,16 +205,16 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }
 
-/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as k to the
- * power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so
- * many where C is small, in half as many where it has a short side, and not at all where it is larger than this. */
+/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
+ * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
+ * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. */
 static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
     enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128 };
     if (product->m * product->n > CUT_ELEMENTS)
         return 1;
-    /* alpha times a chain's sum may be beyond the largest number where alpha times the whole sum is not, and so may beta C beside
-     * a chain's sum. */
+    /* alpha times a chain's sum may be beyond the largest number where alpha times the whole sum is not, and so may
+     * beta C beside a chain's sum. */
     if (kernel->chains_in_c && !(tb_is_one(product->alpha) && tb_is_zero(product->beta)))
         return 1;
     const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;

@@ -10,7 +10,7 @@
  * kernel: half of them took within 4% of it, and what it would choose for each product 1.008 of the best. For lines along k
  * that are copied by whole sectors, RUN_BYTES, STAGING_ROWS and the share of the FMA peak are of eight products since.
  *
- * For doubles they have not been measured: the constants are the same, by the byte and by the word, and multiply-adds go at the
+ * They have not been fitted to doubles: the constants are the same, by the byte and by the word, and multiply-adds go at the
  * chip's rate for FP64.
  *
  * What memory delivers, TB_READ_BYTES_A_CLOCK to a multiprocessor when all of them ask, is less where a warp's copies of single

@@ -1,5 +1,6 @@
 /* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is computed exactly once, no two
  * pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow it.
+ * A long k of a small C is cut, of a large one it is not.
  * Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
