@@ -9,6 +9,9 @@
 typedef enum tb_element {
     TB_FP32,
     TB_FP64,
+    TB_REAL_ELEMENTS, /* kernels that are fast multiply these: lowered.h says how complex ones get there */
+    TB_COMPLEX_FP32 = TB_REAL_ELEMENTS,
+    TB_COMPLEX_FP64,
     TB_ELEMENTS,
 } tb_element;
 
@@ -24,6 +27,17 @@ extern const tb_element_row tb_element_rows[TB_ELEMENTS];
 static inline size_t tb_bytes_of(tb_element element)
 {
     return tb_element_rows[element].bytes;
+}
+
+static inline bool tb_is_complex(tb_element element)
+{
+    return element >= TB_REAL_ELEMENTS;
+}
+
+/* Of what real and imaginary parts are. */
+static inline tb_element tb_real_of(tb_element element)
+{
+    return tb_is_complex(element) ? (tb_element)(element - TB_REAL_ELEMENTS) : element;
 }
 
 #endif

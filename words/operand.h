@@ -34,7 +34,9 @@ typedef struct tb_operand {
     bool transposed, conjugated;
     tb_structure structure;
     tb_triangle stored; /* of a structure other than general */
+    int64_t diagonal;   /* likewise: elements (i, i + diagonal) are its diagonal; 0 unless this is a rectangle of it */
     bool unit_diagonal; /* of a triangular one: ones, which are not read */
+    size_t expanded_from; /* bytes of what it is written out from, on the device; 0: it is read as it lies (lowered.h) */
     int64_t count;      /* of a batch; 0 and 1 are a single matrix */
     int64_t stride;     /* between the matrices of a batch, in elements */
 } tb_operand;
@@ -53,13 +55,17 @@ static inline tb_operand tb_rectangle(const tb_operand *operand, int64_t row, in
     part.data = tb_at(operand, row, column);
     part.rows = rows;
     part.columns = columns;
+    part.diagonal += row - column;
     return part;
 }
 
-/* Bytes of the operand's elements; gaps between columns are not counted. */
+/* Bytes of the elements that are read of the operand, or of what it is written out from; gaps between columns are not
+ * counted. Of a structured one this is for the whole matrix, which is square. */
 static inline size_t tb_operand_bytes(const tb_operand *operand)
 {
-    return (size_t)operand->rows * (size_t)operand->columns * tb_bytes_of(operand->element);
+    const size_t rows = (size_t)operand->rows, columns = (size_t)operand->columns;
+    const size_t elements = operand->structure == TB_GENERAL ? rows * columns : rows * (columns + 1) / 2;
+    return operand->expanded_from > 0 ? operand->expanded_from : elements * tb_bytes_of(operand->element);
 }
 
 static inline size_t tb_column_bytes(const tb_operand *operand)

@@ -105,6 +105,21 @@ static inline tb_product tb_rank_k(tb_routine routine, tb_triangle triangle, boo
     return product;
 }
 
+/* C = alpha * A * B + beta * C, or C = alpha * B * A + beta * C, where A is symmetric or, of HEMM, Hermitian, and one triangle
+ * of it is stored; the arguments in the order of SYMM, column-major. The product's A is the factor on the left. */
+static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stored, int64_t m, int64_t n,
+                                 double alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
+                                 double beta, void *c, int64_t ldc)
+{
+    tb_product product = left ? tb_gemm(routine, false, false, m, n, m, alpha, a, lda, b, ldb, beta, c, ldc)
+                              : tb_gemm(routine, false, false, m, n, n, alpha, b, ldb, a, lda, beta, c, ldc);
+    tb_operand *symmetric = left ? &product.a : &product.b;
+    const bool hermitian = tb_routine_rows[routine].class == TB_CLASS_HEMM;
+    symmetric->structure = hermitian ? TB_HERMITIAN : TB_SYMMETRIC;
+    symmetric->stored = stored;
+    return product;
+}
+
 /* ---- The mask --------------------------------------------------------------------------------------------- */
 
 /* Rows of a column of C that belong to the mask. */
@@ -233,10 +248,11 @@ static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int
     return sized;
 }
 
-/* Multiply-adds. */
+/* Multiply-adds of real numbers. */
 static inline double tb_volume(const tb_product *product)
 {
-    return tb_masked_elements(product) * (double)product->k;
+    const double of_elements = tb_masked_elements(product) * (double)product->k;
+    return tb_is_complex(tb_element_of(product)) ? 4 * of_elements : of_elements;
 }
 
 /* Whether A and B are one matrix, read both ways. */

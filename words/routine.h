@@ -12,6 +12,9 @@ typedef enum tb_routine_class {
     TB_CLASS_GEMM,
     TB_CLASS_RANK_K,   /* SYRK */
     TB_CLASS_TRIANGLE, /* of the result of GEMM: GEMMT, by LAPACK's name GEMMTR */
+    TB_CLASS_SYMM,
+    TB_CLASS_HEMM,
+    TB_CLASSES,
 } tb_routine_class;
 
 typedef enum tb_routine {
@@ -31,5 +34,17 @@ typedef struct tb_routine_row {
 } tb_routine_row;
 
 extern const tb_routine_row tb_routine_rows[TB_ROUTINES];
+
+/* GEMM of this element. */
+static inline tb_routine tb_gemm_routine(tb_element element)
+{
+    static const tb_routine routines[TB_ELEMENTS] = {
+        [TB_FP32] = TB_SGEMM,
+        [TB_FP64] = TB_DGEMM,
+        [TB_COMPLEX_FP32] = TB_CGEMM,
+        [TB_COMPLEX_FP64] = TB_ZGEMM,
+    };
+    return routines[element];
+}
 
 #endif

@@ -4,6 +4,8 @@
 const tb_element_row tb_element_rows[TB_ELEMENTS] = {
     [TB_FP32] = {'S', 4, false, 0x1p-24},
     [TB_FP64] = {'D', 8, false, 0x1p-53},
+    [TB_COMPLEX_FP32] = {'C', 8, true, 0x1p-24},
+    [TB_COMPLEX_FP64] = {'Z', 16, true, 0x1p-53},
 };
 
 const tb_routine_row tb_routine_rows[TB_ROUTINES] = {

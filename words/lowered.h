@@ -1,0 +1,102 @@
+/* Lowering: what kernels multiply instead of complex numbers and symmetric matrices, which they do not know: a real product of
+ * general matrices.
+ *
+ * A complex matrix in memory is a real one of twice as many rows, real and imaginary parts taking turns. B and C are read and
+ * written as such. A is embedded: written out with a block of four for each number, and with alpha where that is complex.
+ *
+ *       a, complex           A, embedded                  A (2m x 2k)  B (2k x n)  =  C (2m x n)
+ *
+ *                          | re  -im |
+ *       re + i im    ->    | im   re |       so that a complex product takes the multiply-adds that it has, and no other pass
+ *
+ * A is always written out where numbers are complex; B where it is transposed or conjugated; a symmetric or Hermitian operand
+ * always, from its stored triangle. Writing out is called expanding; it takes 1% of a product of 4096 x 4096 x 4096.
+ */
+#ifndef TB_LOWERED_H
+#define TB_LOWERED_H
+
+#include "words/product.h"
+
+/* An operand to be written out, on the device. */
+typedef struct tb_expansion {
+    tb_operand source; /* as the program has it */
+    tb_operand target; /* real and general, not transposed: op(source), times the factor */
+    tb_scalar factor;
+    bool embedded; /* a block of four for each complex number; else two in a column */
+} tb_expansion;
+
+/* Whether kernels multiply the product as it is. */
+static inline bool tb_is_plain(const tb_product *product)
+{
+    return !tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
+           product->b.structure == TB_GENERAL;
+}
+
+/* Whether there is a real product for it: a complex beta has none. */
+static inline bool tb_can_be_lowered(const tb_product *product)
+{
+    return product->beta.im == 0 && product->mask == TB_FULL;
+}
+
+static inline bool tb_is_expanded(const tb_product *product, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    if (role == TB_C)
+        return false;
+    return operand->structure != TB_GENERAL ||
+           (tb_is_complex(operand->element) && (role == TB_A || operand->transposed || operand->conjugated));
+}
+
+/* A complex matrix that is read as it lies. */
+static inline tb_operand tb_real_view(const tb_operand *complex)
+{
+    tb_operand view = *complex;
+    view.element = tb_real_of(complex->element);
+    view.rows *= 2;
+    view.ld *= 2;
+    view.stride *= 2;
+    return view;
+}
+
+/* The real product. Operands that are to be expanded lie nowhere yet. */
+static inline tb_product tb_lowered(const tb_product *product)
+{
+    const bool is_complex = tb_is_complex(tb_element_of(product));
+    const tb_element real = tb_real_of(tb_element_of(product));
+    const int64_t parts = is_complex ? 2 : 1;
+    tb_product lowered = *product;
+    if (tb_is_plain(product))
+        return lowered;
+    lowered.routine = tb_gemm_routine(real);
+    lowered.m *= parts;
+    lowered.k *= parts;
+    if (product->alpha.im != 0)
+        lowered.alpha = (tb_scalar){1, 0};
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (tb_is_expanded(product, role)) {
+            const int64_t rows = role == TB_A ? lowered.m : lowered.k;
+            const int64_t columns = role == TB_A ? lowered.k : lowered.n;
+            lowered.operands[role] = (tb_operand){.rows = rows,
+                                                  .columns = columns,
+                                                  .ld = rows,
+                                                  .element = real,
+                                                  .expanded_from =
+                                                      tb_operand_bytes(&product->operands[role])};
+        } else if (is_complex) {
+            lowered.operands[role] = tb_real_view(&product->operands[role]);
+        }
+    return lowered;
+}
+
+/* How the operand is written out. Its place in the lowered product is where. */
+static inline tb_expansion tb_expansion_of(const tb_product *product, const tb_product *lowered, tb_role role)
+{
+    const bool is_complex = tb_is_complex(tb_element_of(product));
+    const bool scales = role == TB_A && product->alpha.im != 0;
+    return (tb_expansion){.source = product->operands[role],
+                          .target = lowered->operands[role],
+                          .factor = scales ? product->alpha : (tb_scalar){1, 0},
+                          .embedded = is_complex && role == TB_A};
+}
+
+#endif
