@@ -2,6 +2,7 @@
 #include "dispatch/plan.h"
 
 #include "kernels/launch.h"
+#include "words/lowered.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -64,7 +65,8 @@ static double flop(const tb_product *product)
 /* Of a multiprocessor, in a second, with the product's elements. */
 static double flops(const tb_product *product, const tb_chip *chip)
 {
-    return FLOP_A_CLOCK * chip->clock * tb_share_of_element(tb_element_of(product), chip->architecture);
+    return FLOP_A_CLOCK * chip->clock *
+           tb_share_of_element(tb_real_of(tb_element_of(product)), chip->architecture);
 }
 
 static double bytes(const tb_operand *operand)
@@ -79,12 +81,12 @@ static double bytes_of_c(const tb_product *product)
 
 static double bytes_of_b(const tb_product *product)
 {
-    return tb_has_one_operand(product) ? 0 : bytes(&product->b);
+    return tb_has_one_operand(product) ? 0 : tb_bytes_read(&product->b);
 }
 
 static double bytes_in(const tb_product *product)
 {
-    const double in = bytes(&product->a) + bytes_of_b(product);
+    const double in = tb_bytes_read(&product->a) + bytes_of_b(product);
     return tb_is_zero(product->beta) ? in : in + bytes_of_c(product);
 }
 
@@ -96,7 +98,7 @@ static double known_ratio(double ratio)
 /* A vector holds the fewer elements, the larger they are. */
 static double host_flops_per_core(tb_element element)
 {
-    return HOST_FLOPS_PER_CORE * (double)tb_bytes_of(TB_FP32) / (double)tb_bytes_of(element);
+    return HOST_FLOPS_PER_CORE * (double)tb_bytes_of(TB_FP32) / (double)tb_bytes_of(tb_real_of(element));
 }
 
 double tb_host_seconds(const tb_product *product, const tb_machine *machine)
@@ -122,7 +124,7 @@ static double host_copies(const tb_product *product, const tb_facts *facts)
     const bool reads_c = !tb_is_zero(product->beta);
     const double c = bytes_of_c(product);
     const double returned = places[TB_C].memory == TB_MEMORY_PINNED && reads_c ? c : 0;
-    return returned + pageable(&places[TB_A], bytes(&product->a)) +
+    return returned + pageable(&places[TB_A], tb_bytes_read(&product->a)) +
            pageable(&places[TB_B], bytes_of_b(product)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
 }
 
@@ -242,6 +244,17 @@ tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *produc
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     return tb_time_kernel(kernel, product, chip).all;
+}
+
+double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip)
+{
+    double seconds = 0;
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (tb_is_expanded(product, role))
+            seconds += LATE_LAUNCH_SECONDS +
+                       (tb_bytes_read(&product->operands[role]) + bytes(&lowered->operands[role])) /
+                           chip->memory_rate;
+    return seconds;
 }
 
 /* About so many, and of so many columns at least; where there are fewer columns panels are few. */

@@ -1,6 +1,8 @@
 /* Which kernel serves a product: every catalog row that can is a candidate, the cheapest wins. */
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
+#include "dispatch/tiling.h"
+#include "words/lowered.h"
 #include "words/integers.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
-        (product->mask != TB_FULL && !kernel->masks))
+        kernel->structured == tb_is_plain(product) || (product->mask != TB_FULL && !kernel->masks))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
@@ -128,10 +130,11 @@ static const tb_kernel *cheapest(const tb_product *product, const tb_facts *fact
 }
 
 /* Whether the kernel reads the operand where it lies: on the streamed route, what lies in host memory is
- * copied to where any kernel takes it. */
-static bool in_place(const tb_plan *plan, const tb_place *place)
+ * copied to where any kernel takes it, and on either what is expanded is written there. */
+static bool in_place(const tb_product *product, const tb_plan *plan, tb_role role)
 {
-    return plan->route == TB_ROUTE_RESIDENT || tb_is_on_device(place);
+    return product->operands[role].expanded_from == 0 &&
+           (plan->route == TB_ROUTE_RESIDENT || tb_is_on_device(&plan->places[role]));
 }
 
 /* The product as the kernel will see it: what is copied first lies as every kernel wants it. */
@@ -141,9 +144,11 @@ static tb_product as_brought(const tb_product *product, const tb_plan *plan)
     const int64_t line = LINE / (int64_t)tb_bytes_of(tb_element_of(product));
     tb_product brought = *product;
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (!in_place(plan, &plan->places[role])) {
+        if (!in_place(product, plan, role)) {
             brought.operands[role].data = NULL;
-            brought.operands[role].ld = tb_round_up(product->operands[role].ld, line);
+            brought.operands[role].ld = product->operands[role].expanded_from > 0
+                                            ? tb_pitched(product->operands[role].rows, tb_element_of(product))
+                                            : tb_round_up(product->operands[role].ld, line);
         }
     return brought;
 }
@@ -164,8 +169,10 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
         return false;
     plan->kernel = kernel;
     for (tb_role role = TB_A; role <= TB_B; role++)
-        plan->pads[role] = product->k > 0 && in_place(plan, &plan->places[role]) &&
-                           !tb_kernel_takes(kernel, &product->operands[role]);
+        plan->pads[role] =
+            product->k > 0 &&
+            (product->operands[role].expanded_from > 0 ||
+             (in_place(product, plan, role) && !tb_kernel_takes(kernel, &product->operands[role])));
     if (plan->route == TB_ROUTE_RESIDENT)
         plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));
     return true;

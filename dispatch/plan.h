@@ -137,11 +137,11 @@ static inline tb_product tb_region_of(const tb_product *product, const tb_region
 typedef struct tb_plan {
     tb_route route;
     tb_reason reason;
-    const tb_kernel *kernel;               /* NULL on the host route */
-    tb_schedule schedule;                  /* resident: the kernel's, for this product */
-    tb_place places[TB_ROLES];             /* where the operands lie, as in the facts */
-    tb_place place;                        /* device and context that do the work */
-    bool pads[TB_ROLES];                   /* an operand on the device is first copied into pitched memory */
+    const tb_kernel *kernel;   /* NULL on the host route; one for plain products has the product lowered */
+    tb_schedule schedule;      /* resident: the kernel's, for this product */
+    tb_place places[TB_ROLES]; /* where the operands lie, as in the facts */
+    tb_place place;            /* device and context that do the work */
+    bool pads[TB_ROLES];       /* an operand is first copied, or expanded, into pitched memory */
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
     tb_start start;
@@ -186,6 +186,9 @@ double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, con
  * launches; what the kernel makes of A is made slab by slab for the first ones, and once more for all others.
  */
 double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
+
+/* Writing out what is expanded of the product's operands on the device, where they lie there. */
+double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip);
 
 /* Whether the kernel can serve the product on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */

@@ -1,5 +1,6 @@
 /* Which route a product takes, and why. */
 #include "dispatch/plan.h"
+#include "words/lowered.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,8 +50,34 @@ static tb_plan on_host(tb_reason reason, tb_start start)
     return plan;
 }
 
+/* A product that is not plain, by kernels for plain ones if it can be lowered, or by one that reads its operands as they lie:
+ * where that takes less time, or where they lie such that nothing else can. */
+static bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
+                               tb_plan *plan)
+{
+    const tb_product lowered = tb_lowered(product);
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
+    tb_plan directly = *plan;
+    const bool can_directly =
+        (plan->route == TB_ROUTE_RESIDENT || any_operand(product, facts, only_on_device)) &&
+        tb_choose_kernel(product, facts, as_forced, &directly);
+    if (!tb_can_be_lowered(product) || !tb_choose_kernel(&lowered, facts, as_forced, plan)) {
+        *plan = directly;
+        return can_directly;
+    }
+    if (plan->route == TB_ROUTE_STREAMED)
+        tb_choose_regions(&lowered, facts, as_forced, plan);
+    else if (can_directly && tb_kernel_seconds(directly.kernel, product, chip) <
+                                 tb_kernel_seconds(plan->kernel, &lowered, chip) +
+                                     tb_expanding_seconds(product, &lowered, chip))
+        *plan = directly;
+    return true;
+}
+
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
+    if (!tb_is_plain(product))
+        return choose_for_lowered(product, facts, as_forced, plan);
     if (!tb_choose_kernel(product, facts, as_forced, plan))
         return false;
     if (plan->route == TB_ROUTE_STREAMED)

@@ -157,7 +157,9 @@ static int least_busy(const tb_facts *facts, int device)
 void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     take_whole(product, facts, plan);
-    bool movable = tb_is_in_host_memory(&plan->places[TB_C]) &&
+    /* What is expanded has one device to itself. */
+    bool movable = product->a.expanded_from == 0 && product->b.expanded_from == 0 &&
+                   tb_is_in_host_memory(&plan->places[TB_C]) &&
                    (product->k == 0 ||
                     (tb_is_in_host_memory(&plan->places[TB_A]) && tb_is_in_host_memory(&plan->places[TB_B])));
     int wanted = facts->machine.devices_wanted;

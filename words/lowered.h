@@ -17,6 +17,8 @@
 
 #include "words/product.h"
 
+#include <math.h>
+
 /* An operand to be written out, on the device. */
 typedef struct tb_expansion {
     tb_operand source; /* as the program has it */
@@ -76,12 +78,10 @@ static inline tb_product tb_lowered(const tb_product *product)
         if (tb_is_expanded(product, role)) {
             const int64_t rows = role == TB_A ? lowered.m : lowered.k;
             const int64_t columns = role == TB_A ? lowered.k : lowered.n;
-            lowered.operands[role] = (tb_operand){.rows = rows,
-                                                  .columns = columns,
-                                                  .ld = rows,
-                                                  .element = real,
-                                                  .expanded_from =
-                                                      tb_operand_bytes(&product->operands[role])};
+            tb_operand *expanded = &lowered.operands[role];
+            *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
+            expanded->expanded_from =
+                tb_bytes_read(&product->operands[role]) / fmax(1, (double)tb_operand_bytes(expanded));
         } else if (is_complex) {
             lowered.operands[role] = tb_real_view(&product->operands[role]);
         }
@@ -97,6 +97,36 @@ static inline tb_expansion tb_expansion_of(const tb_product *product, const tb_p
                           .target = lowered->operands[role],
                           .factor = scales ? product->alpha : (tb_scalar){1, 0},
                           .embedded = is_complex && role == TB_A};
+}
+
+/* Of op(source), as the target has it, those rows and columns: what has to be written out of the source for them. Where numbers
+ * are complex, rows, and columns of what is embedded, are in pairs. */
+static inline tb_expansion tb_expansion_part(const tb_expansion *expansion, tb_range rows, tb_range columns)
+{
+    const bool is_complex = tb_is_complex(expansion->source.element);
+    const int64_t of_row = is_complex ? 2 : 1, of_column = expansion->embedded ? 2 : 1;
+    const tb_range r = {rows.first / of_row, rows.count / of_row},
+                   c = {columns.first / of_column, columns.count / of_column};
+    const bool turned = expansion->source.transposed;
+    tb_expansion part = *expansion;
+    part.source = tb_rectangle(&expansion->source, turned ? c.first : r.first, turned ? r.first : c.first,
+                               turned ? c.count : r.count, turned ? r.count : c.count);
+    part.target = tb_rectangle(&expansion->target, rows.first, columns.first, rows.count, columns.count);
+    return part;
+}
+
+/* Of a general source, columns that lie by themselves: the caller says where. */
+static inline tb_expansion tb_expansion_of_columns(const tb_expansion *expansion, tb_range columns)
+{
+    const bool is_complex = tb_is_complex(expansion->source.element), turned = expansion->source.transposed;
+    const int64_t each = is_complex && (turned || expansion->embedded) ? 2 : 1;
+    const tb_range there = {each * columns.first, each * columns.count};
+    const tb_operand *target = &expansion->target;
+    tb_expansion part = *expansion;
+    part.source.columns = columns.count;
+    part.target = turned ? tb_rectangle(target, there.first, 0, there.count, target->columns)
+                         : tb_rectangle(target, 0, there.first, target->rows, there.count);
+    return part;
 }
 
 #endif

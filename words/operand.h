@@ -34,11 +34,13 @@ typedef struct tb_operand {
     bool transposed, conjugated;
     tb_structure structure;
     tb_triangle stored; /* of a structure other than general */
-    int64_t diagonal;   /* likewise: elements (i, i + diagonal) are its diagonal; 0 unless this is a rectangle of it */
+    int64_t
+        diagonal; /* likewise: elements (i, i + diagonal) are its diagonal; 0 unless this is a rectangle of it */
     bool unit_diagonal; /* of a triangular one: ones, which are not read */
-    size_t expanded_from; /* bytes of what it is written out from, on the device; 0: it is read as it lies (lowered.h) */
-    int64_t count;      /* of a batch; 0 and 1 are a single matrix */
-    int64_t stride;     /* between the matrices of a batch, in elements */
+    double
+        expanded_from; /* bytes, for each of its own, of what it is written out from; 0: it is read as it lies (lowered.h) */
+    int64_t count;  /* of a batch; 0 and 1 are a single matrix */
+    int64_t stride; /* between the matrices of a batch, in elements */
 } tb_operand;
 
 /* Where an element lies. */
@@ -59,13 +61,20 @@ static inline tb_operand tb_rectangle(const tb_operand *operand, int64_t row, in
     return part;
 }
 
-/* Bytes of the elements that are read of the operand, or of what it is written out from; gaps between columns are not
- * counted. Of a structured one this is for the whole matrix, which is square. */
+/* Bytes of the operand's elements; gaps between columns are not counted. */
 static inline size_t tb_operand_bytes(const tb_operand *operand)
 {
-    const size_t rows = (size_t)operand->rows, columns = (size_t)operand->columns;
-    const size_t elements = operand->structure == TB_GENERAL ? rows * columns : rows * (columns + 1) / 2;
-    return operand->expanded_from > 0 ? operand->expanded_from : elements * tb_bytes_of(operand->element);
+    return (size_t)operand->rows * (size_t)operand->columns * tb_bytes_of(operand->element);
+}
+
+/* Bytes of them that are read: half of a structured one, which is square; of an expanded one those that it is written out
+ * from. */
+static inline double tb_bytes_read(const tb_operand *operand)
+{
+    const double all = (double)tb_operand_bytes(operand);
+    return operand->expanded_from > 0         ? operand->expanded_from * all
+           : operand->structure == TB_GENERAL ? all
+                                              : all / 2;
 }
 
 static inline size_t tb_column_bytes(const tb_operand *operand)

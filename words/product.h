@@ -263,12 +263,12 @@ static inline bool tb_has_one_operand(const tb_product *product)
            a->transposed != b->transposed && a->data;
 }
 
-/* Bytes of the elements of all operands, of C those that belong to the mask. */
+/* Bytes of the elements of all operands that are read or written. */
 static inline size_t tb_product_bytes(const tb_product *product)
 {
     const size_t c = (size_t)tb_masked_elements(product) * tb_bytes_of(product->c.element);
-    return tb_operand_bytes(&product->a) + (tb_has_one_operand(product) ? 0 : tb_operand_bytes(&product->b)) +
-           c;
+    const double b = tb_has_one_operand(product) ? 0 : tb_bytes_read(&product->b);
+    return (size_t)(tb_bytes_read(&product->a) + b) + c;
 }
 
 #endif

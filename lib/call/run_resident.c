@@ -1,6 +1,7 @@
 /* The resident route: operands where the device can reach them, one kernel on the caller's stream. A kernel
- * that pads gets copies of the operands that miss its alignment, in pitched memory. One whose workspace does
- * not fit into memory computes a part of k at a time.
+ * that pads gets copies of the operands that miss its alignment, in pitched memory, and one for plain products gets
+ * a real product of general matrices (words/lowered.h). One whose workspace does not fit into memory computes a part
+ * of k at a time.
  *
  * The device works in place, so that a failure leaves C written in part. In managed memory, which the host
  * reaches too, the product is done once more: where beta is to be applied to what lay there, the call begins
@@ -15,6 +16,8 @@
 #include "lib/reports/options.h"
 #include "lib/call/precision.h"
 #include "lib/call/stream.h"
+#include "dispatch/tiling.h"
+#include "words/lowered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,7 @@
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
     tb_stream *stream;           /* while work is enqueued and waited for; NULL: not */
-    tb_buffer pitched[TB_B + 1]; /* copies of A and B in pitched memory */
+    tb_buffer pitched[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */
     tb_buffer workspace;
     int64_t done;  /* steps of k that have been added to C, if what was enqueued succeeds */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
@@ -108,11 +111,32 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
     return TB_OK;
 }
 
+/* Lets the product be the real one that it is lowered to. */
+static tb_status expand_operands(tb_stream *stream, tb_product *product, const tb_plan *plan, held *held)
+{
+    const tb_product given = *product;
+    *product = tb_lowered(&given);
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        tb_operand *expanded = &product->operands[role];
+        if (expanded->expanded_from == 0)
+            continue;
+        expanded->ld = tb_pitched(expanded->rows, expanded->element);
+        const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
+        TB_TRY(tb_take_buffer(plan->place.device, bytes, &held->pitched[role]));
+        expanded->data = held->pitched[role].memory;
+        const tb_expansion expansion = tb_expansion_of(&given, product, role);
+        TB_TRY(tb_device.expand(stream, &expansion));
+    }
+    return TB_OK;
+}
+
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
 {
     int64_t chunk;
+    if (!tb_is_plain(&product) && !plan->kernel->structured)
+        TB_TRY(expand_operands(stream, &product, plan, held));
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (plan->pads[role])
+        if (plan->pads[role] && product.operands[role].expanded_from == 0)
             TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
                                     &held->pitched[role]));
     TB_TRY(take_workspace(stream, &product, plan, &chunk, &held->workspace));

@@ -57,7 +57,9 @@ static uint64_t key_of(const tb_product *product, const tb_facts *facts)
 {
     uint64_t kind = (uint64_t)product->routine;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        kind = kind << 3 | (uint64_t)facts->places[role].memory << 1 | product->operands[role].transposed;
+        kind = kind << 4 | (uint64_t)facts->places[role].memory << 2 |
+               (uint64_t)(product->operands[role].structure != TB_GENERAL) << 1 |
+               product->operands[role].transposed;
     kind = kind << 1 | !tb_is_zero(product->beta);
     uint64_t key = tb_mix(
         tb_mix(tb_mix(tb_mix(0, (uint64_t)product->m), (uint64_t)product->n), (uint64_t)product->k), kind);

@@ -13,6 +13,7 @@
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
 #include "lib/streaming/operand_cache.h"
+#include "words/lowered.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,8 +26,10 @@ typedef struct tb_slot {
     tb_buffer pinned;
     tb_event *done; /* the link has read or written it */
     bool busy;
-    tb_copy_job job;             /* of the host's threads, that fills or empties it */
-    tb_copy upload;              /* on the way in: what the link will do when it is full */
+    tb_copy_job job; /* of the host's threads, that fills or empties it */
+    tb_copy upload;  /* on the way in: what the link will do when it is full */
+    bool expands; /* on the way in: what it holds is written out on the device, where the link has put it */
+    tb_expansion expansion;
     tb_cached_operand *compared; /* on the way in: the job looks whether its copy differs; NULL: it copies */
     int64_t columns;             /* on the way out: of C, that it holds */
 } tb_slot;

@@ -19,6 +19,7 @@
 #include "lib/call/stream.h"
 #include "lib/streaming/stream_product.h"
 #include "lib/process/threads.h"
+#include "words/lowered.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,15 +62,25 @@ static void finish_on_host(const tb_product *product, const tb_progress *done, c
     tb_compute_on_host(&below, host);
 }
 
+/* One device's region of a call. */
+typedef struct region {
+    tb_product given;   /* by the program; what is lowered is never cut into regions */
+    tb_product product; /* what is multiplied: of it, or of what it is lowered to */
+    const tb_plan *plan;
+    const tb_kernel *kernel;
+} region;
+
 /* Streams block after block of rows. */
-static tb_status stream_rows(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
-                             const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+static tb_status stream_rows(tb_pipeline *pipeline, const region *region, const tb_tiling *tiling,
+                             tb_progress *done)
 {
+    const tb_product *product = &region->product;
     while (done->rows < product->m) {
         const int64_t first = done->rows, left = product->m - first;
         const tb_product block =
             tb_rows_of(product, (tb_range){first, left < tiling->block_m ? left : tiling->block_m});
-        const tb_status status = tb_stream_product(pipeline, &block, plan, kernel, tiling, done);
+        const tb_status status =
+            tb_stream_product(pipeline, &block, &region->given, region->plan, region->kernel, tiling, done);
         done->rows += first;
         TB_TRY(status);
     }
@@ -77,9 +88,12 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_product *product, c
 }
 
 /* Slots keep what lies in C until the device has done its work, where beta is to be applied to it. */
-static tb_passage passage(const tb_product *product, const tb_plan *plan, tb_role role)
+static tb_passage passage(const region *region, tb_role role)
 {
-    const tb_place *place = &plan->places[role];
+    const tb_product *product = &region->product;
+    const tb_place *place = &region->plan->places[role];
+    if (region->given.operands[role].structure != TB_GENERAL && tb_is_in_host_memory(place))
+        return TB_BY_SLOTS; /* the link would read more than what is stored */
     if (role == TB_C && !tb_is_zero(product->beta) && place->memory != TB_MEMORY_DEVICE)
         return TB_BY_SLOTS;
     if (tb_is_on_device(place) || (role == TB_B && tb_has_one_operand(product)))
@@ -171,36 +185,36 @@ static bool lacks_slots(const tb_budget *room)
 
 /* As it was cut before, where the library keeps what that took: asking how much is free takes several
  * microseconds. Else TB_OUT_OF_MEMORY. */
-static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
-                                tb_budget room, tb_progress *done)
+static tb_status stream_in_kept(tb_pipeline *pipeline, const region *region, tb_budget room,
+                                tb_progress *done)
 {
     if (tb_option_value(TB_OPTION_DEVICE_MEMORY) > 0)
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
-    const tb_known_tiling *known = find_known(pipeline, product, &room);
+    const tb_known_tiling *known = find_known(pipeline, &region->product, &room);
     return known && known->changes == tb_buffer_changes()
-               ? stream_rows(pipeline, product, plan, room.kernel, &known->tiling, done)
+               ? stream_rows(pipeline, region, &known->tiling, done)
                : TB_OUT_OF_MEMORY;
 }
 
 /* With less and less memory, while that is what is missing and nothing has been written. */
-static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
-                        const tb_kernel *kernel, tb_progress *done)
+static tb_status stream(tb_pipeline *pipeline, const region *region, tb_progress *done)
 {
+    const tb_product *product = &region->product;
     const tb_device_description *device = tb_machine_device(pipeline->device);
     if (!device)
         return TB_DEVICE_LOST;
     const tb_chip chip = nominal_chip(pipeline->device, device);
-    tb_budget room = {.kernel = kernel,
-                      .chip = &chip,
-                      .slot_bytes = (int64_t)pipeline->slot_bytes,
-                      .copy_rate = nominal_copy_rate(product, plan->region_count),
-                      .passages = {[TB_A] = passage(product, plan, TB_A),
-                                   [TB_B] = passage(product, plan, TB_B),
-                                   [TB_C] = passage(product, plan, TB_C)}};
+    tb_budget room = {
+        .kernel = region->kernel,
+        .chip = &chip,
+        .slot_bytes = (int64_t)pipeline->slot_bytes,
+        .copy_rate = nominal_copy_rate(product, region->plan->region_count),
+        .passages = {
+            [TB_A] = passage(region, TB_A), [TB_B] = passage(region, TB_B), [TB_C] = passage(region, TB_C)}};
     if (lacks_slots(&room))
         return TB_OUT_OF_MEMORY;
-    tb_status status = stream_in_kept(pipeline, product, plan, room, done);
+    tb_status status = stream_in_kept(pipeline, region, room, done);
     if (!lacks_memory(status, done) || lacks_slots(&room))
         return status;
     TB_TRY(find_budget(pipeline->device, &room.bytes));
@@ -208,7 +222,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const 
         tb_tiling tiling;
         if (!choose_tiling(pipeline, product, &room, &tiling))
             break;
-        status = stream_rows(pipeline, product, plan, kernel, &tiling, done);
+        status = stream_rows(pipeline, region, &tiling, done);
         if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }
@@ -224,9 +238,7 @@ static tb_status stream(tb_pipeline *pipeline, const tb_product *product, const 
 typedef struct work {
     bool has_thread;
     _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
-    tb_product product;
-    const tb_plan *plan;
-    const tb_kernel *kernel;
+    region region;
     int device;
     tb_progress done;
     tb_status status;
@@ -239,18 +251,21 @@ typedef struct work {
 
 static bool is_medium(const work *work)
 {
-    return work->plan->region_count == 1 && tb_product_bytes(&work->product) <= MEDIUM_BYTES;
+    return work->region.plan->region_count == 1 && tb_product_bytes(&work->region.product) <= MEDIUM_BYTES;
 }
 
 static void take_turn(work *work)
 {
-    tb_turn turn = {.device = work->device, .medium = is_medium(work), .seconds = work->plan->device_seconds};
+    const region *region = &work->region;
+    tb_turn turn = {
+        .device = work->device, .medium = is_medium(work), .seconds = region->plan->device_seconds};
     tb_leaving leaving;
     tb_when_left(&leaving, tb_leave_turn, &turn);
     work->status = tb_take_turn(&turn);
     if (work->status == TB_OK) {
         const double start = tb_seconds();
-        work->status = stream(turn.pipeline, &work->product, work->plan, work->kernel, &work->done);
+        work->status =
+            region->kernel->structured ? TB_UNSUPPORTED : stream(turn.pipeline, region, &work->done);
         work->seconds = tb_seconds() - start;
         tb_end_turn(&turn);
     }
@@ -273,9 +288,11 @@ static void *do_region(void *argument)
 
 static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
 {
-    return (work){.product = tb_region_of(product, region),
-                  .plan = plan,
-                  .kernel = region->kernel,
+    const tb_product lowered = tb_lowered(product);
+    return (work){.region = {.given = *product,
+                             .product = tb_region_of(&lowered, region),
+                             .plan = plan,
+                             .kernel = region->kernel},
                   .device = region->device};
 }
 
@@ -315,6 +332,21 @@ static void do_regions(work *works, int count)
             do_region(&works[i]);
     wait_for_regions(&left);
     tb_not_left(&leaving);
+}
+
+/* What is left to do for the host: the product as the program gave it, and how far it has come. Parts of complex
+ * numbers are rows of what was multiplied. */
+static tb_product left_of(const work *work, tb_progress *done)
+{
+    const region *region = &work->region;
+    *done = work->done;
+    if (tb_is_plain(&region->given))
+        return region->product;
+    if (tb_is_complex(tb_element_of(&region->given))) {
+        done->rows /= 2;
+        done->next_rows /= 2;
+    }
+    return region->given;
 }
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */
@@ -378,8 +410,11 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
     if (!has_begun(works, count))
         return TB_DECLINED;
     for (int i = 0; i < count; i++)
-        if (works[i].status != TB_OK)
-            finish_on_host(&works[i].product, &works[i].done, host);
+        if (works[i].status != TB_OK) {
+            tb_progress done;
+            const tb_product left = left_of(&works[i], &done);
+            finish_on_host(&left, &done, host);
+        }
     return TB_DONE;
 }
 
@@ -406,7 +441,9 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     }
     /* Operands on a device: there is one region, and the host cannot reach all of it. */
     if (!lost && plan->needs_device) {
-        tb_status status = rescue(product, plan, &works[0].done, host);
+        tb_progress done;
+        const tb_product left = left_of(&works[0], &done);
+        tb_status status = rescue(&left, plan, &done, host);
         if (status == TB_OK)
             return TB_DONE;
         lost = status == TB_DEVICE_LOST;

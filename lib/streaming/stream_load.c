@@ -39,37 +39,24 @@ tb_status tb_send_filled(tb_stream_run *run)
     else if (is_there(slot->compared, slot))
         return TB_OK;
     TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
+    if (slot->expands)
+        TB_TRY(tb_device.expand(run->pipeline->load, &slot->expansion));
     TB_TRY(tb_device.record(slot->done, run->pipeline->load));
     slot->busy = true;
     return TB_OK;
 }
 
-/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
- * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
- * there, one behind the other. */
-typedef struct transfer {
-    const tb_operand *from;
-    char *target;
-    size_t target_pitch; /* of columns on the device, in bytes */
-    bool in_one;         /* the link moves what lies between columns, too */
-    size_t pitch;        /* of columns in a slot, in bytes */
-    tb_cached_operand *cached;
-    tb_strip *strip;      /* NULL: nothing is remembered of it */
-    tb_stairs stairs;     /* of C: what the mask leaves out is not read */
-    int64_t first_column; /* of the operand's */
-} transfer;
-
-static transfer make_transfer(tb_cached_operand *cached, const tb_operand *from, void *target,
-                              int64_t target_ld, bool is_part)
+static tb_transfer make_transfer(tb_cached_operand *cached, const tb_operand *from, void *target,
+                                 int64_t target_ld, bool is_part)
 {
     const int64_t element_bytes = (int64_t)tb_bytes_of(from->element);
     const int64_t ld = is_part ? tb_pitched(from->rows, from->element) : target_ld;
-    transfer transfer = {.from = from,
-                         .target = target,
-                         .target_pitch = (size_t)(target_ld * element_bytes),
-                         .in_one = !is_part,
-                         .pitch = (size_t)(ld * element_bytes),
-                         .cached = cached};
+    tb_transfer transfer = {.from = from,
+                            .target = target,
+                            .target_pitch = (size_t)(target_ld * element_bytes),
+                            .in_one = !is_part,
+                            .pitch = (size_t)(ld * element_bytes),
+                            .cached = cached};
     if (!cached)
         return transfer;
     const int64_t offset = ((char *)from->data - (char *)cached->operand.data) / element_bytes;
@@ -95,8 +82,8 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
 }
 
 /* With so many columns; those that are known are looked at instead. */
-static void begin_filling(const tb_stream_run *run, const transfer *transfer, tb_slot *slot, int64_t column,
-                          size_t columns)
+static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot,
+                          int64_t column, size_t columns)
 {
     const tb_operand *from = transfer->from;
     tb_strip *strip = transfer->strip;
@@ -117,20 +104,23 @@ static void begin_filling(const tb_stream_run *run, const transfer *transfer, tb
     };
     slot->upload = (tb_copy){
         .direction = TB_HOST_TO_DEVICE,
-        .target = transfer->target + (size_t)column * transfer->target_pitch,
+        .target = transfer->target + (transfer->expansion ? 0 : (size_t)column * transfer->target_pitch),
         .target_pitch = transfer->target_pitch,
         .source = slot->pinned.memory,
         .source_pitch = transfer->pitch,
         .row_bytes = transfer->in_one ? (columns - 1) * transfer->pitch + column_bytes : column_bytes,
         .rows = transfer->in_one ? 1 : columns,
     };
+    slot->expands = transfer->expansion;
+    if (slot->expands)
+        slot->expansion = tb_expansion_of_columns(transfer->expansion, (tb_range){column, (int64_t)columns});
     const bool known = strip && tb_know(strip, of_operand, (int64_t)columns);
     slot->compared = known ? transfer->cached : NULL;
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
 /* While one slot is filled the one before is sent; the last of them stays to be sent. */
-static tb_status load_through_slots(tb_stream_run *run, const transfer *transfer)
+tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
 {
     const size_t in_slot = run->pipeline->slot_bytes / transfer->pitch;
     const int64_t all = transfer->from->columns, most = tb_larger((int64_t)in_slot, 1);
@@ -149,7 +139,7 @@ static tb_status load_through_slots(tb_stream_run *run, const transfer *transfer
 /* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may
  * be writing has no fingerprints that are certain to be its own. Where there are no slots, nothing is
  * remembered. */
-static bool needs_slots(tb_stream_run *run, const transfer *transfer)
+static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
 {
     if (!transfer->strip)
         return false;
@@ -173,12 +163,14 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
     const tb_place *place = &run->plan->places[role];
     if (rectangle->rows == 0 || rectangle->columns == 0)
         return TB_OK;
+    if (rectangle->expanded_from > 0)
+        return tb_load_expanded(run, role, rectangle, target, target_ld);
     if (tb_is_on_device(place))
         return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
-    transfer transfer = make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
+    tb_transfer transfer = make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
     if (role == TB_C)
         transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    return load_through_slots(run, &transfer);
+    return tb_load_through_slots(run, &transfer);
 }

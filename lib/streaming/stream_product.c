@@ -43,7 +43,7 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
         if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
-            bytes += tb_operand_bytes(&run->product->operands[role]);
+            bytes += (size_t)tb_bytes_read(&run->product->operands[role]);
     }
     return bytes;
 }
@@ -90,6 +90,9 @@ static void give_buffers(tb_stream_run *run)
     tb_pipeline *pipeline = run->pipeline;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         tb_give_buffer(&run->operands[role].buffer);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        tb_give_buffer(&run->stored_there[role]);
+    tb_give_buffer(&run->staging);
     tb_give_buffer(&run->workspace);
     for (int i = 0; i < TB_SLOTS; i++) {
         pipeline->in[i].busy = false;
@@ -141,11 +144,16 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         synchronize_streams(run->pipeline);
 }
 
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
-                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done)
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
+                            const tb_plan *plan, const tb_kernel *kernel, const tb_tiling *tiling,
+                            tb_progress *done)
 {
-    tb_stream_run run = {
-        .pipeline = pipeline, .product = product, .plan = plan, .kernel = kernel, .tiling = tiling};
+    tb_stream_run run = {.pipeline = pipeline,
+                         .product = product,
+                         .given = given,
+                         .plan = plan,
+                         .kernel = kernel,
+                         .tiling = tiling};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);

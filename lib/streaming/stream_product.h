@@ -12,9 +12,10 @@ typedef struct tb_progress {
     int64_t rows, next_rows, columns;
 } tb_progress;
 
-/* The plan tells where the operands lie. product has at most tiling->block_m rows. When it returns, no work is in
- * flight. */
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_plan *plan,
-                            const tb_kernel *kernel, const tb_tiling *tiling, tb_progress *done);
+/* The plan tells where the operands lie. product has at most tiling->block_m rows; what of it is expanded comes from
+ * the product that was given. When it returns, no work is in flight. */
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
+                            const tb_plan *plan, const tb_kernel *kernel, const tb_tiling *tiling,
+                            tb_progress *done);
 
 #endif

@@ -18,12 +18,18 @@ typedef struct tb_stream_operand {
  * mostly one, each column by column from the left. How far that has come is counted in columns of bands. */
 typedef struct tb_stream_run {
     tb_pipeline *pipeline;
-    const tb_product *product;
+    const tb_product *product; /* or its rows that this run is for; where it is lowered, ... */
+    const tb_product *given;   /* ... from this one */
     const tb_plan *plan;
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
+    tb_buffer staging; /* for what is expanded: as much as a slot holds */
+    tb_operand
+        stored[TB_B +
+               1]; /* structured operands as they are stored, on the device; data is NULL: not brought yet */
+    tb_buffer stored_there[TB_B + 1];
     bool one_operand; /* B is A, read the other way, and is found where A lies */
     bool whole_c;     /* C has all of its columns on the device */
     int64_t all;      /* columns of bands that C has */
@@ -180,6 +186,30 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
 /* The next columns of the band are computed when the compute stream has come here. Waits where too many
  * panels are on their way already. */
 tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
+
+/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
+ * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
+ * there, one behind the other. */
+typedef struct tb_transfer {
+    const tb_operand *from;
+    char *target;
+    size_t target_pitch; /* of columns on the device, in bytes */
+    bool in_one;         /* the link moves what lies between columns, too */
+    size_t pitch;        /* of columns in a slot, in bytes */
+    tb_cached_operand *cached;
+    tb_strip *strip;      /* NULL: nothing is remembered of it */
+    tb_stairs stairs;     /* of C: what the mask leaves out is not read */
+    int64_t first_column; /* of the operand's */
+    /* All of it goes to the same place, from where each slot's columns are written out; NULL: it stays there. */
+    const tb_expansion *expansion;
+} tb_transfer;
+
+/* While one slot is filled the one before is sent; the last of them stays to be sent. */
+tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer);
+
+/* The same as tb_load, of an operand that is expanded (words/lowered.h). */
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+                           int64_t target_ld);
 
 /* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns);

@@ -1,0 +1,150 @@
+/* The way in of operands that are expanded (words/lowered.h). A general one comes as it is stored, some columns at a time, to
+ * a staging place on the device, and is written out from there to its own; a structured one comes once, all of the triangle
+ * that is stored, and what products need of it is written out from that.
+ */
+#include "lib/device/copies.h"
+#include "lib/streaming/stream_run.h"
+#include "words/integers.h"
+
+/* Rows and columns, in the expanded operand, of a rectangle of it, whose own place is nowhere: its address is how far it is
+ * from the operand's beginning. */
+static void find_ranges(const tb_product *product, tb_role role, const tb_operand *rectangle, tb_range *rows,
+                        tb_range *columns)
+{
+    const int64_t ld = product->operands[role].ld;
+    const int64_t offset = (int64_t)((uintptr_t)rectangle->data / tb_bytes_of(rectangle->element));
+    *rows = (tb_range){offset % ld, rectangle->rows};
+    *columns = (tb_range){offset / ld, rectangle->columns};
+}
+
+static tb_status need_staging(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    return run->staging.memory ? TB_OK
+                               : tb_take_buffer(pipeline->device, pipeline->slot_bytes, &run->staging);
+}
+
+/* ---- General operands ------------------------------------------------------------------------------------- */
+
+/* Pinned memory, which the link reads itself. */
+static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansion, int64_t columns_most)
+{
+    for (int64_t column = 0; column < expansion->source.columns; column += columns_most) {
+        const int64_t count = tb_smaller(columns_most, expansion->source.columns - column);
+        const tb_operand from = tb_rectangle(&expansion->source, 0, column, expansion->source.rows, count);
+        tb_expansion part = tb_expansion_of_columns(expansion, (tb_range){column, count});
+        part.source.data = run->staging.memory;
+        part.source.ld = part.source.rows;
+        TB_TRY(
+            tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, &from, run->staging.memory, from.rows));
+        TB_TRY(tb_device.expand(run->pipeline->load, &part));
+    }
+    return TB_OK;
+}
+
+/* Of no more rows than a slot takes. */
+static tb_status expand_rows(tb_stream_run *run, tb_role role, const tb_expansion *expansion)
+{
+    const tb_operand *source = &expansion->source;
+    tb_expansion staged = *expansion;
+    staged.source.data = run->staging.memory;
+    staged.source.ld = source->rows;
+    const tb_transfer transfer = {.from = source,
+                                  .target = run->staging.memory,
+                                  .target_pitch = tb_column_bytes(source),
+                                  .in_one = true,
+                                  .pitch = tb_column_bytes(source),
+                                  .expansion = &staged};
+    if (run->plan->places[role].memory != TB_MEMORY_PINNED)
+        return tb_load_through_slots(run, &transfer);
+    TB_TRY(tb_send_filled(run));
+    return expand_straight(run, expansion, (int64_t)(run->pipeline->slot_bytes / transfer.pitch));
+}
+
+static tb_status expand_general(tb_stream_run *run, tb_role role, const tb_expansion *expansion)
+{
+    const tb_operand *source = &expansion->source;
+    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
+    TB_TRY(need_staging(run));
+    for (int64_t row = 0; row < source->rows; row += most) {
+        const int64_t each = tb_is_complex(source->element) ? 2 : 1,
+                      count = tb_smaller(most, source->rows - row);
+        const tb_range whole_rows = {0, expansion->target.rows},
+                       whole_columns = {0, expansion->target.columns};
+        const int64_t of_column = expansion->embedded ? 2 : 1;
+        const tb_expansion part =
+            source->transposed
+                ? tb_expansion_part(expansion, whole_rows, (tb_range){of_column * row, of_column * count})
+                : tb_expansion_part(expansion, (tb_range){each * row, each * count}, whole_columns);
+        TB_TRY(expand_rows(run, role, &part));
+    }
+    return TB_OK;
+}
+
+/* ---- Structured operands ---------------------------------------------------------------------------------- */
+
+/* Some columns of the triangle that is stored. What lies beyond it in these rows is not read. */
+static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, tb_operand *stored,
+                               tb_range columns)
+{
+    const bool lower = source->stored == TB_LOWER;
+    const tb_range rows = {lower ? columns.first : 0,
+                           lower ? source->rows - columns.first : columns.first + columns.count};
+    const tb_operand from = tb_rectangle(source, rows.first, columns.first, rows.count, columns.count);
+    const int64_t bytes = (int64_t)tb_bytes_of(source->element);
+    const tb_stairs stairs = {
+        .step_bytes = bytes, .edge_bytes = lower ? 0 : (columns.first + 1) * bytes, .ends = !lower};
+    const tb_transfer transfer = {.from = &from,
+                                  .target = tb_at(stored, rows.first, columns.first),
+                                  .target_pitch = tb_pitch(stored),
+                                  .pitch = tb_column_bytes(&from),
+                                  .stairs = stairs};
+    return tb_load_through_slots(run, &transfer);
+}
+
+static tb_status bring_stored(tb_stream_run *run, tb_role role)
+{
+    const tb_operand *source = &run->given->operands[role];
+    tb_operand *stored = &run->stored[role], there = *source;
+    size_t pitch;
+    if (stored->data)
+        return TB_OK;
+    TB_TRY(tb_take_pitched(run->pipeline->device, tb_column_bytes(source), (size_t)source->columns,
+                           &run->stored_there[role], &pitch));
+    there.data = run->stored_there[role].memory;
+    there.ld = (int64_t)(pitch / tb_bytes_of(source->element));
+    const int64_t most = tb_larger((int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source)), 1);
+    for (int64_t column = 0; column < source->columns; column += most)
+        TB_TRY(bring_columns(run, source, &there,
+                             (tb_range){column, tb_smaller(most, source->columns - column)}));
+    TB_TRY(tb_send_filled(run));
+    *stored = there;
+    return TB_OK;
+}
+
+/* ---- Either ----------------------------------------------------------------------------------------------- */
+
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+                           int64_t target_ld)
+{
+    tb_range rows, columns;
+    find_ranges(run->product, role, rectangle, &rows, &columns);
+    tb_product lowered = tb_lowered(run->given);
+    tb_expansion whole = tb_expansion_of(run->given, &lowered, role);
+    const bool on_device = tb_is_on_device(&run->plan->places[role]);
+    const bool structured = whole.source.structure != TB_GENERAL;
+    if (tb_is_complex(whole.source.element) &&
+        ((rows.first | rows.count) % 2 != 0 || (whole.embedded && (columns.first | columns.count) % 2 != 0)))
+        return TB_UNSUPPORTED; /* half of a number */
+    if (structured && !on_device) {
+        TB_TRY(bring_stored(run, role));
+        whole.source = run->stored[role];
+    }
+    tb_expansion part = tb_expansion_part(&whole, rows, columns);
+    part.target.data = target;
+    part.target.ld = target_ld;
+    if (!structured && !on_device)
+        return expand_general(run, role, &part);
+    TB_TRY(tb_send_filled(run));
+    return tb_device.expand(run->pipeline->load, &part);
+}
