@@ -15,6 +15,8 @@ static const struct {
 } formats[TB_ELEMENTS] = {
     [TB_FP32] = {4, 0x1p-24, 0x1p-149, 0x7fa0c0de},
     [TB_FP64] = {8, 0x1p-53, 0x1p-1074, 0x7ff4c0dec0dec0de},
+    [TB_COMPLEX_FP32] = {8, 0x1p-24, 0x1p-149, 0x7fa0c0de},
+    [TB_COMPLEX_FP64] = {16, 0x1p-53, 0x1p-1074, 0x7ff4c0dec0dec0de},
 };
 
 static void *must(void *memory)
@@ -32,6 +34,14 @@ static void *make_block(size_t bytes)
         aligned_alloc(ALIGNMENT_BYTES, (bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES));
 }
 
+/* Little-endian: of a canary that has fewer bytes, they come first. */
+static void set_canary(tb_element element, void *at)
+{
+    const size_t part = formats[tb_real_of(element)].bytes;
+    for (size_t byte = 0; byte < formats[element].bytes; byte += part)
+        memcpy((char *)at + byte, &formats[element].canary, part);
+}
+
 matrix matrix_make_of(tb_element element, int64_t length, int64_t lines, int64_t ld, int64_t offset)
 {
     const size_t size = formats[element].bytes, span = lines > 0 ? (size_t)((lines - 1) * ld + length) : 0;
@@ -43,9 +53,8 @@ matrix matrix_make_of(tb_element element, int64_t length, int64_t lines, int64_t
                      .first = first,
                      .bytes = (first + span + GUARD_ELEMENTS) * size};
     matrix.block = make_block(matrix.bytes);
-    /* Little-endian: of a canary that has fewer bytes, they come first. */
     for (size_t at = 0; at < matrix.bytes; at += size)
-        memcpy((char *)matrix.block + at, &formats[element].canary, size);
+        set_canary(element, (char *)matrix.block + at);
     return matrix;
 }
 
@@ -68,31 +77,43 @@ void *matrix_start_in(const matrix *matrix, void *block)
     return (char *)block + matrix->first * formats[matrix->element].bytes;
 }
 
-void matrix_set(const matrix *matrix, int64_t line, int64_t position, double value)
+/* part: 0 the real, 1 the imaginary one. */
+static void set_part(const matrix *matrix, int64_t line, int64_t position, int part, double value)
 {
-    const int64_t index = line * matrix->ld + position;
+    const int64_t index = (line * matrix->ld + position) * (tb_is_complex(matrix->element) ? 2 : 1) + part;
     void *start = matrix_start_in(matrix, matrix->block);
-    if (matrix->element == TB_FP64)
+    if (tb_real_of(matrix->element) == TB_FP64)
         ((double *)start)[index] = value;
     else
         ((float *)start)[index] = (float)value;
 }
 
+void matrix_set(const matrix *matrix, int64_t line, int64_t position, double value)
+{
+    set_part(matrix, line, position, 0, value);
+}
+
+void matrix_set_imaginary(const matrix *matrix, int64_t line, int64_t position, double value)
+{
+    set_part(matrix, line, position, 1, value);
+}
+
 /* In [-1, 1), with as many bits as the element has. */
 static double uniform(tb_element element, check_random *random)
 {
-    return element == TB_FP64 ? (double)((int64_t)check_next(random) >> 11) * 0x1p-52
-                              : (double)check_uniform(random);
+    return tb_real_of(element) == TB_FP64 ? (double)((int64_t)check_next(random) >> 11) * 0x1p-52
+                                          : (double)check_uniform(random);
 }
 
 void matrix_fill(matrix *matrix, matrix_family family, check_random *random)
 {
+    const int parts = tb_is_complex(matrix->element) ? 2 : 1;
     for (int64_t line = 0; line < matrix->lines; line++)
-        for (int64_t i = 0; i < matrix->length; i++)
-            matrix_set(matrix, line, i,
-                       family == MATRIX_UNIFORM    ? uniform(matrix->element, random)
-                       : family == MATRIX_INTEGERS ? (double)check_between(random, -4, 4)
-                                                   : (double)NAN);
+        for (int64_t i = 0; i < parts * matrix->length; i++)
+            set_part(matrix, line, i / parts, (int)(i % parts),
+                     family == MATRIX_UNIFORM    ? uniform(matrix->element, random)
+                     : family == MATRIX_INTEGERS ? (double)check_between(random, -4, 4)
+                                                 : (double)NAN);
 }
 
 bool matrix_equals(const matrix *before, const matrix *after)
@@ -110,6 +131,26 @@ static bool belongs_to_c(const product *product, int64_t line, int64_t position)
     return product->row_major ? belongs(product, line, position) : belongs(product, position, line);
 }
 
+static bool is_stored(tb_triangle stored, int64_t i, int64_t j)
+{
+    return stored == TB_LOWER ? i >= j : i <= j;
+}
+
+/* The other triangle, and imaginary parts on a Hermitian diagonal. */
+static void hide_unread(const product *product, const matrix *x, tb_structure structure, tb_triangle stored)
+{
+    const size_t size = formats[x->element].bytes;
+    double hidden[2];
+    set_canary(TB_FP64, hidden);
+    for (int64_t line = 0; line < x->lines && structure != TB_GENERAL; line++)
+        for (int64_t i = 0; i < x->length; i++)
+            if (product->row_major ? !is_stored(stored, line, i) : !is_stored(stored, i, line))
+                set_canary(x->element,
+                           (char *)matrix_start_in(x, x->block) + (size_t)(line * x->ld + i) * size);
+            else if (i == line && structure == TB_HERMITIAN && tb_is_complex(x->element))
+                matrix_set_imaginary(x, line, i, hidden[0]);
+}
+
 void product_hide_the_rest(const product *product)
 {
     const matrix *c = &product->c;
@@ -117,8 +158,10 @@ void product_hide_the_rest(const product *product)
     for (int64_t line = 0; line < c->lines; line++)
         for (int64_t i = 0; i < c->length; i++)
             if (!belongs_to_c(product, line, i))
-                memcpy((char *)matrix_start_in(c, c->block) + (size_t)(line * c->ld + i) * size,
-                       &formats[c->element].canary, size);
+                set_canary(c->element,
+                           (char *)matrix_start_in(c, c->block) + (size_t)(line * c->ld + i) * size);
+    hide_unread(product, &product->a, product->structure_a, product->stored_a);
+    hide_unread(product, &product->b, product->structure_b, product->stored_b);
 }
 
 /* The index from element 0 of the first canary of C that after has lost. */
@@ -139,27 +182,71 @@ static bool find_lost_canary(const product *product, const matrix *after, int64_
     return false;
 }
 
-/* A stored matrix seen as op(X): how far apart neighbours in a column and in a row of op(X) are. */
+/* A stored matrix seen as a real op(X): how far apart neighbours in a column and in a row of op(X) are. Of complex numbers
+ * real and imaginary parts, which are neighbours in memory, are a row each. */
 typedef struct view {
-    tb_element element;
+    tb_element element; /* real */
     const void *elements;
     int64_t down, right;
+    int pairs; /* 1: rows are in pairs; else 0 */
 } view;
 
 static double number_at(const view *view, int64_t i, int64_t j)
 {
-    const int64_t index = i * view->down + j * view->right;
+    const int64_t index = (i >> view->pairs) * view->down + (i & view->pairs) + j * view->right;
     return view->element == TB_FP64 ? ((const double *)view->elements)[index]
                                     : (double)((const float *)view->elements)[index];
 }
 
+/* op(X) of complex numbers, or of what is not all stored, as a real matrix that kernels would multiply: X of the left factor
+ * has a block of four for each complex number, that of the right one two in a column. NULL where X is as it is. */
+static double *write_out(const product *product, bool left)
+{
+    const matrix *x = left ? &product->a : &product->b;
+    const tb_structure structure = left ? product->structure_a : product->structure_b;
+    const tb_triangle stored = left ? product->stored_a : product->stored_b;
+    const bool transposed = left ? product->transpose_a : product->transpose_b,
+               conjugated = left ? product->conjugate_a : product->conjugate_b,
+               is_complex = tb_is_complex(x->element), single = tb_real_of(x->element) == TB_FP32;
+    const int64_t rows = left ? product->m : product->k, columns = left ? product->k : product->n;
+    const int64_t parts = is_complex ? 2 : 1, wide = left ? parts : 1, ld = parts * rows;
+    if (!is_complex && structure == TB_GENERAL)
+        return NULL;
+    double *out = must(malloc((size_t)(rows * columns * parts * wide + 1) * sizeof *out));
+    const void *start = matrix_start_in(x, x->block);
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            const bool mirrored = structure != TB_GENERAL && !is_stored(stored, i, j);
+            const bool turned = mirrored || transposed;
+            const int64_t row = turned ? j : i, column = turned ? i : j;
+            const int64_t at = parts * (product->row_major ? row * x->ld + column : column * x->ld + row);
+            const double re = single ? (double)((const float *)start)[at] : ((const double *)start)[at];
+            double im = 0;
+            if (is_complex && !(structure == TB_HERMITIAN && i == j))
+                im = single ? (double)((const float *)start)[at + 1] : ((const double *)start)[at + 1];
+            if (conjugated || (mirrored && structure == TB_HERMITIAN))
+                im = -im;
+            double *to = out + parts * i + wide * j * ld;
+            to[0] = re;
+            if (is_complex)
+                to[1] = im;
+            if (wide == 2) {
+                to[ld] = -im;
+                to[ld + 1] = re;
+            }
+        }
+    return out;
+}
+
 static view view_of(const matrix *matrix, bool row_major, bool transposed)
 {
-    bool lines_are_columns = row_major == transposed;
-    return (view){.element = matrix->element,
+    const bool lines_are_columns = row_major == transposed;
+    const int pairs = tb_is_complex(matrix->element);
+    return (view){.element = tb_real_of(matrix->element),
                   .elements = matrix_start_in(matrix, matrix->block),
-                  .down = lines_are_columns ? 1 : matrix->ld,
-                  .right = lines_are_columns ? matrix->ld : 1};
+                  .down = (lines_are_columns ? 1 : matrix->ld) << pairs,
+                  .right = (lines_are_columns ? matrix->ld : 1) << pairs,
+                  .pairs = pairs};
 }
 
 /* Elements of a column of C are summed up so many at a time: sums that do not wait for each other take a fraction of the
@@ -172,10 +259,9 @@ typedef struct sums {
 } sums;
 
 /* Rows of op(A) from i on, side by side for each l; zeros below its last row. */
-static void copy_rows(const product *product, const view *a, int64_t i, double *rows)
+static void copy_rows(const view *a, int64_t i, int64_t count, int64_t k, double *rows)
 {
-    const int64_t count = product->m - i;
-    for (int64_t l = 0; l < product->k; l++)
+    for (int64_t l = 0; l < k; l++)
         for (int64_t row = 0; row < AT_ONCE; row++)
             rows[l * AT_ONCE + row] = row < count ? number_at(a, i + row, l) : 0;
 }
@@ -210,19 +296,22 @@ static void copy_rows(const product *product, const view *a, int64_t i, double *
 STAMP_SUM_ROWS(sum_rows_of_floats, double, fabs)
 STAMP_SUM_ROWS(sum_rows_of_doubles, long double, fabsl)
 
-static sums sum_rows(const double *rows, const view *b, int64_t j, int64_t k)
+static sums sum_rows(tb_element element, const double *rows, const view *b, int64_t j, int64_t k)
 {
-    return b->element == TB_FP64 ? sum_rows_of_doubles(rows, b, j, k) : sum_rows_of_floats(rows, b, j, k);
+    return tb_real_of(element) == TB_FP64 ? sum_rows_of_doubles(rows, b, j, k)
+                                          : sum_rows_of_floats(rows, b, j, k);
 }
 
-static sums sum_one(const product *product, const view *a, const view *b, int64_t i, int64_t j)
+/* Of so many rows from i on. */
+static sums sum_few(const view *a, const view *b, int64_t i, int64_t count, int64_t j, int64_t k)
 {
     sums sums = {0};
-    for (int64_t l = 0; l < product->k; l++) {
-        const long double term = (long double)number_at(a, i, l) * (long double)number_at(b, l, j);
-        sums.terms[0] += term;
-        sums.magnitudes[0] += fabsl(term);
-    }
+    for (int64_t row = 0; row < count; row++)
+        for (int64_t l = 0; l < k; l++) {
+            const long double term = (long double)number_at(a, i + row, l) * (long double)number_at(b, l, j);
+            sums.terms[row] += term;
+            sums.magnitudes[row] += fabsl(term);
+        }
     return sums;
 }
 
@@ -231,7 +320,8 @@ static bool close_enough(const product *product, double got, long double expecte
     if (isnan(expected) || isinf(expected))
         return isnan(expected) ? isnan(got) : (long double)got == expected;
     const tb_element element = product->c.element;
-    const double roundings = (double)(product->k + 3 + product->more_roundings);
+    const int64_t parts = tb_is_complex(element) ? 2 : 1;
+    const double roundings = (double)(parts * (product->k + 3) + product->more_roundings);
     const long double bound =
         product->exact ? 0 : roundings * (formats[element].roundoff * magnitude + formats[element].smallest);
     return fabsl((long double)got - expected) <= bound;
@@ -241,32 +331,59 @@ static bool close_enough(const product *product, double got, long double expecte
 typedef struct check {
     const product *product;
     view a, b, before, after;
-    bool multiplies; /* A and B are read */
+    int64_t parts; /* of a number */
+    int64_t m, k;  /* of the views; 0 steps of k where A and B are not read */
     char *message;
     size_t size;
 } check;
 
-/* Elements of column j from row i on. */
-static bool elements_hold(const check *check, const sums *sums, int64_t i, int64_t j, int64_t count)
+/* alpha times a number and the terms of its magnitude, of which there are as many as it has parts. */
+typedef struct scaled {
+    long double part[2], magnitude;
+} scaled;
+
+static scaled scale(double re, double im, const long double *number, const long double *magnitudes,
+                    int64_t parts)
+{
+    const long double a = re, b = im;
+    scaled product = {.part = {a * number[0], 0}, .magnitude = fabsl(a) * magnitudes[0]};
+    if (parts == 2) {
+        /* A zero imaginary part is not multiplied by what may be infinite: reals scale. */
+        product.part[0] -= im == 0 ? 0 : b * number[1];
+        product.part[1] = a * number[1] + (im == 0 ? 0 : b * number[0]);
+        product.magnitude = (fabsl(a) + fabsl(b)) * (magnitudes[0] + magnitudes[1]);
+    }
+    return product;
+}
+
+/* The number whose parts are these rows of column j. */
+static bool number_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
 {
     const product *p = check->product;
-    const long double alpha = p->alpha, beta = p->beta;
-    for (int64_t row = 0; row < count; row++) {
-        if (!belongs(p, i + row, j))
+    const bool reads_c = p->beta != 0 || p->beta_im != 0;
+    long double old[2] = {0, 0}, size[2] = {0, 0};
+    for (int64_t part = 0; part < check->parts && reads_c; part++) {
+        old[part] = (long double)number_at(&check->before, i + part, j);
+        size[part] = fabsl(old[part]);
+    }
+    scaled expected = reads_c ? scale(p->beta, p->beta_im, old, size, check->parts) : (scaled){{0, 0}, 0};
+    if (check->k > 0) {
+        const scaled sum =
+            scale(p->alpha, p->alpha_im, sums->terms + at, sums->magnitudes + at, check->parts);
+        for (int64_t part = 0; part < check->parts; part++)
+            expected.part[part] += sum.part[part];
+        expected.magnitude += sum.magnitude;
+    }
+    for (int64_t part = 0; part < check->parts; part++) {
+        const double got = number_at(&check->after, i + part, j);
+        if (close_enough(p, got, expected.part[part], expected.magnitude))
             continue;
-        const long double scaled =
-            p->beta == 0 ? 0 : beta * (long double)number_at(&check->before, i + row, j);
-        const double got = number_at(&check->after, i + row, j);
-        const long double expected = check->multiplies ? alpha * sums->terms[row] + scaled : scaled;
-        const long double magnitude =
-            (check->multiplies ? fabsl(alpha) * sums->magnitudes[row] : 0) + fabsl(scaled);
-        if (!close_enough(p, got, expected, magnitude)) {
-            snprintf(check->message, check->size,
-                     "C(%" PRId64 ", %" PRId64 ") is %.17g, not %.17Lg (off by %.3Lg u d)", i + row, j, got,
-                     expected,
-                     fabsl((long double)got - expected) / (formats[p->c.element].roundoff * magnitude));
-            return false;
-        }
+        snprintf(check->message, check->size,
+                 "C(%" PRId64 ", %" PRId64 ")%s is %.17g, not %.17Lg (off by %.3Lg u d)", i / check->parts, j,
+                 part == 0 ? "" : "'s imaginary part", got, expected.part[part],
+                 fabsl((long double)got - expected.part[part]) /
+                     (formats[p->c.element].roundoff * expected.magnitude));
+        return false;
     }
     return true;
 }
@@ -274,18 +391,18 @@ static bool elements_hold(const check *check, const sums *sums, int64_t i, int64
 static bool all_hold(const check *check)
 {
     const product *p = check->product;
-    const int64_t k = check->multiplies ? p->k : 0;
-    double *rows = must(malloc(((size_t)k + 1) * AT_ONCE * sizeof *rows));
+    const int64_t parts = check->parts;
+    double *rows = must(malloc(((size_t)check->k + 1) * AT_ONCE * sizeof *rows));
     bool hold = true;
-    for (int64_t i = 0; i < p->m && hold; i += AT_ONCE) {
-        const int64_t count = p->m - i < AT_ONCE ? p->m - i : AT_ONCE;
-        if (k > 0)
-            copy_rows(p, &check->a, i, rows);
+    for (int64_t i = 0; i < check->m && hold; i += AT_ONCE) {
+        const int64_t count = check->m - i < AT_ONCE ? check->m - i : AT_ONCE;
+        copy_rows(&check->a, i, count, check->k, rows);
         for (int64_t j = 0; j < p->n && hold; j++) {
-            if (!belongs(p, i, j) && !belongs(p, i + count - 1, j))
+            if (!belongs(p, i / parts, j) && !belongs(p, (i + count - 1) / parts, j))
                 continue;
-            const sums sums = sum_rows(rows, &check->b, j, k);
-            hold = elements_hold(check, &sums, i, j, count);
+            const sums sums = sum_rows(p->c.element, rows, &check->b, j, check->k);
+            for (int64_t row = 0; row < count && hold; row += parts)
+                hold = !belongs(p, (i + row) / parts, j) || number_holds(check, &sums, row, i + row, j);
         }
     }
     free(rows);
@@ -296,30 +413,47 @@ static bool samples_hold(const check *check, int64_t step)
 {
     const product *p = check->product;
     for (int64_t index = 0; index < p->m * p->n; index += step) {
-        const int64_t i = index % p->m, j = index / p->m;
-        if (!belongs(p, i, j))
+        const int64_t i = index % p->m * check->parts, j = index / p->m;
+        if (!belongs(p, index % p->m, j))
             continue;
-        const sums sums = check->multiplies ? sum_one(p, &check->a, &check->b, i, j) : (struct sums){0};
-        if (!elements_hold(check, &sums, i, j, 1))
+        const sums sums = sum_few(&check->a, &check->b, i, check->parts, j, check->k);
+        if (!number_holds(check, &sums, 0, i, j))
             return false;
     }
     return true;
 }
 
+static view view_of_written(const double *written, int64_t rows)
+{
+    return (view){.element = TB_FP64, .elements = written, .down = 1, .right = rows};
+}
+
 bool product_holds(const product *product, const matrix *c, char *message, size_t size)
 {
+    const bool multiplies = (product->alpha != 0 || product->alpha_im != 0) && product->k > 0;
+    const int64_t parts = tb_is_complex(product->c.element) ? 2 : 1;
+    double *a = multiplies ? write_out(product, true) : NULL,
+           *b = multiplies ? write_out(product, false) : NULL;
     const check check = {.product = product,
-                         .a = view_of(&product->a, product->row_major, product->transpose_a),
-                         .b = view_of(&product->b, product->row_major, product->transpose_b),
+                         .a = a ? view_of_written(a, parts * product->m)
+                                : view_of(&product->a, product->row_major, product->transpose_a),
+                         .b = b ? view_of_written(b, parts * product->k)
+                                : view_of(&product->b, product->row_major, product->transpose_b),
                          .before = view_of(&product->c, product->row_major, false),
                          .after = view_of(c, product->row_major, false),
-                         .multiplies = product->alpha != 0 && product->k > 0,
+                         .parts = parts,
+                         .m = parts * product->m,
+                         .k = multiplies ? parts * product->k : 0,
                          .message = message,
                          .size = size};
-    double volume = (double)product->m * (double)product->n * (double)product->k;
+    const double volume =
+        (double)(parts * parts) * (double)product->m * (double)product->n * (double)product->k;
     /* Odd, so that a sample walks through all rows of a matrix with an even number of them. */
-    int64_t step = 2 * (int64_t)(volume / (2 * MOST_MULTIPLIES)) + 1;
-    if (!(step == 1 ? all_hold(&check) : samples_hold(&check, step)))
+    const int64_t step = 2 * (int64_t)(volume / (2 * MOST_MULTIPLIES)) + 1;
+    const bool hold = step == 1 ? all_hold(&check) : samples_hold(&check, step);
+    free(a);
+    free(b);
+    if (!hold)
         return false;
     int64_t lost;
     if (find_lost_canary(product, c, &lost)) {

@@ -34,8 +34,16 @@ static int64_t random_size(check_random *random)
 static double random_scalar(check_random *random, tb_element element, bool exact)
 {
     static const double scalars[] = {0, 1, 1, 1, -1, -2, 0.5, 1.5}, of_doubles[] = {0.1, -1 / 3.0, 1e200};
-    return element == TB_FP64 && !exact && check_between(random, 0, 3) == 0 ? CHECK_PICK(random, of_doubles)
-                                                                            : CHECK_PICK(random, scalars);
+    return tb_real_of(element) == TB_FP64 && !exact && check_between(random, 0, 3) == 0
+               ? CHECK_PICK(random, of_doubles)
+               : CHECK_PICK(random, scalars);
+}
+
+/* Half of those of complex routines are real. */
+static double random_imaginary(check_random *random, tb_element element, bool exact)
+{
+    return tb_is_complex(element) && check_between(random, 0, 1) == 0 ? random_scalar(random, element, exact)
+                                                                      : 0;
 }
 
 /* With no step of k there is no product that a NaN could spoil. */
@@ -69,18 +77,24 @@ static tb_routine_class class_of_spelling(const spelling *spelling)
     return tb_routine_rows[spelling->routine].class;
 }
 
-/* A case in eight is of another element than is wished, and one in two is GEMM. */
+/* A case in eight is of another element than is wished, or its real and imaginary parts are, and one in three is GEMM. */
+static bool is_like(tb_element element, tb_element wish)
+{
+    return element == wish || tb_real_of(element) == wish;
+}
+
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
-    static const tb_routine_class classes[] = {TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_RANK_K,
-                                               TB_CLASS_TRIANGLE};
+    static const tb_routine_class classes[] = {TB_CLASS_GEMM,     TB_CLASS_GEMM, TB_CLASS_RANK_K,
+                                               TB_CLASS_TRIANGLE, TB_CLASS_SYMM, TB_CLASS_HEMM};
     const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
     const tb_routine_class class = CHECK_PICK(random, classes);
     const spelling *spelling;
     do
         spelling = &spellings[check_between(random, 0, (int64_t)spelling_count - 1)];
-    while ((wishes->bits != 0 && spelling->bits != wishes->bits) || class_of_spelling(spelling) != class ||
-           (!any_element && tb_routine_rows[spelling->routine].element != (tb_element)wishes->element));
+    while (
+        (wishes->bits != 0 && spelling->bits != wishes->bits) || class_of_spelling(spelling) != class ||
+        (!any_element && !is_like(tb_routine_rows[spelling->routine].element, (tb_element)wishes->element)));
     return spelling;
 }
 
@@ -92,11 +106,20 @@ static int random_triangle(check_random *random, bool fortran, tb_triangle *tria
     return value;
 }
 
-static int random_transpose(check_random *random, bool fortran, bool *transposed)
+static int random_transpose(check_random *random, bool fortran, bool *transposed, bool *conjugated)
 {
     static const int letters[] = {'N', 'n', 'T', 't', 'C', 'c'}, numbers[] = {111, 112, 113};
     int value = fortran ? CHECK_PICK(random, letters) : CHECK_PICK(random, numbers);
     *transposed = value != 'N' && value != 'n' && value != 111;
+    *conjugated = value == 'C' || value == 'c' || value == 113;
+    return value;
+}
+
+static int random_side(check_random *random, bool fortran, bool *left)
+{
+    static const int letters[] = {'L', 'l', 'R', 'r'}, numbers[] = {141, 142};
+    const int value = fortran ? CHECK_PICK(random, letters) : CHECK_PICK(random, numbers);
+    *left = value == 'L' || value == 'l' || value == 141;
     return value;
 }
 
@@ -119,11 +142,13 @@ static product random_product(check_random *random, tb_routine routine, const pr
     do {
         p.n = random_size(random);
         p.m = p.mask == TB_FULL ? random_size(random) : p.n;
-        p.k = random_size(random);
+        p.k = p.structure_a != TB_GENERAL ? p.m : p.structure_b != TB_GENERAL ? p.n : random_size(random);
     } while ((double)p.m * (double)p.n * (double)p.k > MOST_VOLUME);
     p.exact = check_between(random, 0, 2) == 0;
     p.alpha = random_alpha(random, element, p.exact, p.k);
     p.beta = random_scalar(random, element, p.exact);
+    p.alpha_im = random_imaginary(random, element, p.exact);
+    p.beta_im = random_imaginary(random, element, p.exact);
     bool aligned = check_between(random, 0, 2) == 0;
     p.a = random_matrix(random, &p, p.transpose_a, aligned, p.m, p.k);
     p.b = one_operand ? p.a : random_matrix(random, &p, p.transpose_b, aligned, p.k, p.n);
@@ -133,10 +158,10 @@ static product random_product(check_random *random, tb_routine routine, const pr
     matrix_fill(&p.a, family, random);
     if (!one_operand)
         matrix_fill(&p.b, family, random);
-    matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : family, random);
-    product_hide_the_rest(&p);
+    matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : family, random);
     if (check_between(random, 0, 5) == 0)
         spoil(random, check_between(random, 0, 1) == 0 ? &p.a : &p.b);
+    product_hide_the_rest(&p);
     return p;
 }
 
@@ -152,7 +177,8 @@ static operand place_operand(check_random *random, int wish, const matrix *matri
 
 bool case_multiplies(const routine_call *made)
 {
-    return made->product.alpha != 0 && made->product.k > 0;
+    const product *p = &made->product;
+    return (p->alpha != 0 || p->alpha_im != 0) && p->k > 0;
 }
 
 static bool has_one_operand(const routine_call *made)
@@ -168,10 +194,18 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
     product form = {.row_major = !fortran && check_between(random, 0, 1) == 1};
     call_arguments *x = &made.arguments;
     x->row_major = form.row_major;
-    x->transpose_a = random_transpose(random, fortran, &form.transpose_a);
-    x->transpose_b = random_transpose(random, fortran, &form.transpose_b);
-    if (class != TB_CLASS_GEMM)
-        x->triangle = random_triangle(random, fortran, &form.mask);
+    bool left = true;
+    if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM) {
+        const tb_structure structure = class == TB_CLASS_SYMM ? TB_SYMMETRIC : TB_HERMITIAN;
+        x->side = random_side(random, fortran, &left);
+        *(left ? &form.structure_a : &form.structure_b) = structure;
+        x->triangle = random_triangle(random, fortran, left ? &form.stored_a : &form.stored_b);
+    } else {
+        x->transpose_a = random_transpose(random, fortran, &form.transpose_a, &form.conjugate_a);
+        x->transpose_b = random_transpose(random, fortran, &form.transpose_b, &form.conjugate_b);
+        if (class != TB_CLASS_GEMM)
+            x->triangle = random_triangle(random, fortran, &form.mask);
+    }
     if (class == TB_CLASS_RANK_K)
         form.transpose_b = !form.transpose_a;
 
@@ -186,13 +220,15 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
     x->m = p->m;
     x->n = p->n;
     x->k = p->k;
-    x->lda = p->a.ld;
-    x->ldb = p->b.ld;
+    x->lda = left ? p->a.ld : p->b.ld;
+    x->ldb = left ? p->b.ld : p->a.ld;
     x->ldc = p->c.ld;
     x->alpha = p->alpha;
     x->beta = p->beta;
-    x->a = made.a.start;
-    x->b = made.b.start;
+    x->alpha_im = p->alpha_im;
+    x->beta_im = p->beta_im;
+    x->a = left ? made.a.start : made.b.start;
+    x->b = left ? made.b.start : made.a.start;
     x->c = made.c.start;
     return made;
 }
@@ -240,11 +276,11 @@ void case_describe(const routine_call *made, char *text, size_t size)
 {
     const call_arguments *x = &made->arguments;
     snprintf(text, size,
-             "%s %s-major triangle %d transposes %d %d, m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+             "%s %s-major side %d triangle %d transposes %d %d, m=%" PRId64 " n=%" PRId64 " k=%" PRId64
              " lda=%" PRId64 " ldb=%" PRId64 " ldc=%" PRId64
-             " alpha=%g beta=%g, A in %s memory at %p, B in %s memory at %p, C in %s memory at %p",
-             made->spelling->name, x->row_major ? "row" : "column", x->triangle, x->transpose_a,
-             x->transpose_b, x->m, x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->beta,
-             memory_names[made->a.memory], x->a, memory_names[made->b.memory], x->b,
+             " alpha=%g%+gi beta=%g%+gi, A in %s memory at %p, B in %s memory at %p, C in %s memory at %p",
+             made->spelling->name, x->row_major ? "row" : "column", x->side, x->triangle, x->transpose_a,
+             x->transpose_b, x->m, x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->alpha_im, x->beta,
+             x->beta_im, memory_names[made->a.memory], x->a, memory_names[made->b.memory], x->b,
              memory_names[made->c.memory], x->c);
 }

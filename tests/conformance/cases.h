@@ -11,9 +11,9 @@
 
 /* What the cases of a run have in common. */
 typedef struct case_wishes {
-    int memory;  /* a tb_memory, or CASE_MIXED_MEMORY: each operand somewhere else */
-    int bits;    /* of an integer argument; 0: both */
-    int element; /* a tb_element, that most cases are of, or CASE_MIXED_ELEMENTS: as likely as any other */
+    int memory; /* a tb_memory, or CASE_MIXED_MEMORY: each operand somewhere else */
+    int bits;   /* of an integer argument; 0: both */
+    int element; /* a tb_element, that most cases, or their parts, are of, or CASE_MIXED_ELEMENTS: as likely as any other */
 } case_wishes;
 
 typedef struct operand {
@@ -41,7 +41,7 @@ bool case_holds(const routine_call *made, char *message, size_t size);
 /* The tb_memory of that name, "host" to "device"; CASE_MIXED_MEMORY for "mixed". */
 int case_memory_named(const char *name);
 
-/* "cblas_sgemm row-major triangle 0 transposes 111 112, m=3 ..., A in host memory at 0x..." */
+/* "cblas_sgemm row-major side 0 triangle 0 transposes 111 112, m=3 ..., A in host memory at 0x..." */
 void case_describe(const routine_call *made, char *text, size_t size);
 
 #endif

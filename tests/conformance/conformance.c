@@ -12,9 +12,11 @@
 #include "tests/conformance/cases.h"
 
 #include "dispatch/plan.h"
+#include "dispatch/tiling.h"
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
+#include "words/lowered.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -59,33 +61,67 @@ static bool only_host(tb_memory memory)
 static bool is_trivial(const routine_call *made)
 {
     const product *p = &made->product;
-    return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1);
+    return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1 && p->beta_im == 0);
+}
+
+/* One whose element this is: an operand as the library sees it, of a call that is column-major. */
+static tb_operand operand_of(const matrix *matrix, const operand *there, bool row_major, bool transposed,
+                             bool conjugated, tb_structure structure, tb_triangle stored)
+{
+    return (tb_operand){.data = there->start,
+                        .rows = matrix->length,
+                        .columns = matrix->lines,
+                        .ld = matrix->ld,
+                        .element = matrix->element,
+                        .transposed = transposed,
+                        .conjugated = conjugated && tb_is_complex(matrix->element),
+                        .structure = structure,
+                        .stored = structure == TB_GENERAL             ? TB_FULL
+                                  : (stored == TB_LOWER) != row_major ? TB_LOWER
+                                                                      : TB_UPPER};
 }
 
 /* The call as the library sees it: column-major, without steps of k where A and B are not read. */
 static tb_product product_of(const routine_call *made)
 {
-    const call_arguments *x = &made->arguments;
     const product *p = &made->product;
-    const tb_routine routine = made->spelling->routine;
-    const bool one_operand = tb_routine_rows[routine].class == TB_CLASS_RANK_K;
-    const int64_t ldb = one_operand ? x->lda : x->ldb;
-    tb_product product = p->row_major
-                             ? tb_gemm(routine, p->transpose_b, p->transpose_a, p->n, p->m, p->k, 1,
-                                       made->b.start, ldb, made->a.start, x->lda, 0, made->c.start, x->ldc)
-                             : tb_gemm(routine, p->transpose_a, p->transpose_b, p->m, p->n, p->k, 1,
-                                       made->a.start, x->lda, made->b.start, ldb, 0, made->c.start, x->ldc);
+    const bool row_major = p->row_major;
+    const tb_operand a = operand_of(&p->a, &made->a, row_major, p->transpose_a, p->conjugate_a,
+                                    p->structure_a, p->stored_a),
+                     b = operand_of(&p->b, &made->b, row_major, p->transpose_b, p->conjugate_b,
+                                    p->structure_b, p->stored_b);
+    tb_product product = {
+        .routine = made->spelling->routine,
+        .m = row_major ? p->n : p->m,
+        .n = row_major ? p->m : p->n,
+        .k = p->k,
+        .a = row_major ? b : a,
+        .b = row_major ? a : b,
+        .c = operand_of(&p->c, &made->c, row_major, false, false, TB_GENERAL, TB_FULL),
+        .alpha = {p->alpha, p->alpha_im},
+        .beta = {p->beta, p->beta_im},
+    };
     if (p->mask != TB_FULL)
         product.mask = (p->mask == TB_LOWER) != p->row_major ? TB_LOWER : TB_UPPER;
     return case_multiplies(made) ? product : tb_steps_of(&product, (tb_range){0, 0});
 }
 
-/* Whether the forced kernel can take the operands, as they lie or from pitched buffers, and the mask. */
+/* Whether the forced kernel can take the operands, as they lie or from pitched buffers, and the mask: or those of what the
+ * product is lowered to, which lie where it wants them unless they are as they were. */
 static bool kernel_serves(const routine_call *made)
 {
     const tb_product product = product_of(made);
+    tb_product lowered = tb_lowered(&product);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (lowered.operands[role].expanded_from > 0)
+            lowered.operands[role].ld =
+                tb_pitched(lowered.operands[role].rows, lowered.operands[role].element);
     tb_machine machine = tb_machine_facts();
-    return tb_kernel_serves(kernel, &product, &machine.chips[0], lies_in(made, only_host));
+    const bool pitched = lies_in(made, only_host);
+    if (kernel->structured || tb_is_plain(&product))
+        return (!kernel->structured || !pitched || lies_in(made, only_device)) &&
+               tb_kernel_serves(kernel, &product, &machine.chips[0], pitched);
+    return tb_can_be_lowered(&product) && tb_kernel_serves(kernel, &lowered, &machine.chips[0], pitched);
 }
 
 /* How the plan's text must begin. A kernel that was forced and cannot serve leaves the call to the host or,

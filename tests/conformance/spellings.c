@@ -16,6 +16,10 @@ const spelling spellings[] = {
     SPELLINGS_OF(TB_SSYRK, "ssyrk"),     SPELLINGS_OF(TB_DSYRK, "dsyrk"),
     SPELLINGS_OF(TB_SGEMMT, "sgemmt"),   SPELLINGS_OF(TB_DGEMMT, "dgemmt"),
     SPELLINGS_OF(TB_SGEMMTR, "sgemmtr"), SPELLINGS_OF(TB_DGEMMTR, "dgemmtr"),
+    SPELLINGS_OF(TB_CGEMM, "cgemm"),     SPELLINGS_OF(TB_ZGEMM, "zgemm"),
+    SPELLINGS_OF(TB_SSYMM, "ssymm"),     SPELLINGS_OF(TB_DSYMM, "dsymm"),
+    SPELLINGS_OF(TB_CSYMM, "csymm"),     SPELLINGS_OF(TB_ZSYMM, "zsymm"),
+    SPELLINGS_OF(TB_CHEMM, "chemm"),     SPELLINGS_OF(TB_ZHEMM, "zhemm"),
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
@@ -32,7 +36,7 @@ const spelling *spelling_named(const char *name)
 typedef struct passed {
     int layout;
     int64_t m, n, k, lda, ldb, ldc;
-    char triangle, transpose_a, transpose_b;
+    char side, triangle, transpose_a, transpose_b;
 } passed;
 
 static int64_t word(int64_t value, int bits)
@@ -41,17 +45,23 @@ static int64_t word(int64_t value, int bits)
 }
 
 /* A call of each class in either convention; Fortran as C programs call it, without the lengths of the letters. */
-#define STAMP_CALLS(call, real)                                                                              \
+#define STAMP_CALLS(call, real, scalar, SCALAR)                                                              \
     typedef union call##_function {                                                                          \
         void *address;                                                                                       \
-        void (*gemm)(int, int, int, int64_t, int64_t, int64_t, real, const real *, int64_t, const real *,    \
-                     int64_t, real, real *, int64_t);                                                        \
-        void (*rank_k)(int, int, int, int64_t, int64_t, real, const real *, int64_t, real, real *, int64_t); \
-        void (*triangle)(int, int, int, int, int64_t, int64_t, real, const real *, int64_t, const real *,    \
-                         int64_t, real, real *, int64_t);                                                    \
+        void (*gemm)(int, int, int, int64_t, int64_t, int64_t, scalar, const real *, int64_t, const real *,  \
+                     int64_t, scalar, real *, int64_t);                                                      \
+        void (*rank_k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, scalar, real *,       \
+                       int64_t);                                                                             \
+        void (*triangle)(int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *,  \
+                         int64_t, scalar, real *, int64_t);                                                  \
+        void (*symm)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,  \
+                     scalar, real *, int64_t);                                                               \
         void (*gemm_)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *,         \
                       const real *, const real *, const int64_t *, const real *, const int64_t *,            \
                       const real *, real *, const int64_t *);                                                \
+        void (*symm_)(const char *, const char *, const int64_t *, const int64_t *, const real *,            \
+                      const real *, const int64_t *, const real *, const int64_t *, const real *, real *,    \
+                      const int64_t *);                                                                      \
         void (*rank_k_)(const char *, const char *, const int64_t *, const int64_t *, const real *,          \
                         const real *, const int64_t *, const real *, real *, const int64_t *);               \
         void (*triangle_)(const char *, const char *, const char *, const int64_t *, const int64_t *,        \
@@ -62,7 +72,9 @@ static int64_t word(int64_t value, int bits)
                              const passed *p)                                                                \
     {                                                                                                        \
         const call##_function function = {address};                                                          \
-        const real alpha = (real)x->alpha, beta = (real)x->beta;                                             \
+        const real alphas[2] = {(real)x->alpha, (real)x->alpha_im},                                          \
+                   betas[2] = {(real)x->beta, (real)x->beta_im};                                             \
+        const scalar alpha = SCALAR(alphas), beta = SCALAR(betas);                                           \
         switch (class) {                                                                                     \
         case TB_CLASS_GEMM:                                                                                  \
             function.gemm(p->layout, x->transpose_a, x->transpose_b, p->m, p->n, p->k, alpha, x->a, p->lda,  \
@@ -76,25 +88,40 @@ static int64_t word(int64_t value, int bits)
             function.triangle(p->layout, x->triangle, x->transpose_a, x->transpose_b, p->n, p->k, alpha,     \
                               x->a, p->lda, x->b, p->ldb, beta, x->c, p->ldc);                               \
             break;                                                                                           \
+        case TB_CLASS_SYMM:                                                                                  \
+        case TB_CLASS_HEMM:                                                                                  \
+            function.symm(p->layout, x->side, x->triangle, p->m, p->n, alpha, x->a, p->lda, x->b, p->ldb,    \
+                          beta, x->c, p->ldc);                                                               \
+            break;                                                                                           \
+        case TB_CLASSES:                                                                                     \
+            break;                                                                                           \
         }                                                                                                    \
     }                                                                                                        \
     static void call##_fortran(void *address, tb_routine_class class, const call_arguments *x,               \
                                const passed *p)                                                              \
     {                                                                                                        \
         const call##_function function = {address};                                                          \
-        const real alpha = (real)x->alpha, beta = (real)x->beta;                                             \
+        const real alpha[2] = {(real)x->alpha, (real)x->alpha_im},                                           \
+                   beta[2] = {(real)x->beta, (real)x->beta_im};                                              \
         switch (class) {                                                                                     \
         case TB_CLASS_GEMM:                                                                                  \
-            function.gemm_(&p->transpose_a, &p->transpose_b, &p->m, &p->n, &p->k, &alpha, x->a, &p->lda,     \
-                           x->b, &p->ldb, &beta, x->c, &p->ldc);                                             \
+            function.gemm_(&p->transpose_a, &p->transpose_b, &p->m, &p->n, &p->k, alpha, x->a, &p->lda,      \
+                           x->b, &p->ldb, beta, x->c, &p->ldc);                                              \
             break;                                                                                           \
         case TB_CLASS_RANK_K:                                                                                \
-            function.rank_k_(&p->triangle, &p->transpose_a, &p->n, &p->k, &alpha, x->a, &p->lda, &beta,      \
-                             x->c, &p->ldc);                                                                 \
+            function.rank_k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, beta, x->c,  \
+                             &p->ldc);                                                                       \
             break;                                                                                           \
         case TB_CLASS_TRIANGLE:                                                                              \
-            function.triangle_(&p->triangle, &p->transpose_a, &p->transpose_b, &p->n, &p->k, &alpha, x->a,   \
-                               &p->lda, x->b, &p->ldb, &beta, x->c, &p->ldc);                                \
+            function.triangle_(&p->triangle, &p->transpose_a, &p->transpose_b, &p->n, &p->k, alpha, x->a,    \
+                               &p->lda, x->b, &p->ldb, beta, x->c, &p->ldc);                                 \
+            break;                                                                                           \
+        case TB_CLASS_SYMM:                                                                                  \
+        case TB_CLASS_HEMM:                                                                                  \
+            function.symm_(&p->side, &p->triangle, &p->m, &p->n, alpha, x->a, &p->lda, x->b, &p->ldb, beta,  \
+                           x->c, &p->ldc);                                                                   \
+            break;                                                                                           \
+        case TB_CLASSES:                                                                                     \
             break;                                                                                           \
         }                                                                                                    \
     }                                                                                                        \
@@ -103,8 +130,13 @@ static int64_t word(int64_t value, int bits)
     {                                                                                                        \
         (fortran ? call##_fortran : call##_cblas)(address, class, x, p);                                     \
     }
-STAMP_CALLS(call_single, float)
-STAMP_CALLS(call_double, double)
+typedef const void *address_of;
+#define BY_VALUE(scalar)   *(scalar)
+#define BY_ADDRESS(scalar) (scalar)
+STAMP_CALLS(call_single, float, float, BY_VALUE)
+STAMP_CALLS(call_double, double, double, BY_VALUE)
+STAMP_CALLS(call_complex_single, float, address_of, BY_ADDRESS)
+STAMP_CALLS(call_complex_double, double, address_of, BY_ADDRESS)
 
 bool call_routine(const spelling *spelling, const call_arguments *arguments)
 {
@@ -120,10 +152,18 @@ bool call_routine(const spelling *spelling, const call_arguments *arguments)
                            .lda = word(x->lda, bits),
                            .ldb = word(x->ldb, bits),
                            .ldc = word(x->ldc, bits),
+                           .side = (char)x->side,
                            .triangle = (char)x->triangle,
                            .transpose_a = (char)x->transpose_a,
                            .transpose_b = (char)x->transpose_b};
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
-    (row->element == TB_FP64 ? call_double : call_single)(address, spelling->fortran, row->class, x, &passed);
+    static void (*const calls[TB_ELEMENTS])(void *, bool, tb_routine_class, const call_arguments *,
+                                            const struct passed *) = {
+        [TB_FP32] = call_single,
+        [TB_FP64] = call_double,
+        [TB_COMPLEX_FP32] = call_complex_single,
+        [TB_COMPLEX_FP64] = call_complex_double,
+    };
+    calls[row->element](address, spelling->fortran, row->class, x, &passed);
     return true;
 }

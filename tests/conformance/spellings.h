@@ -21,13 +21,13 @@ extern const size_t spelling_count;
 /* NULL: there is none. */
 const spelling *spelling_named(const char *name);
 
-/* Those of all classes; a call has those of its own. Transposes and the triangle are CBLAS's numbers or Fortran's letters, as
+/* Those of all classes; a call has those of its own. Side, transposes and triangle are CBLAS's numbers or Fortran's letters, as
  * the spelling has them; row_major is CBLAS's. */
 typedef struct call_arguments {
     bool row_major;
-    int triangle, transpose_a, transpose_b;
+    int side, triangle, transpose_a, transpose_b;
     int64_t m, n, k, lda, ldb, ldc;
-    double alpha, beta;
+    double alpha, beta, alpha_im, beta_im; /* imaginary parts are those of complex routines */
     const void *a, *b;
     void *c;
 } call_arguments;
