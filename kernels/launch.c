@@ -9,7 +9,8 @@
         .ldb = (product)->b.ld, .ldc = (product)->c.ld, .a = (product)->a.data, .b = (product)->b.data,      \
         .c = (product)->c.data, .alpha = (real)(product)->alpha.re, .beta = (real)(product)->beta.re,        \
         .transpose_a = (product)->a.transposed, .transpose_b = (product)->b.transposed,                      \
-        .mask = (int32_t)(product)->mask, .diagonal = (product)->diagonal,                                   \
+        .mask = (int32_t)(product)->mask, .mask_step = (int32_t)tb_mask_step(product),                       \
+        .diagonal = (product)->diagonal,                                                                     \
     }
 
 tb_sgemm tb_sgemm_of(const tb_product *product)

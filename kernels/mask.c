@@ -108,3 +108,11 @@ tb_masked_tiles tb_mask_tiles(int64_t m, int64_t n, int32_t tile_m, int32_t tile
     tiles.count = sloped_count + (lines.count - sloped) * lines.most;
     return tiles;
 }
+
+/* Rows that are taken for one are of one tile, as tiles have an even number of them. */
+tb_masked_tiles tb_masked_tiles_of(const tb_product *product, int32_t tile_m, int32_t tile_n, int32_t group)
+{
+    const int32_t step = (int32_t)tb_mask_step(product);
+    return tb_mask_tiles(product->m / step, product->n, tile_m / step, tile_n, group, (int32_t)product->mask,
+                         product->diagonal);
+}

@@ -21,43 +21,41 @@
 #ifdef __CUDACC__
 #define TB_MASK_INLINE __host__ __device__ inline
 #else
+#include "words/product.h"
+
 #include <math.h>
 #define TB_MASK_INLINE static inline
 #endif
 
 /* ---- Elements ------------------------------------------------------------------------------------------------- */
 
-TB_MASK_INLINE bool tb_mask_has(int32_t mask, int64_t diagonal, int64_t row, int64_t column)
+/* step: rows that the mask takes for one, 1 or 2. */
+TB_MASK_INLINE bool tb_mask_has(int32_t mask, int32_t step, int64_t diagonal, int64_t row, int64_t column)
 {
-    return mask == TB_FULL || (mask == TB_LOWER ? row - column >= diagonal : row - column <= diagonal);
+    const int64_t below = (row >> (step - 1)) - column;
+    return mask == TB_FULL || (mask == TB_LOWER ? below >= diagonal : below <= diagonal);
 }
 
-/* Whether a tile of so many rows and columns may have an element of the mask; surely where it ends with C's. */
-TB_MASK_INLINE bool tb_mask_touches(int32_t mask, int64_t diagonal, int64_t row, int64_t column, int32_t rows,
-                                    int32_t columns)
-{
-    return tb_mask_has(mask, diagonal, mask == TB_LOWER ? row + rows - 1 : row,
-                       mask == TB_LOWER ? column : column + columns - 1);
-}
-
-/* Rows of a tile's column 0 that belong to the mask: from `first` on, before `end`; of each column they are one further on than
- * of the one before. The tile may have fewer. */
+/* Rows of a tile's column 0 that belong to the mask: from `first` on, before `end`; of each column they are `step` further on
+ * than of the one before. The tile may have fewer. */
 typedef struct tb_tile_mask {
-    int32_t first, end;
+    int32_t first, end, step;
 } tb_tile_mask;
 
 /* Of a tile of so many rows and columns, whose first element is (row, column) of C. */
-TB_MASK_INLINE tb_tile_mask tb_mask_of_tile(int32_t mask, int64_t diagonal, int64_t row, int64_t column,
-                                            int32_t rows, int32_t columns)
+TB_MASK_INLINE tb_tile_mask tb_mask_of_tile(int32_t mask, int32_t step, int64_t diagonal, int64_t row,
+                                            int64_t column, int32_t rows, int32_t columns)
 {
-    const int64_t own = diagonal - row + column;
+    const int64_t own = step * (diagonal + column) - row;
+    const int32_t above = -step * columns;
     tb_tile_mask tile;
-    tile.first = -columns;
+    tile.first = above;
     tile.end = rows;
-    if (mask == TB_LOWER && own > -columns)
+    tile.step = step;
+    if (mask == TB_LOWER && own > above)
         tile.first = own < rows ? (int32_t)own : rows;
     if (mask == TB_UPPER && own < rows)
-        tile.end = own >= -columns ? (int32_t)own + 1 : -columns;
+        tile.end = own >= above ? (int32_t)own + step : above;
     return tile;
 }
 
@@ -87,10 +85,11 @@ typedef struct tb_masked_tiles {
     int32_t first_column; /* where a line's first tile lies, in tiles */
 } tb_masked_tiles;
 
-/* Of C, m x n. A group has as many lines as asked for, or a few more. */
+/* Of C, m x n, and of a product's. A group has as many lines as asked for, or a few more. */
 #ifndef __CUDACC__
 tb_masked_tiles tb_mask_tiles(int64_t m, int64_t n, int32_t tile_m, int32_t tile_n, int32_t group,
                               int32_t mask, int64_t diagonal);
+tb_masked_tiles tb_masked_tiles_of(const tb_product *product, int32_t tile_m, int32_t tile_n, int32_t group);
 #endif
 
 typedef struct tb_tile_place {

@@ -17,8 +17,10 @@ typedef struct tb_sgemm {
     float alpha, beta;
     int32_t transpose_a, transpose_b; /* 0 or 1 */
     int32_t mask; /* a tb_triangle: what of C is read and written. The rest is not touched. */
+    int32_t
+        mask_step; /* rows that the mask takes for one: 2 where they are parts of complex numbers, else 1 */
     int64_t
-        diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
+        diagonal; /* row i, of those, of column j belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
 } tb_sgemm;
 
 #endif

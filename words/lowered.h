@@ -37,7 +37,7 @@ static inline bool tb_is_plain(const tb_product *product)
 /* Whether there is a real product for it: a complex beta has none. */
 static inline bool tb_can_be_lowered(const tb_product *product)
 {
-    return product->beta.im == 0 && product->mask == TB_FULL;
+    return product->beta.im == 0;
 }
 
 static inline bool tb_is_expanded(const tb_product *product, tb_role role)
@@ -72,6 +72,7 @@ static inline tb_product tb_lowered(const tb_product *product)
     lowered.routine = tb_gemm_routine(real);
     lowered.m *= parts;
     lowered.k *= parts;
+    lowered.mask_pairs = is_complex && product->mask != TB_FULL;
     if (product->alpha.im != 0)
         lowered.alpha = (tb_scalar){1, 0};
     for (tb_role role = TB_A; role < TB_ROLES; role++)

@@ -39,6 +39,7 @@ typedef struct tb_product {
     };
     tb_scalar alpha, beta; /* where beta is 0, C is not read */
     tb_triangle mask;      /* of C: what is read and written; the rest keeps its bytes */
+    bool mask_pairs;       /* the mask takes two rows of C, parts of complex numbers, for one */
     int64_t
         diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
     int terms;    /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
@@ -122,15 +123,21 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
 
 /* ---- The mask --------------------------------------------------------------------------------------------- */
 
+/* Rows of C that the mask takes for one: what its edge rises by from column to column. */
+static inline int64_t tb_mask_step(const tb_product *product)
+{
+    return product->mask_pairs ? 2 : 1;
+}
+
 /* Rows of a column of C that belong to the mask. */
 static inline tb_range tb_masked_rows(const tb_product *product, int64_t column)
 {
-    const int64_t m = product->m;
+    const int64_t m = product->m, step = tb_mask_step(product);
     int64_t first = 0, end = m;
     if (product->mask == TB_LOWER)
-        first = column + product->diagonal;
+        first = step * (column + product->diagonal);
     else if (product->mask == TB_UPPER)
-        end = column + product->diagonal + 1;
+        end = step * (column + product->diagonal + 1);
     first = first < 0 ? 0 : first < m ? first : m;
     end = end < first ? first : end < m ? end : m;
     return (tb_range){first, end - first};
@@ -152,30 +159,32 @@ static inline tb_range tb_masked_box(const tb_product *product, tb_range rows, t
 /* Whether no element of C belongs to the mask. */
 static inline bool tb_is_masked_out(const tb_product *product)
 {
-    return (product->mask == TB_LOWER && product->m - 1 < product->diagonal) ||
+    const int64_t rows = product->m / tb_mask_step(product);
+    return (product->mask == TB_LOWER && rows - 1 < product->diagonal) ||
            (product->mask == TB_UPPER && 1 - product->n > product->diagonal);
 }
 
 /* Whether all do. */
 static inline bool tb_is_unmasked(const tb_product *product)
 {
+    const int64_t rows = product->m / tb_mask_step(product);
     return product->mask == TB_FULL || (product->mask == TB_LOWER && 1 - product->n >= product->diagonal) ||
-           (product->mask == TB_UPPER && product->m - 1 <= product->diagonal);
+           (product->mask == TB_UPPER && rows - 1 <= product->diagonal);
 }
 
 /* Elements of C that belong to it. */
 static inline double tb_masked_elements(const tb_product *product)
 {
-    const double m = (double)product->m, n = (double)product->n;
+    const double step = (double)tb_mask_step(product), m = (double)product->m / step, n = (double)product->n;
     /* An upper mask is what the lower one with the next diagonal leaves. */
     const double d = (double)product->diagonal + (product->mask == TB_UPPER);
     double whole, ends, lower;
     if (product->mask == TB_FULL)
-        return m * n;
+        return step * m * n;
     whole = d >= 0 ? 0 : -d < n ? -d : n;                 /* columns that are whole */
     ends = m - d < whole ? whole : m - d < n ? m - d : n; /* from here on they are empty */
     lower = whole * m + (ends - whole) * (2 * (m - d) - whole - ends + 1) / 2;
-    return product->mask == TB_LOWER ? lower : m * n - lower;
+    return step * (product->mask == TB_LOWER ? lower : m * n - lower);
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------------------ */
@@ -194,9 +203,10 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     }
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
-    part.diagonal += columns.first - rows.first;
+    part.diagonal += columns.first - rows.first / tb_mask_step(product);
     if (tb_is_unmasked(&part)) {
         part.mask = TB_FULL;
+        part.mask_pairs = false;
         part.diagonal = 0;
     }
     return part;
@@ -220,7 +230,7 @@ static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
 /* The rows and columns between the first and the last that have elements of the mask. */
 static inline tb_product tb_trimmed(const tb_product *product)
 {
-    const int64_t m = product->m, n = product->n, d = product->diagonal;
+    const int64_t step = tb_mask_step(product), m = product->m / step, n = product->n, d = product->diagonal;
     tb_range rows = {0, m}, columns = {0, n};
     if (product->mask == TB_FULL || tb_is_masked_out(product))
         return *product;
@@ -231,7 +241,7 @@ static inline tb_product tb_trimmed(const tb_product *product)
         rows.count = n + d < m ? n + d : m;
         columns.first = d < 0 ? -d : 0;
     }
-    rows.count -= rows.first;
+    rows = (tb_range){step * rows.first, step * (rows.count - rows.first)};
     columns.count -= columns.first;
     return tb_subproduct(product, rows, columns, (tb_range){0, product->k});
 }

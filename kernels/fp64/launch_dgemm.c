@@ -169,8 +169,7 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
 static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
 {
     enum { GROUP = 8 };
-    return tb_mask_tiles(product->m, product->n, kernel->tile_m, kernel->tile_n, GROUP,
-                         (int32_t)product->mask, product->diagonal);
+    return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, GROUP);
 }
 
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last whole wave too, are dealt

@@ -53,13 +53,14 @@ __device__ inline output output_to_c(const tb_dgemm_arguments &arguments, const 
     const tb_dgemm &problem = arguments.problem;
     const int rows = int(min(problem.m - tile.m, int64_t(arguments.tile_m)));
     const int columns = int(min(problem.n - tile.n, int64_t(arguments.tile_n)));
-    return {problem.c + tile.m + tile.n * problem.ldc,
-            problem.ldc,
-            rows,
-            columns,
-            problem.alpha,
-            problem.beta,
-            tb_mask_of_tile(problem.mask, problem.diagonal, tile.m, tile.n, rows, columns)};
+    return {
+        problem.c + tile.m + tile.n * problem.ldc,
+        problem.ldc,
+        rows,
+        columns,
+        problem.alpha,
+        problem.beta,
+        tb_mask_of_tile(problem.mask, problem.mask_step, problem.diagonal, tile.m, tile.n, rows, columns)};
 }
 
 __device__ inline output output_to_slot(const tb_dgemm_arguments &arguments, int64_t slot)
@@ -92,7 +93,8 @@ __device__ inline span span_of(const output &out, int row, int column)
 {
     if (column >= out.columns)
         return {0, 0};
-    return {out.mask.first + column - row, min(out.mask.end + column, out.rows) - row};
+    const int further = out.mask.step * column - row;
+    return {out.mask.first + further, min(out.mask.end + further, out.rows - row)};
 }
 
 /* Two neighbours of a column. beta = 0 means that they hold nothing worth reading. */

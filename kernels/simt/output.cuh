@@ -88,7 +88,8 @@ __device__ inline output output_to_c(const tb_simt_arguments &arguments, const t
             existing.columns,
             problem.alpha,
             problem.beta,
-            tb_mask_of_tile(problem.mask, problem.diagonal, tile.m, tile.n, existing.rows, existing.columns)};
+            tb_mask_of_tile(problem.mask, problem.mask_step, problem.diagonal, tile.m, tile.n, existing.rows,
+                            existing.columns)};
 }
 
 __device__ inline output output_to_slot(const tb_simt_arguments &arguments, int64_t slot)
@@ -139,7 +140,8 @@ __device__ inline span span_of(const output &out, int row, int column)
 {
     if (column >= out.columns)
         return {0, 0};
-    return {out.mask.first + column - row, min(out.mask.end + column, out.rows) - row};
+    const int further = out.mask.step * column - row;
+    return {out.mask.first + further, min(out.mask.end + further, out.rows - row)};
 }
 
 /* Four neighbours of a column. beta = 0 means that they hold nothing worth reading. */

@@ -33,8 +33,7 @@ static layout lay_out(const tb_product *product, tb_target target)
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
-    l.tiles = tb_mask_tiles(product->m, product->n, TILE, TILE, TB_SPLIT_SM80_GROUP, (int32_t)product->mask,
-                            product->diagonal);
+    l.tiles = tb_masked_tiles_of(product, TILE, TILE, TB_SPLIT_SM80_GROUP);
     l.blocks = tb_smaller(l.tiles.count, target.multiprocessors);
     l.workspace = l.offset_segments;
     if (l.stages > TB_SPLIT_SEGMENT_STAGES)

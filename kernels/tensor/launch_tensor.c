@@ -88,8 +88,7 @@ static int64_t whole_clusters(int multiprocessors)
 /* Clusters take one tile above another one. */
 static tb_masked_tiles pairs_of_tiles(const tb_product *product, int tile_n)
 {
-    return tb_mask_tiles(product->m, product->n, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M, tile_n,
-                         TB_SPLIT_GROUP, (int32_t)product->mask, product->diagonal);
+    return tb_masked_tiles_of(product, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M, tile_n, TB_SPLIT_GROUP);
 }
 
 /* Those beside a touching one among them. */

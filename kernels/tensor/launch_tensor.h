@@ -41,8 +41,7 @@ int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t
 /* Tiles of a product by FP32 multiply-adds that touch its mask. */
 static inline tb_masked_tiles tb_split_plain_tiles(const tb_product *product)
 {
-    return tb_mask_tiles(product->m, product->n, TB_SPLIT_PLAIN_TILE, TB_SPLIT_PLAIN_TILE, TB_SPLIT_GROUP,
-                         (int32_t)product->mask, product->diagonal);
+    return tb_masked_tiles_of(product, TB_SPLIT_PLAIN_TILE, TB_SPLIT_PLAIN_TILE, TB_SPLIT_GROUP);
 }
 
 /* How many blocks that are. */

@@ -312,10 +312,11 @@ __device__ inline void write_tile(const tb_sgemm &problem, const accumulators &t
     const int64_t column = int64_t(tile.panel_b) * tile_side + warp % warps_n * warp_n + lane % 4 * 2;
     const int rows_left = int(min(problem.m - row, int64_t(warp_m)));
     const int columns_left = int(min(problem.n - column, int64_t(warp_n)));
-    const tb_tile_mask mask = tb_mask_of_tile(problem.mask, problem.diagonal, row, column, warp_m, warp_n);
+    const tb_tile_mask mask =
+        tb_mask_of_tile(problem.mask, problem.mask_step, problem.diagonal, row, column, warp_m, warp_n);
     const auto has = [&](int below, int right) {
-        return right < columns_left && below < rows_left && below >= mask.first + right &&
-               below < mask.end + right;
+        return right < columns_left && below < rows_left && below >= mask.first + mask.step * right &&
+               below < mask.end + mask.step * right;
     };
     float *c = problem.c + row + column * problem.ldc;
     float old[2][rows] = {};

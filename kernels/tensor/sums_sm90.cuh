@@ -83,9 +83,9 @@ template <class layout> __device__ inline bool is_cut(const tb_split_arguments &
 {
     const tb_sgemm &problem = arguments.problem;
     const int64_t row = int64_t(tile.panel_a) * tile_m, column = int64_t(tile.panel_b) * layout::tile_n;
-    const tb_tile_mask mask =
-        tb_mask_of_tile(problem.mask, problem.diagonal, row, column, tile_m, layout::tile_n);
-    return mask.first + layout::tile_n > 1 || mask.end < tile_m;
+    const tb_tile_mask mask = tb_mask_of_tile(problem.mask, problem.mask_step, problem.diagonal, row, column,
+                                              tile_m, layout::tile_n);
+    return mask.first + mask.step * (layout::tile_n - 1) > 0 || mask.end < tile_m;
 }
 
 /* Quadruples that are eight columns apart. What they need is read before anything is written, as the compiler has to
@@ -98,11 +98,12 @@ __device__ inline void write_quadruples(const tb_split_arguments &arguments,
     const tb_sgemm &problem = arguments.problem;
     float *c = problem.c + row + column * problem.ldc;
     const bool has_row[2] = {row < problem.m, row + 8 < problem.m};
-    const tb_tile_mask mask =
-        tb_mask_of_tile(problem.mask, problem.diagonal, row, column, 2 * 8, write_batch * 8);
+    const tb_tile_mask mask = tb_mask_of_tile(problem.mask, problem.mask_step, problem.diagonal, row, column,
+                                              2 * 8, write_batch * 8);
     const auto has = [&](int half, int right) {
         return column + right < problem.n && has_row[half] &&
-               (!is_cut || (half * 8 - right >= mask.first && half * 8 - right < mask.end));
+               (!is_cut ||
+                (half * 8 - mask.step * right >= mask.first && half * 8 - mask.step * right < mask.end));
     };
     float before[write_batch][2][2] = {};
 #pragma unroll

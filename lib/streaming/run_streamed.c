@@ -131,7 +131,7 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
     const tb_budget *b = &known->budget;
     return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
            p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
-           p->mask == product->mask && p->diagonal == product->diagonal &&
+           p->mask == product->mask && p->mask_pairs == product->mask_pairs && p->diagonal == product->diagonal &&
            tb_has_one_operand(p) == tb_has_one_operand(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&

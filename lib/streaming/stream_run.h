@@ -131,12 +131,13 @@ typedef struct tb_returned {
 /* The mask's edge in a rectangle of C. */
 static inline tb_stairs tb_stairs_in(const tb_product *product, int64_t row, int64_t column)
 {
-    const int64_t element = (int64_t)tb_bytes_of(product->c.element),
-                  first = column + product->diagonal - row;
+    const int64_t element = (int64_t)tb_bytes_of(product->c.element), step = tb_mask_step(product),
+                  first = step * (column + product->diagonal) - row;
     if (product->mask == TB_FULL)
         return (tb_stairs){0};
     const bool ends = product->mask == TB_UPPER;
-    return (tb_stairs){.step_bytes = element, .edge_bytes = (first + ends) * element, .ends = ends};
+    return (tb_stairs){
+        .step_bytes = step * element, .edge_bytes = (first + (ends ? step : 0)) * element, .ends = ends};
 }
 
 static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t first, int64_t columns)
