@@ -39,11 +39,15 @@ static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, 
 {
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
-    const tb_kernel *kernel = chip ? tb_frugal_kernel(product, chip, tb_wanted_accuracy()) : NULL;
-    if (!kernel)
-        return TB_UNSUPPORTED;
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, product);
-    return tb_device.launch(stream, kernel, product, &schedule, NULL);
+    for (int term = 0; term < tb_terms_of(product); term++) {
+        const tb_product one = tb_term_of(product, term);
+        const tb_kernel *kernel = chip ? tb_frugal_kernel(&one, chip, tb_wanted_accuracy()) : NULL;
+        if (!kernel)
+            return TB_UNSUPPORTED;
+        const tb_schedule schedule = tb_device.prepare(stream, kernel, &one);
+        TB_TRY(tb_device.launch(stream, kernel, &one, &schedule, NULL));
+    }
+    return TB_OK;
 }
 
 /* Steps of k in chunks: the first has the caller's beta, the last may be shorter, and kernels plan by both. */
@@ -124,8 +128,10 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
         const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
         TB_TRY(tb_take_buffer(plan->place.device, bytes, &held->pitched[role]));
         expanded->data = held->pitched[role].memory;
-        const tb_expansion expansion = tb_expansion_of(&given, product, role);
-        TB_TRY(tb_device.expand(stream, &expansion));
+        for (int term = 0; term < tb_terms_of(&given); term++) {
+            const tb_expansion expansion = tb_expansion_of(&given, product, role, term);
+            TB_TRY(tb_device.expand(stream, &expansion));
+        }
     }
     return TB_OK;
 }

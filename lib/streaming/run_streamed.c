@@ -93,7 +93,9 @@ static tb_passage passage(const region *region, tb_role role)
     const tb_product *product = &region->product;
     const tb_place *place = &region->plan->places[role];
     if (region->given.operands[role].structure != TB_GENERAL && tb_is_in_host_memory(place))
-        return TB_BY_SLOTS; /* the link would read more than what is stored */
+        return TB_BY_SLOTS;                       /* the link would read more than what is stored */
+    if (region->given.terms == 2 && role != TB_C) /* of either */
+        place = &region->plan->places[region->plan->places[TB_A].memory == TB_MEMORY_HOST ? TB_A : TB_B];
     if (role == TB_C && !tb_is_zero(product->beta) && place->memory != TB_MEMORY_DEVICE)
         return TB_BY_SLOTS;
     if (tb_is_on_device(place) || (role == TB_B && tb_has_one_operand(product)))
@@ -131,8 +133,8 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
     const tb_budget *b = &known->budget;
     return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
            p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
-           p->mask == product->mask && p->mask_pairs == product->mask_pairs && p->diagonal == product->diagonal &&
-           tb_has_one_operand(p) == tb_has_one_operand(product) &&
+           p->mask == product->mask && p->mask_pairs == product->mask_pairs &&
+           p->diagonal == product->diagonal && tb_has_one_operand(p) == tb_has_one_operand(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
            b->copy_rate == budget->copy_rate &&

@@ -43,7 +43,7 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
 }
 
 /* Of no more rows than a slot takes. */
-static tb_status expand_rows(tb_stream_run *run, tb_role role, const tb_expansion *expansion)
+static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
     const tb_operand *source = &expansion->source;
     tb_expansion staged = *expansion;
@@ -55,13 +55,13 @@ static tb_status expand_rows(tb_stream_run *run, tb_role role, const tb_expansio
                                   .in_one = true,
                                   .pitch = tb_column_bytes(source),
                                   .expansion = &staged};
-    if (run->plan->places[role].memory != TB_MEMORY_PINNED)
+    if (run->plan->places[from].memory != TB_MEMORY_PINNED)
         return tb_load_through_slots(run, &transfer);
     TB_TRY(tb_send_filled(run));
     return expand_straight(run, expansion, (int64_t)(run->pipeline->slot_bytes / transfer.pitch));
 }
 
-static tb_status expand_general(tb_stream_run *run, tb_role role, const tb_expansion *expansion)
+static tb_status expand_general(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
     const tb_operand *source = &expansion->source;
     const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
@@ -76,7 +76,7 @@ static tb_status expand_general(tb_stream_run *run, tb_role role, const tb_expan
             source->transposed
                 ? tb_expansion_part(expansion, whole_rows, (tb_range){of_column * row, of_column * count})
                 : tb_expansion_part(expansion, (tb_range){each * row, each * count}, whole_columns);
-        TB_TRY(expand_rows(run, role, &part));
+        TB_TRY(expand_rows(run, from, &part));
     }
     return TB_OK;
 }
@@ -124,27 +124,55 @@ static tb_status bring_stored(tb_stream_run *run, tb_role role)
 
 /* ---- Either ----------------------------------------------------------------------------------------------- */
 
-tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
-                           int64_t target_ld)
+/* from: the operand whose memory the source is. */
+static tb_status load_part(tb_stream_run *run, tb_role from, tb_expansion whole, tb_range rows,
+                           tb_range columns, const tb_operand *target)
 {
-    tb_range rows, columns;
-    find_ranges(run->product, role, rectangle, &rows, &columns);
-    tb_product lowered = tb_lowered(run->given);
-    tb_expansion whole = tb_expansion_of(run->given, &lowered, role);
-    const bool on_device = tb_is_on_device(&run->plan->places[role]);
+    const bool on_device = tb_is_on_device(&run->plan->places[from]);
     const bool structured = whole.source.structure != TB_GENERAL;
     if (tb_is_complex(whole.source.element) &&
         ((rows.first | rows.count) % 2 != 0 || (whole.embedded && (columns.first | columns.count) % 2 != 0)))
         return TB_UNSUPPORTED; /* half of a number */
     if (structured && !on_device) {
-        TB_TRY(bring_stored(run, role));
-        whole.source = run->stored[role];
+        TB_TRY(bring_stored(run, from));
+        whole.source = run->stored[from];
     }
     tb_expansion part = tb_expansion_part(&whole, rows, columns);
-    part.target.data = target;
-    part.target.ld = target_ld;
+    part.target = *target;
     if (!structured && !on_device)
-        return expand_general(run, role, &part);
+        return expand_general(run, from, &part);
     TB_TRY(tb_send_filled(run));
     return tb_device.expand(run->pipeline->load, &part);
+}
+
+/* Of the steps of k that are wanted, those that a term has; counted from its first. */
+static tb_range of_term(tb_range k, int64_t first, int64_t count)
+{
+    const int64_t begin = tb_larger(k.first, first), end = tb_smaller(k.first + k.count, first + count);
+    return (tb_range){begin - first, tb_larger(end - begin, 0)};
+}
+
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+                           int64_t target_ld)
+{
+    tb_range ranges[2];
+    find_ranges(run->product, role, rectangle, &ranges[0], &ranges[1]);
+    const tb_product lowered = tb_lowered(run->given);
+    const int terms = tb_terms_of(run->given), along_k = role == TB_A;
+    const tb_range k = ranges[along_k];
+    for (int term = 0; term < terms; term++) {
+        const int64_t count = lowered.k / terms, first = term * count;
+        ranges[along_k] = of_term(k, first, count);
+        tb_operand there = *rectangle;
+        there.data = target;
+        there.ld = target_ld;
+        const int64_t from = first + ranges[along_k].first - k.first;
+        there =
+            tb_rectangle(&there, along_k ? 0 : from, along_k ? from : 0, ranges[0].count, ranges[1].count);
+        if (ranges[along_k].count > 0)
+            TB_TRY(load_part(run, term == 0 ? role : (tb_role)(TB_B - role),
+                             tb_expansion_of(run->given, &lowered, role, term), ranges[0], ranges[1],
+                             &there));
+    }
+    return TB_OK;
 }
