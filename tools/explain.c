@@ -16,16 +16,16 @@
 static const char help[] =
     "usage: tileblas explain M N K [OPTION]...\n"
     "       tileblas explain --routine ROUTINE N K [OPTION]...\n"
+    "       tileblas explain --routine ROUTINE M N [OPTION]...\n"
     "\n"
     "How C (M x N) = alpha op(A) (M x K) op(B) (K x N) + beta C would be computed, column-major as in "
     "Fortran: all\n"
     "candidates with their forecasts, the choice and the reason. Nothing is computed. Routines that compute "
     "a triangle\n"
-    "of C have no M; SYRK's op(B) is op(A) transposed.\n"
+    "of C have no M; SYRK's op(B) is op(A) transposed. SYMM and HEMM have no K.\n"
     "\n"
-    "  --routine sgemm|dgemm|ssyrk|dsyrk|sgemmt|dgemmt|sgemmtr|dgemmtr\n"
-    "                                   sgemm is the default\n"
-    "  --uplo L|U                       the triangle; L is the default\n"
+    "  --routine ROUTINE                one that `tileblas info` lists; sgemm is the default\n"
+    "  --side L|R, --uplo L|U           of SYMM's A, and the triangle; L is the default\n"
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
@@ -60,10 +60,27 @@ static const struct {
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
-enum { ROUTINE = 1, UPLO, TRANSA, TRANSB, ALPHA, BETA, LDA, LDB, LDC, POINTERS, ASSUME, CORES, ALL, JSON };
+enum {
+    ROUTINE = 1,
+    SIDE,
+    UPLO,
+    TRANSA,
+    TRANSB,
+    ALPHA,
+    BETA,
+    LDA,
+    LDB,
+    LDC,
+    POINTERS,
+    ASSUME,
+    CORES,
+    ALL,
+    JSON
+};
 
 static const struct option options[] = {
     {"routine", required_argument, NULL, ROUTINE},
+    {"side", required_argument, NULL, SIDE},
     {"uplo", required_argument, NULL, UPLO},
     {"transa", required_argument, NULL, TRANSA},
     {"transb", required_argument, NULL, TRANSB},
@@ -89,10 +106,17 @@ static bool read_routine(const char *text, tb_routine *routine)
     return false;
 }
 
-static bool read_transposition(const char *text, bool *transpose)
+static bool read_transposition(const char *text, bool *transpose, bool *conjugate)
 {
-    *transpose = strcasecmp(text, "T") == 0 || strcasecmp(text, "C") == 0;
+    *conjugate = strcasecmp(text, "C") == 0;
+    *transpose = *conjugate || strcasecmp(text, "T") == 0;
     return *transpose || strcasecmp(text, "N") == 0;
+}
+
+static bool read_side(const char *text, bool *right)
+{
+    *right = strcasecmp(text, "R") == 0;
+    return *right || strcasecmp(text, "L") == 0;
 }
 
 static bool read_triangle(const char *text, tb_triangle *triangle)
@@ -149,7 +173,7 @@ static bool read_machine(const char *text, question *question)
 typedef struct shape {
     tb_routine routine;
     tb_triangle triangle; /* TB_FULL: none was given */
-    bool transpose_a, transpose_b, has_transpose_b;
+    bool right, transpose_a, transpose_b, conjugate_a, conjugate_b, has_transpose_b;
     int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
     double alpha, beta;
 } shape;
@@ -161,12 +185,14 @@ static bool read_option(int option, shape *shape, question *question)
     case ROUTINE:
         return read_routine(optarg, &shape->routine);
     case TRANSA:
-        return read_transposition(optarg, &shape->transpose_a);
+        return read_transposition(optarg, &shape->transpose_a, &shape->conjugate_a);
+    case SIDE:
+        return read_side(optarg, &shape->right);
     case UPLO:
         return read_triangle(optarg, &shape->triangle);
     case TRANSB:
         shape->has_transpose_b = true;
-        return read_transposition(optarg, &shape->transpose_b);
+        return read_transposition(optarg, &shape->transpose_b, &shape->conjugate_b);
     case ALPHA:
         return read_scalar(optarg, &shape->alpha);
     case BETA:
@@ -236,9 +262,20 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
+static tb_routine_class class_of(const shape *shape)
+{
+    return tb_routine_rows[shape->routine].class;
+}
+
+static bool is_symmetric(const shape *shape)
+{
+    return class_of(shape) == TB_CLASS_SYMM || class_of(shape) == TB_CLASS_HEMM;
+}
+
+/* Of C, all of which is of n rows and columns. */
 static bool has_triangle(const shape *shape)
 {
-    return tb_routine_rows[shape->routine].class != TB_CLASS_GEMM;
+    return class_of(shape) != TB_CLASS_GEMM && !is_symmetric(shape);
 }
 
 static tb_product make_product(const shape *s)
@@ -247,11 +284,18 @@ static tb_product make_product(const shape *s)
     if (tb_routine_rows[s->routine].class == TB_CLASS_RANK_K)
         return tb_rank_k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
                          s->lda, s->beta, SOME_ADDRESS(TB_C), s->ldc);
+    if (is_symmetric(s))
+        return tb_symm(s->routine, !s->right, triangle, s->m, s->n, s->alpha, SOME_ADDRESS(TB_A), s->lda,
+                       SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
     tb_product product =
         tb_gemm(s->routine, s->transpose_a, s->transpose_b, s->m, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
                 s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
     if (has_triangle(s))
         product.mask = triangle;
+    if (tb_is_complex(tb_element_of(&product))) {
+        product.a.conjugated = s->conjugate_a;
+        product.b.conjugated = s->conjugate_b;
+    }
     return product;
 }
 
@@ -260,7 +304,9 @@ static bool read_sizes(char **texts, shape *shape)
     const bool square = has_triangle(shape);
     if (!square && !read_size(*texts++, 0, &shape->m))
         return false;
-    if (!read_size(texts[0], 0, &shape->n) || !read_size(texts[1], 0, &shape->k))
+    if (!read_size(*texts++, 0, &shape->n))
+        return false;
+    if (!is_symmetric(shape) && !read_size(*texts, 0, &shape->k))
         return false;
     if (square)
         shape->m = shape->n;
@@ -281,13 +327,14 @@ int tool_explain(int argc, char **argv)
             return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
     }
     const char *routine = tb_routine_rows[shape.routine].name;
-    if (argc - optind != (has_triangle(&shape) ? 2 : 3))
-        return tool_usage("explain", "%s of %s are needed: %s",
-                          has_triangle(&shape) ? "two sizes" : "three sizes", routine,
-                          has_triangle(&shape) ? "N K" : "M N K");
+    const char *sizes = is_symmetric(&shape) ? "M N" : has_triangle(&shape) ? "N K" : "M N K";
+    const int wanted = strlen(sizes) == 3 ? 2 : 3;
+    if (argc - optind != wanted)
+        return tool_usage("explain", "%s sizes of %s are needed: %s", wanted == 2 ? "two" : "three", routine,
+                          sizes);
     if (!read_sizes(argv + optind, &shape))
         return tool_usage("explain", "sizes are whole numbers");
-    if (!has_triangle(&shape) && shape.triangle != TB_FULL)
+    if (class_of(&shape) == TB_CLASS_GEMM && shape.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
     if (tb_routine_rows[shape.routine].class == TB_CLASS_RANK_K && (shape.has_transpose_b || shape.ldb))
         return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);

@@ -4,6 +4,7 @@
 #include "lib/reports/json.h"
 #include "lib/machine/machine.h"
 #include "tools/tool.h"
+#include "words/lowered.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@ typedef struct candidate {
 typedef struct answer {
     candidate routes[TB_ROUTE_COUNT];
     tb_plan plan;
-    size_t kernel_count; /* of the product's element */
+    size_t kernel_count; /* of the element of what is multiplied */
 } answer;
 
 static bool has_device(const question *question)
@@ -50,19 +51,27 @@ static tb_plan plan_for(const question *question, tb_route route)
 /* The kernel that would be taken on the route, if nothing were forced. */
 static const tb_kernel *best_kernel(const question *question, tb_route route)
 {
+    const tb_product multiplied = tb_lowered(&question->product);
     tb_plan plan = plan_for(question, route);
-    return has_device(question) && tb_choose_kernel(&question->product, &question->facts, false, &plan)
-               ? plan.kernel
-               : NULL;
+    return has_device(question) && tb_choose_kernel(&multiplied, &question->facts, false, &plan) ? plan.kernel
+                                                                                                 : NULL;
+}
+
+static double resident_seconds(const question *question, const tb_kernel *kernel)
+{
+    const tb_product *product = &question->product, multiplied = tb_lowered(product);
+    return tb_kernel_seconds(kernel, &multiplied, chip_of(question)) +
+           tb_expanding_seconds(product, &multiplied, chip_of(question));
 }
 
 /* The forecast of the streamed route, by as many devices as would share it. */
 static double streamed_seconds(const question *question)
 {
+    const tb_product multiplied = tb_lowered(&question->product);
     tb_plan plan = plan_for(question, TB_ROUTE_STREAMED);
-    if (!has_device(question) || !tb_choose_kernel(&question->product, &question->facts, false, &plan))
+    if (!has_device(question) || !tb_choose_kernel(&multiplied, &question->facts, false, &plan))
         return tb_streamed_seconds_least(&question->product, &question->facts);
-    tb_choose_regions(&question->product, &question->facts, false, &plan);
+    tb_choose_regions(&multiplied, &question->facts, false, &plan);
     return plan.device_seconds;
 }
 
@@ -82,7 +91,7 @@ static answer find_answer(const question *question)
                        : !in_host            ? "the matrices need no streaming"
                                              : NULL;
     const tb_kernel *kernel = best_kernel(question, TB_ROUTE_RESIDENT);
-    resident->seconds = kernel ? tb_kernel_seconds(kernel, product, chip_of(question)) : 0;
+    resident->seconds = kernel ? resident_seconds(question, kernel) : 0;
     resident->remark = !has_device(question) ? "no usable device"
                        : in_host             ? "the matrices lie in host memory"
                        : !kernel             ? "no kernel serves it"
@@ -106,22 +115,23 @@ static int compare_rows(const void *left, const void *right)
     return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-/* All of the catalog for the product's element, the cheapest first; to be freed. */
+/* All of the catalog for the element of what is multiplied, the cheapest first; to be freed. */
 static kernel_row *sort_kernels(const question *question, size_t *count)
 {
+    const tb_product multiplied = tb_lowered(&question->product);
     kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
     bool pitched = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
     *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
-        if (kernel->element != tb_element_of(&question->product))
+        if (kernel->element != tb_element_of(&multiplied) || kernel->structured)
             continue;
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;
-        row->serves = tb_kernel_serves(kernel, &question->product, chip_of(question), pitched);
+        row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
         if (row->serves)
-            row->seconds = (pitched ? tb_kernel_seconds_by_panels
-                                    : tb_kernel_seconds)(kernel, &question->product, chip_of(question));
+            row->seconds = (pitched ? tb_kernel_seconds_by_panels : tb_kernel_seconds)(kernel, &multiplied,
+                                                                                       chip_of(question));
     }
     if (rows)
         qsort(rows, *count, sizeof *rows, compare_rows);
@@ -130,7 +140,8 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
 
 static const char *objection_to(const question *question, const kernel_row *row)
 {
-    return tb_kernel_objection(row->kernel, &question->product, question->facts.accuracy,
+    const tb_product multiplied = tb_lowered(&question->product);
+    return tb_kernel_objection(row->kernel, &multiplied, question->facts.accuracy,
                                chip_of(question)->architecture);
 }
 
