@@ -10,6 +10,7 @@
 #define TB_DEVICE_H
 
 #include "kernels/catalog.h"
+#include "words/lowered.h"
 #include "words/place.h"
 #include "words/product.h"
 #include "words/status.h"
@@ -87,6 +88,9 @@ typedef struct tb_device_operations {
 
     /* Ordered in the stream. Pageable host memory is allowed; the call may then block until it was read. */
     tb_status (*copy)(tb_stream *stream, const tb_copy *copy);
+    /* Writes an operand out: source and target are reachable by the device, and do not overlap, unless they are the same matrix
+     * and nothing moves. */
+    tb_status (*expand)(tb_stream *stream, const tb_expansion *expansion);
     /* How the kernel would compute the product on this stream's device: what launch is then given. */
     tb_schedule (*prepare)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product);
     /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as

@@ -4,6 +4,7 @@
  */
 #include "lib/device/device_cuda.h"
 
+#include "kernels/expand/launch_expand.h"
 #include "kernels/launch.h"
 
 #include <stdlib.h>
@@ -417,6 +418,12 @@ static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
+static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
+{
+    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
+    IN_CONTEXT(stream->context, tb_launch_expand(&launcher.interface, expansion));
+}
+
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace)
 {
@@ -464,6 +471,7 @@ const tb_device_operations tb_device = {
     .event_wait = cuda_event_wait,
     .event_passed = cuda_event_passed,
     .copy = cuda_copy,
+    .expand = cuda_expand,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,
     .prepare = cuda_prepare,

@@ -149,6 +149,28 @@ static void reach_operand(tb_operand *operand, int device, const char *what)
     operand->data = sim_reach(operand->data, (size_t)elements * tb_bytes_of(operand->element), device, what);
 }
 
+static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
+{
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const bool turned = source->transposed, complex = tb_is_complex(source->element);
+    const int64_t rows = (turned ? source->columns : source->rows) * (complex ? 2 : 1),
+                  columns = (turned ? source->rows : source->columns) * (expansion->embedded ? 2 : 1);
+    if (target->rows != rows || target->columns != columns || target->element != tb_real_of(source->element))
+        sim_abort("expanding %lld x %lld into %lld x %lld", (long long)source->rows,
+                  (long long)source->columns, (long long)target->rows, (long long)target->columns);
+    if (rows == 0 || columns == 0)
+        return TB_OK;
+    tb_expansion inside = *expansion;
+    reach_operand(&inside.source, device, "what is expanded");
+    reach_operand(&inside.target, device, "where it is expanded to");
+    sim_post(sim_stream_queue(stream),
+             &(sim_work){.kind = SIM_WORK_EXPAND, .expansion = inside, .fault = fault});
+    return TB_OK;
+}
+
 static bool is_same_a(const sim_launch *last, const sim_launch *now)
 {
     const tb_product *x = &last->product, *y = &now->product;
@@ -233,6 +255,7 @@ const tb_device_operations sim_operations_inside = {
     .event_wait = sim_event_wait,
     .event_passed = sim_event_passed,
     .copy = copy,
+    .expand = expand,
     .launch = launch,
     .launch_again = launch_again,
     .prepare = prepare,

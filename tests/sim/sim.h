@@ -92,6 +92,7 @@ bool sim_marker_is_up(sim_marker *marker);
 typedef enum sim_work_kind {
     SIM_WORK_COPY,
     SIM_WORK_LAUNCH,
+    SIM_WORK_EXPAND,
     SIM_WORK_RAISE,
     SIM_WORK_AWAIT,
     SIM_WORK_STALL
@@ -104,6 +105,7 @@ typedef struct sim_work {
     bool fault;
     tb_copy copy;
     tb_product product;
+    tb_expansion expansion;
     bool again; /* A is that of the launch before */
     sim_marker *marker;
     double seconds;
@@ -148,5 +150,8 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
 
 /* The first columns of the product, summed in double and rounded once. Answers a hash of A. */
 uint64_t sim_multiply(const tb_product *product, int64_t columns);
+
+/* Writes an operand out; the first columns of it. */
+void sim_expand(const tb_expansion *expansion, int64_t columns);
 
 #endif

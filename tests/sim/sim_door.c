@@ -47,6 +47,7 @@ THROUGH_DOOR(record, (tb_event * event, tb_stream *stream), (event, stream))
 THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event))
 THROUGH_DOOR(event_wait, (tb_event * event), (event))
 THROUGH_DOOR(copy, (tb_stream * stream, const tb_copy *copy), (stream, copy))
+THROUGH_DOOR(expand, (tb_stream * stream, const tb_expansion *expansion), (stream, expansion))
 THROUGH_DOOR(launch,
              (tb_stream * stream, const tb_kernel *kernel, const tb_product *product,
               const tb_schedule *schedule, void *workspace),
@@ -129,6 +130,7 @@ const tb_device_operations tb_device = {
     .event_wait = event_wait,
     .event_passed = event_passed,
     .copy = copy,
+    .expand = expand,
     .launch = launch,
     .launch_again = launch_again,
     .prepare = prepare,

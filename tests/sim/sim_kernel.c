@@ -1,5 +1,6 @@
 /* What the simulated device computes, whichever kernel of the catalog it was asked for. */
 #include "tests/sim/sim.h"
+#include "words/lowered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,53 @@ add_multiple(double *restrict sums, const double *restrict column, double factor
         sums[i] += column[i] * factor;
 }
 
-static double number_at(const tb_operand *operand, int64_t row, int64_t column)
+typedef struct number {
+    double re, im;
+} number;
+
+static number number_at(const tb_operand *operand, int64_t row, int64_t column)
 {
     const void *at = tb_at(operand, row, column);
-    return operand->element == TB_FP64 ? *(const double *)at : (double)*(const float *)at;
+    switch (operand->element) {
+    case TB_FP32:
+        return (number){(double)*(const float *)at, 0};
+    case TB_FP64:
+        return (number){*(const double *)at, 0};
+    case TB_COMPLEX_FP32:
+        return (number){(double)((const float *)at)[0], (double)((const float *)at)[1]};
+    case TB_COMPLEX_FP64:
+        return (number){((const double *)at)[0], ((const double *)at)[1]};
+    case TB_ELEMENTS:
+        break;
+    }
+    return (number){0, 0};
+}
+
+/* Of a matrix as it lies; what is not stored of it is not read. */
+static number stored_at(const tb_operand *x, int64_t i, int64_t j)
+{
+    const int64_t below = i + x->diagonal - j; /* of the diagonal, so many rows */
+    const bool mirrored = x->structure != TB_GENERAL && (x->stored == TB_LOWER ? below < 0 : below > 0);
+    if (x->structure == TB_TRIANGULAR && (mirrored || (below == 0 && x->unit_diagonal)))
+        return (number){mirrored ? 0 : 1, 0};
+    number number = mirrored ? number_at(x, j - x->diagonal, i + x->diagonal) : number_at(x, i, j);
+    if (x->structure == TB_HERMITIAN)
+        number.im = below == 0 ? 0 : mirrored ? -number.im : number.im;
+    return number;
 }
 
 /* Element (i, j) of op(X). */
-static double element_of(const tb_operand *x, int64_t i, int64_t j)
+static number element_of(const tb_operand *x, int64_t i, int64_t j)
 {
-    return x->transposed ? number_at(x, j, i) : number_at(x, i, j);
+    number number = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
+    if (x->conjugated)
+        number.im = -number.im;
+    return number;
+}
+
+static number multiply(number x, number y)
+{
+    return (number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
 /* Tells op(A) from what else lay in its place. */
@@ -51,7 +89,7 @@ static double *copy_a(const tb_product *p)
     double *a = sim_make(((size_t)p->m * (size_t)p->k + 1) * sizeof *a);
     for (int64_t l = 0; l < p->k; l++)
         for (int64_t i = 0; i < p->m; i++)
-            a[i + l * p->m] = element_of(&p->a, i, l);
+            a[i + l * p->m] = element_of(&p->a, i, l).re;
     return a;
 }
 
@@ -64,15 +102,73 @@ static double *copy_a(const tb_product *p)
             column[i] = alpha * (real)(sums)[i] + (beta == 0 ? 0 : beta * column[i]);                        \
     } while (0)
 
+static void set_part(const tb_operand *x, int64_t row, int64_t column, int part, double value)
+{
+    void *at = tb_at(x, row, column);
+    if (tb_real_of(x->element) == TB_FP64)
+        ((double *)at)[part] = value;
+    else
+        ((float *)at)[part] = (float)value;
+}
+
+/* A product that is not plain. */
+static void multiply_structured(const tb_product *p, int64_t columns)
+{
+    const number alpha = {p->alpha.re, p->alpha.im}, beta = {p->beta.re, p->beta.im};
+    const bool is_complex = tb_is_complex(tb_element_of(p));
+    for (int64_t j = 0; j < columns; j++) {
+        const tb_range rows = tb_masked_rows(p, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
+            number sum = {0, 0}, old = {0, 0};
+            for (int64_t l = 0; l < p->k; l++) {
+                const number term = multiply(element_of(&p->a, i, l), element_of(&p->b, l, j));
+                sum.re += term.re;
+                sum.im += term.im;
+            }
+            if (!tb_is_zero(p->beta))
+                old = number_at(&p->c, i, j);
+            sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0}
+                           : (number){0, 0};
+            old = tb_is_zero(p->beta) ? old
+                  : is_complex        ? multiply(beta, old)
+                                      : (number){beta.re * old.re, 0};
+            set_part(&p->c, i, j, 0, sum.re + old.re);
+            if (is_complex)
+                set_part(&p->c, i, j, 1,
+                         p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j ? 0 : sum.im + old.im);
+        }
+    }
+}
+
+void sim_expand(const tb_expansion *expansion, int64_t columns)
+{
+    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const bool is_complex = tb_is_complex(source->element);
+    const number factor = {expansion->factor.re, expansion->factor.im};
+    const int64_t parts = is_complex ? 2 : 1, wide = expansion->embedded ? 2 : 1;
+    for (int64_t column = 0; column < columns; column++)
+        for (int64_t row = 0; row < target->rows; row++) {
+            number x = element_of(source, row / parts, column / wide);
+            if (factor.re != 1 || factor.im != 0)
+                x = multiply(x, factor);
+            const bool imaginary = row % parts == 1, second = column % wide == 1;
+            set_part(target, row, column, 0, imaginary != second ? (second ? -x.im : x.im) : x.re);
+        }
+}
+
 uint64_t sim_multiply(const tb_product *product, int64_t columns)
 {
+    if (!tb_is_plain(product)) {
+        multiply_structured(product, columns);
+        return 0;
+    }
     const tb_product *p = product;
     double *a = copy_a(p), *sums = sim_make(((size_t)p->m + 1) * sizeof *sums);
 
     for (int64_t j = 0; j < columns; j++) {
         memset(sums, 0, (size_t)p->m * sizeof *sums);
         for (int64_t l = 0; l < p->k; l++)
-            add_multiple(sums, a + l * p->m, element_of(&p->b, l, j), p->m);
+            add_multiple(sums, a + l * p->m, element_of(&p->b, l, j).re, p->m);
         const tb_range rows = tb_masked_rows(p, j);
         if (tb_element_of(p) == TB_FP64)
             COMBINE(double, tb_at(&p->c, 0, j), p, rows, sums);

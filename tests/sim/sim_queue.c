@@ -206,6 +206,11 @@ static void run_work(sim_queue *queue, const sim_work *work)
         if (!lost)
             run_launch(queue, work);
         break;
+    case SIM_WORK_EXPAND:
+        if (!lost)
+            sim_expand(&work->expansion,
+                       work->fault ? work->expansion.target.columns / 2 : work->expansion.target.columns);
+        break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);
         break;
