@@ -213,12 +213,11 @@ static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, con
     enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128 };
     if (product->m * product->n > CUT_ELEMENTS)
         return 1;
-    /* alpha times a chain's sum may be beyond the largest number where alpha times the whole sum is not, and so may
-     * beta C beside a chain's sum. */
-    if (kernel->chains_in_c && !(tb_is_one(product->alpha) && tb_is_zero(product->beta)))
-        return 1;
     const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
     const double longest = own->whole > 0 ? (double)own->steps : ceil(dealt / (double)own->pieces);
+    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
+    if (kernel->chains_in_c && !tb_is_zero(product->beta) && longest >= (double)own->steps)
+        return 1;
     const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
     return (int32_t)fmax(1, floor(0.25 + sqrt(longest * kernel->tile_k) / roots));
 }
