@@ -178,6 +178,8 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           "%s: 200, 4096, 16384 and 65536 of k are cut into %d, %d, %d and %d", kernel->name,
           chains_of(kernel, 1024, 1152, 200), chains_of(kernel, 1024, 1152, 4096),
           chains_of(kernel, 1024, 1152, 16384), chains_of(kernel, 64, 64, 65536));
+    CHECK(chains_of(kernel, 1024, 1152, 65536) >= 16, "%s: a very long k is cut into %d", kernel->name,
+          chains_of(kernel, 1024, 1152, 65536));
     chains_of(kernel, 4096, 4096, 16384);
     CHECK(launched.chains == 1, "%s: %d chains of a large C", kernel->name, launched.chains);
     CHECK(chains_of_scaled(kernel, 1024, 1152, 16384, 2) == chains_of(kernel, 1024, 1152, 16384),
