@@ -76,6 +76,8 @@ static int64_t word(int64_t value, int bits)
             function.triangle(p->layout, x->triangle, x->transpose_a, x->transpose_b, p->n, p->k, alpha,     \
                               x->a, p->lda, x->b, p->ldb, beta, x->c, p->ldc);                               \
             break;                                                                                           \
+        default:                                                                                             \
+            break;                                                                                           \
         }                                                                                                    \
     }                                                                                                        \
     static void call##_fortran(void *address, tb_routine_class class, const call_arguments *x,               \
@@ -95,6 +97,8 @@ static int64_t word(int64_t value, int bits)
         case TB_CLASS_TRIANGLE:                                                                              \
             function.triangle_(&p->triangle, &p->transpose_a, &p->transpose_b, &p->n, &p->k, &alpha, x->a,   \
                                &p->lda, x->b, &p->ldb, &beta, x->c, &p->ldc);                                \
+            break;                                                                                           \
+        default:                                                                                             \
             break;                                                                                           \
         }                                                                                                    \
     }                                                                                                        \
