@@ -16,9 +16,9 @@ typedef struct numbers {
 } numbers;
 
 static const numbers numbers_of[] = {
-    [TB_CLASS_GEMM] = {3, 4, 5, 8, 10, 13},
-    [TB_CLASS_RANK_K] = {0, 3, 4, 7, 0, 10},
-    [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13},
+    [TB_CLASS_GEMM] = {3, 4, 5, 8, 10, 13},     [TB_CLASS_RANK_K] = {0, 3, 4, 7, 0, 10},
+    [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13}, [TB_CLASS_SYMM] = {3, 4, 0, 7, 9, 12},
+    [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},
 };
 
 static const numbers *find_numbers(const tb_product *product)
@@ -30,15 +30,19 @@ static const numbers *find_numbers(const tb_product *product)
 static int check_sizes(const tb_product *product)
 {
     const numbers *numbers = find_numbers(product);
+    /* A symmetric matrix stands first in the call, on whichever side it is. */
+    const bool b_first = product->b.structure != TB_GENERAL;
+    const tb_operand *first = b_first ? &product->b : &product->a;
+    const tb_operand *second = b_first ? &product->a : &product->b;
     if (numbers->m && product->m < 0)
         return numbers->m;
     if (product->n < 0)
         return numbers->n;
-    if (product->k < 0)
+    if (numbers->k && product->k < 0)
         return numbers->k;
-    if (product->a.ld < at_least_one(product->a.rows))
+    if (first->ld < at_least_one(first->rows))
         return numbers->lda;
-    if (numbers->ldb && product->b.ld < at_least_one(product->b.rows))
+    if (numbers->ldb && second->ld < at_least_one(second->rows))
         return numbers->ldb;
     if (product->c.ld < at_least_one(product->c.rows))
         return numbers->ldc;
@@ -50,6 +54,7 @@ static int check_sizes(const tb_product *product)
 static int check_cblas_sizes(const tb_product *product, bool exchanged)
 {
     const numbers *numbers = find_numbers(product);
+    const bool exchanges_operands = exchanged && numbers->ldb && numbers->k;
     const int number = check_sizes(product);
     if (number == 0)
         return 0;
@@ -57,9 +62,9 @@ static int check_cblas_sizes(const tb_product *product, bool exchanged)
         return numbers->n + 1;
     if (exchanged && numbers->m && number == numbers->n)
         return numbers->m + 1;
-    if (exchanged && numbers->ldb && number == numbers->lda)
+    if (exchanges_operands && number == numbers->lda)
         return numbers->ldb + 1;
-    if (exchanged && number == numbers->ldb)
+    if (exchanges_operands && number == numbers->ldb)
         return numbers->lda + 1;
     return number + 1;
 }
@@ -70,9 +75,20 @@ static bool read_layout(int layout, bool *row_major)
     return layout == TB_ROW_MAJOR || layout == TB_COLUMN_MAJOR;
 }
 
-static bool read_transpose(int value, bool *transpose)
+/* How an operand is read. Of real numbers nothing is conjugated. */
+typedef struct operation {
+    bool transposed, conjugated;
+} operation;
+
+static bool is_complex(const tb_arguments *given)
 {
-    *transpose = value != TB_NO_TRANSPOSE;
+    return tb_is_complex(tb_routine_rows[given->routine].element);
+}
+
+static bool read_operation(int value, const tb_arguments *given, operation *operation)
+{
+    operation->transposed = value != TB_NO_TRANSPOSE;
+    operation->conjugated = value == TB_CONJUGATE_TRANSPOSE && is_complex(given);
     return value >= TB_NO_TRANSPOSE && value <= TB_CONJUGATE_TRANSPOSE;
 }
 
@@ -83,16 +99,29 @@ static bool read_triangle(int value, bool row_major, tb_triangle *triangle)
     return value == TB_CBLAS_UPPER || value == TB_CBLAS_LOWER;
 }
 
-/* (op(A) op(B))^T = op(B)^T op(A)^T. */
-static tb_product gemm_of(const tb_arguments *g, bool row_major, bool a, bool b)
+static bool read_side(int value, bool *left)
 {
-    return row_major ? tb_gemm(g->routine, b, a, g->n, g->m, g->k, g->alpha, g->b, g->ldb, g->a, g->lda,
-                               g->beta, g->c, g->ldc)
-                     : tb_gemm(g->routine, a, b, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb,
-                               g->beta, g->c, g->ldc);
+    *left = value == TB_CBLAS_LEFT;
+    return value == TB_CBLAS_LEFT || value == TB_CBLAS_RIGHT;
 }
 
-static tb_product triangle_of(tb_arguments given, bool row_major, tb_triangle triangle, bool a, bool b)
+/* (op(A) op(B))^T = op(B)^T op(A)^T, and a matrix in memory is its own transpose there: each is read as before. */
+static tb_product gemm_of(const tb_arguments *g, bool row_major, operation a, operation b)
+{
+    const operation left = row_major ? b : a, right = row_major ? a : b;
+    tb_product product = row_major ? tb_gemm(g->routine, b.transposed, a.transposed, g->n, g->m, g->k, 0,
+                                             g->b, g->ldb, g->a, g->lda, 0, g->c, g->ldc)
+                                   : tb_gemm(g->routine, a.transposed, b.transposed, g->m, g->n, g->k, 0,
+                                             g->a, g->lda, g->b, g->ldb, 0, g->c, g->ldc);
+    product.a.conjugated = left.conjugated;
+    product.b.conjugated = right.conjugated;
+    product.alpha = g->alpha;
+    product.beta = g->beta;
+    return product;
+}
+
+static tb_product triangle_of(tb_arguments given, bool row_major, tb_triangle triangle, operation a,
+                              operation b)
 {
     given.m = given.n;
     tb_product product = gemm_of(&given, row_major, a, b);
@@ -102,19 +131,31 @@ static tb_product triangle_of(tb_arguments given, bool row_major, tb_triangle tr
 
 static tb_product rank_k_of(const tb_arguments *g, tb_triangle triangle, bool transpose)
 {
-    return tb_rank_k(g->routine, triangle, transpose, g->n, g->k, g->alpha, g->a, g->lda, g->beta, g->c,
+    return tb_rank_k(g->routine, triangle, transpose, g->n, g->k, g->alpha.re, g->a, g->lda, g->beta.re, g->c,
                      g->ldc);
+}
+
+/* (A B)^T = B^T A^T: the symmetric matrix goes to the other side. Of a Hermitian one the transpose is Hermitian as well, and
+ * what of it is stored is what was. */
+static tb_product symm_of(const tb_arguments *g, bool row_major, bool left, tb_triangle stored)
+{
+    tb_product product = tb_symm(g->routine, left != row_major, stored, row_major ? g->n : g->m,
+                                 row_major ? g->m : g->n, 0, g->a, g->lda, g->b, g->ldb, 0, g->c, g->ldc);
+    product.alpha = g->alpha;
+    product.beta = g->beta;
+    return product;
 }
 
 int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_arguments *given,
                      tb_product *product)
 {
-    bool row_major, a, b;
+    bool row_major;
+    operation a, b;
     if (!read_layout(layout, &row_major))
         return 1;
-    if (!read_transpose(transpose_a, &a))
+    if (!read_operation(transpose_a, given, &a))
         return 2;
-    if (!read_transpose(transpose_b, &b))
+    if (!read_operation(transpose_b, given, &b))
         return 3;
     *product = gemm_of(given, row_major, a, b);
     return check_cblas_sizes(product, row_major);
@@ -123,50 +164,65 @@ int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_argu
 int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
                        tb_product *product)
 {
-    bool row_major, transposed;
+    bool row_major;
+    operation operation;
     tb_triangle mask;
     if (!read_layout(layout, &row_major))
         return 1;
     if (!read_triangle(triangle, row_major, &mask))
         return 2;
-    if (!read_transpose(transpose, &transposed))
+    if (!read_operation(transpose, given, &operation))
         return 3;
-    *product = rank_k_of(given, mask, transposed != row_major);
+    *product = rank_k_of(given, mask, operation.transposed != row_major);
     return check_cblas_sizes(product, row_major);
 }
 
 int tb_triangle_of_cblas(int layout, int triangle, int transpose_a, int transpose_b,
                          const tb_arguments *given, tb_product *product)
 {
-    bool row_major, a, b;
+    bool row_major;
+    operation a, b;
     tb_triangle mask;
     if (!read_layout(layout, &row_major))
         return 1;
     if (!read_triangle(triangle, row_major, &mask))
         return 2;
-    if (!read_transpose(transpose_a, &a))
+    if (!read_operation(transpose_a, given, &a))
         return 3;
-    if (!read_transpose(transpose_b, &b))
+    if (!read_operation(transpose_b, given, &b))
         return 4;
     *product = triangle_of(*given, row_major, mask, a, b);
     return check_cblas_sizes(product, row_major);
 }
 
+int tb_symm_of_cblas(int layout, int side, int triangle, const tb_arguments *given, tb_product *product)
+{
+    bool row_major, left;
+    tb_triangle stored;
+    if (!read_layout(layout, &row_major))
+        return 1;
+    if (!read_side(side, &left))
+        return 2;
+    if (!read_triangle(triangle, row_major, &stored))
+        return 3;
+    *product = symm_of(given, row_major, left, stored);
+    return check_cblas_sizes(product, row_major);
+}
+
 /* ---- Fortran ---------------------------------------------------------------------------------------------- */
 
-static bool read_letter(char letter, bool *transpose)
+static bool read_letter(char letter, const tb_arguments *given, operation *operation)
 {
     switch (letter) {
     case 'N':
     case 'n':
-        *transpose = false;
-        return true;
+        return read_operation(TB_NO_TRANSPOSE, given, operation);
     case 'T':
     case 't':
+        return read_operation(TB_TRANSPOSE, given, operation);
     case 'C':
     case 'c':
-        *transpose = true;
-        return true;
+        return read_operation(TB_CONJUGATE_TRANSPOSE, given, operation);
     default:
         return false;
     }
@@ -180,10 +236,10 @@ static bool read_triangle_letter(char letter, tb_triangle *triangle)
 
 int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product)
 {
-    bool a, b;
-    if (!read_letter(transpose_a, &a))
+    operation a, b;
+    if (!read_letter(transpose_a, given, &a))
         return 1;
-    if (!read_letter(transpose_b, &b))
+    if (!read_letter(transpose_b, given, &b))
         return 2;
     *product = gemm_of(given, false, a, b);
     return check_sizes(product);
@@ -191,27 +247,39 @@ int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *g
 
 int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
 {
-    bool transposed;
+    operation operation;
     tb_triangle mask;
     if (!read_triangle_letter(triangle, &mask))
         return 1;
-    if (!read_letter(transpose, &transposed))
+    if (!read_letter(transpose, given, &operation))
         return 2;
-    *product = rank_k_of(given, mask, transposed);
+    *product = rank_k_of(given, mask, operation.transposed);
     return check_sizes(product);
 }
 
 int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, const tb_arguments *given,
                            tb_product *product)
 {
-    bool a, b;
+    operation a, b;
     tb_triangle mask;
     if (!read_triangle_letter(triangle, &mask))
         return 1;
-    if (!read_letter(transpose_a, &a))
+    if (!read_letter(transpose_a, given, &a))
         return 2;
-    if (!read_letter(transpose_b, &b))
+    if (!read_letter(transpose_b, given, &b))
         return 3;
     *product = triangle_of(*given, false, mask, a, b);
+    return check_sizes(product);
+}
+
+int tb_symm_of_fortran(char side, char triangle, const tb_arguments *given, tb_product *product)
+{
+    const bool left = side == 'L' || side == 'l';
+    tb_triangle stored;
+    if (!left && side != 'R' && side != 'r')
+        return 1;
+    if (!read_triangle_letter(triangle, &stored))
+        return 2;
+    *product = symm_of(given, false, left, stored);
     return check_sizes(product);
 }

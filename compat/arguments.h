@@ -18,18 +18,20 @@ enum {
     TB_CONJUGATE_TRANSPOSE = 113,
     TB_CBLAS_UPPER = 121,
     TB_CBLAS_LOWER = 122,
+    TB_CBLAS_LEFT = 141,
+    TB_CBLAS_RIGHT = 142,
 };
 
 /* The caller's, in the caller's own order. */
 typedef struct tb_arguments {
     tb_routine routine;
-    int64_t m, n, k; /* m of GEMM alone */
-    double alpha;
+    int64_t m, n, k; /* m of GEMM and SYMM alone, k not of SYMM */
+    tb_scalar alpha;
     const void *a;
     int64_t lda;
     const void *b; /* not of SYRK */
     int64_t ldb;
-    double beta;
+    tb_scalar beta;
     void *c;
     int64_t ldc;
 } tb_arguments;
@@ -54,5 +56,10 @@ int tb_triangle_of_cblas(int layout, int triangle, int transpose_a, int transpos
                          const tb_arguments *given, tb_product *product);
 int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, const tb_arguments *given,
                            tb_product *product);
+
+/* SYMM, and HEMM. Layout 1, Side 2, Uplo 3, M 4, N 5, lda 8, ldb 10, ldc 13; SIDE 1, UPLO 2, M 3, N 4, LDA 7, LDB 9,
+ * LDC 12. */
+int tb_symm_of_cblas(int layout, int side, int triangle, const tb_arguments *given, tb_product *product);
+int tb_symm_of_fortran(char side, char triangle, const tb_arguments *given, tb_product *product);
 
 #endif

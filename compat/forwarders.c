@@ -53,8 +53,8 @@ int tb_find_forwarder(const void *call_site, const char *name)
  * of a process knows those of the others: the mark lies in one place for all types. */
 typedef struct probe {
     union {
-        float fp32;
-        double fp64;
+        float fp32[2];
+        double fp64[2];
         unsigned char largest[16];
     } c;
     char mark[sizeof MARK];
@@ -87,15 +87,15 @@ bool tb_is_probing(void)
 
 static void set_to_one(probe *probe, tb_element element)
 {
-    if (element == TB_FP64)
-        probe->c.fp64 = 1;
+    if (tb_real_of(element) == TB_FP64)
+        probe->c.fp64[0] = 1;
     else
-        probe->c.fp32 = 1;
+        probe->c.fp32[0] = 1;
 }
 
 static double value_of(const probe *probe, tb_element element)
 {
-    return element == TB_FP64 ? probe->c.fp64 : (double)probe->c.fp32;
+    return tb_real_of(element) == TB_FP64 ? probe->c.fp64[0] : (double)probe->c.fp32[0];
 }
 
 /* C := 0 A B + beta C, C being 1 and k as given. No argument is irregular, nothing trivial enough for a

@@ -15,6 +15,7 @@
 
 #include "compat/loaded_objects.h"
 #include "compat/spellings.h"
+#include "words/product.h"
 
 #include <stdbool.h>
 
@@ -53,9 +54,9 @@ bool tb_object_computes(const tb_loaded_object *object);
 bool tb_notice_probe(tb_spelling spelling, const void *c);
 
 /* Whether it is worth asking. */
-static inline bool tb_may_be_probe(double alpha, double beta)
+static inline bool tb_may_be_probe(tb_scalar alpha, tb_scalar beta)
 {
-    return alpha == 0 && beta == TB_PROBE_BETA;
+    return tb_is_zero(alpha) && beta.re == TB_PROBE_BETA && beta.im == 0;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* GEMM, as stamp.h wants it. Included once for each routine by a file of its own. */
 #define CBLAS_PARAMETERS                                                                                     \
-    int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, REAL alpha,               \
-        const REAL *a, int64_t lda, const REAL *b, int64_t ldb, REAL beta, REAL *c, int64_t ldc
+    int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \
+        const REAL *a, int64_t lda, const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc
 #define CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
@@ -17,37 +17,47 @@
 
 #include "compat/class.h"
 
+static int cblas_operation(const tb_operand *operand)
+{
+    return TB_NO_TRANSPOSE + operand->transposed + operand->conjugated;
+}
+
+static const char *fortran_operation(const tb_operand *operand)
+{
+    return operand->conjugated ? "C" : operand->transposed ? "T" : "N";
+}
+
 static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
-    host.cblas(TB_COLUMN_MAJOR, TB_NO_TRANSPOSE + p->a.transposed, TB_NO_TRANSPOSE + p->b.transposed, p->m,
-               p->n, p->k, (REAL)p->alpha.re, p->a.data, p->a.ld, p->b.data, p->b.ld, (REAL)p->beta.re,
-               p->c.data, p->c.ld);
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
+    host.cblas(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k,
+               HANDED(alpha), p->a.data, p->a.ld, p->b.data, p->b.ld, HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
-    const REAL alpha = (REAL)p->alpha.re, beta = (REAL)p->beta.re;
-    host.fortran(p->a.transposed ? "T" : "N", p->b.transposed ? "T" : "N", &p->m, &p->n, &p->k, &alpha,
-                 p->a.data, &p->a.ld, p->b.data, &p->b.ld, &beta, p->c.data, &p->c.ld, 1, 1);
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
+    host.fortran(fortran_operation(&p->a), fortran_operation(&p->b), &p->m, &p->n, &p->k, alpha, p->a.data,
+                 &p->a.ld, p->b.data, &p->b.ld, beta, p->c.data, &p->c.ld, 1, 1);
 }
 
-#define GIVEN(read, of)                                                                                      \
+#define GIVEN(read, number)                                                                                  \
     {                                                                                                        \
-        TB_ROUTINE_, read(m), read(n), read(k), (double)of alpha, a, read(lda), b, read(ldb),                \
-            (double)of beta, c, read(ldc)                                                                    \
+        TB_ROUTINE_, read(m), read(n), read(k), number(alpha), a, read(lda), b, read(ldb), number(beta), c,  \
+            read(ldc)                                                                                        \
     }
 
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_CBLAS, );
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_gemm_of_cblas(layout, transpose_a, transpose_b, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_FORTRAN, *);
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
     return tb_gemm_of_fortran(*transpose_a, *transpose_b, &given, product);
 }
 

@@ -28,24 +28,47 @@
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
+/* What GEMM computes: of a matrix that is conjugated and not transposed not every BLAS has it. */
+static bool is_of_gemm(const tb_product *product)
+{
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *operand = &product->operands[role];
+        if (operand->structure != TB_GENERAL || (operand->conjugated && !operand->transposed))
+            return false;
+    }
+    return product->mask == TB_FULL;
+}
+
+/* Of a symmetric operand. */
+static bool is_whole(const tb_operand *operand)
+{
+    return operand->rows == operand->columns && operand->diagonal == 0;
+}
+
 /* Whether the routine that was called is just this product, which may be a part of the one that was asked for. */
 static bool is_of_routine(const tb_product *product)
 {
     const bool square = product->m == product->n && product->diagonal == 0 && product->mask != TB_FULL;
+    const tb_operand *symmetric = tb_is_symmetric_left(product) ? &product->a : &product->b;
     switch (tb_routine_rows[product->routine].class) {
     case TB_CLASS_GEMM:
-        return product->mask == TB_FULL;
+        return is_of_gemm(product);
     case TB_CLASS_RANK_K:
         return square && tb_has_one_operand(product);
     case TB_CLASS_TRIANGLE:
         return square;
+    case TB_CLASS_SYMM:
+    case TB_CLASS_HEMM:
+        return is_whole(symmetric) && symmetric->rows == product->k;
+    case TB_CLASSES:
+        break;
     }
     return false;
 }
 
 static tb_routine gemm_of(tb_routine routine)
 {
-    return tb_routine_rows[routine].element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
+    return tb_gemm_routine(tb_routine_rows[routine].element);
 }
 
 /* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
@@ -56,7 +79,7 @@ static bool call_host(const tb_host *host, const tb_product *product)
     if (!called->address || !is_of_routine(product) || called->prefers_gemm) {
         called = called->gemm;
         routine = gemm_of(routine);
-        if (!called || product->mask != TB_FULL)
+        if (!called || !is_of_gemm(product))
             return false;
     }
     called_host = called;

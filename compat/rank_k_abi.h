@@ -1,7 +1,7 @@
 /* SYRK, as stamp.h wants it. Included once for each routine by a file of its own. */
 #define CBLAS_PARAMETERS                                                                                     \
-    int layout, int triangle, int transpose, int64_t n, int64_t k, REAL alpha, const REAL *a, int64_t lda,   \
-        REAL beta, REAL *c, int64_t ldc
+    int layout, int triangle, int transpose, int64_t n, int64_t k, scalar alpha, const REAL *a, int64_t lda, \
+        scalar beta, REAL *c, int64_t ldc
 #define CBLAS_ARGUMENTS layout, triangle, transpose, n, k, alpha, a, lda, beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
@@ -19,34 +19,35 @@
 static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER,
-               TB_NO_TRANSPOSE + p->a.transposed, p->n, p->k, (REAL)p->alpha.re, p->a.data, p->a.ld,
-               (REAL)p->beta.re, p->c.data, p->c.ld);
+               TB_NO_TRANSPOSE + p->a.transposed, p->n, p->k, HANDED(alpha), p->a.data, p->a.ld, HANDED(beta),
+               p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
-    const REAL alpha = (REAL)p->alpha.re, beta = (REAL)p->beta.re;
-    host.fortran(p->mask == TB_LOWER ? "L" : "U", p->a.transposed ? "T" : "N", &p->n, &p->k, &alpha,
-                 p->a.data, &p->a.ld, &beta, p->c.data, &p->c.ld, 1, 1);
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
+    host.fortran(p->mask == TB_LOWER ? "L" : "U", p->a.transposed ? "T" : "N", &p->n, &p->k, alpha, p->a.data,
+                 &p->a.ld, beta, p->c.data, &p->c.ld, 1, 1);
 }
 
-#define GIVEN(read, of)                                                                                      \
+#define GIVEN(read, number)                                                                                  \
     {                                                                                                        \
-        .routine = TB_ROUTINE_, .n = read(n), .k = read(k), .alpha = (double)of alpha, .a = a,               \
-        .lda = read(lda), .beta = (double)of beta, .c = c, .ldc = read(ldc)                                  \
+        .routine = TB_ROUTINE_, .n = read(n), .k = read(k), .alpha = number(alpha), .a = a,                  \
+        .lda = read(lda), .beta = number(beta), .c = c, .ldc = read(ldc)                                     \
     }
 
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_CBLAS, );
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_rank_k_of_cblas(layout, triangle, transpose, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_FORTRAN, *);
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
     return tb_rank_k_of_fortran(*triangle, *transpose, &given, product);
 }
 

@@ -1,7 +1,8 @@
 /* A routine under every name that programs call it by: a function stamped for each spelling. A class's header (gemm_abi.h,
- * rank_k_abi.h, triangle_abi.h) includes this at its end, when it has said what is particular to the class:
+ * rank_k_abi.h, triangle_abi.h, symm_abi.h) includes this at its end, when it has said what is particular to the class:
  *
- *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element; by the file that includes the header
+ *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element, or that of its parts where IS_COMPLEX is
+ *                         defined too; by the file that includes the header
  *   CBLAS_PARAMETERS, CBLAS_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS
  *   LENGTH_PARAMETERS, LENGTHS     of the strings, hidden behind Fortran's arguments
  *   EXTENTS(read)                  m, n and k of the product, each read from its argument
@@ -17,22 +18,27 @@
  * convention.
  */
 
+/* The k of a real product that has as many multiply-adds. An irregular one may pass what an integer holds. */
+#define WITH_PARTS(k) (int64_t)(MULTIPLY_ADDS * (uint64_t)(k))
+
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
 
 /* ---- Being called ----------------------------------------------------------------------------------------- */
 
 /* Whether the call is known at a glance to be for the caller's own BLAS, before its arguments have been looked at
  * closely. */
-TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, REAL alpha,
-                                    const REAL *a, const REAL *b, const REAL *c)
+TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k,
+                                    tb_scalar alpha, const REAL *a, const REAL *b, const REAL *c)
 {
-    return host->nested || (host->address && tb_is_small(m, n, k, alpha != 0) && tb_are_the_hosts(a, b, c));
+    return host->nested || (host->address && tb_is_small(m, n, WITH_PARTS(k), !tb_is_zero(alpha)) &&
+                            tb_are_the_hosts(a, b, c));
 }
 
-TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, REAL alpha,
+TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, tb_scalar alpha,
                                 const REAL *a, const REAL *b, const REAL *c)
 {
-    return host->nested || (host->address && tb_stays_on_host(m, n, k, alpha != 0, a, b, c));
+    return host->nested ||
+           (host->address && tb_stays_on_host(m, n, WITH_PARTS(k), !tb_is_zero(alpha), a, b, c));
 }
 
 /* number is 0 and the product complete, or it is that of an irregular argument. */
@@ -50,7 +56,7 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, const tb_produc
 TB_INLINED bool settles_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     tb_product product;
-    if (goes_on_at_once(host, EXTENTS(OF_CBLAS), alpha, OPERANDS))
+    if (goes_on_at_once(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS))
         return false;
     const int number = canonicalize_cblas(&product, host, CBLAS_ARGUMENTS);
     return is_settled(host, number, &product);
@@ -59,7 +65,7 @@ TB_INLINED bool settles_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
 TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     tb_product product;
-    if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), *alpha, OPERANDS))
+    if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), NUMBER_OF_FORTRAN(alpha), OPERANDS))
         return false;
     const int number = canonicalize_fortran(&product, host, FORTRAN_ARGUMENTS);
     return is_settled(host, number, &product);
@@ -75,7 +81,7 @@ static _Thread_local struct {
 
 static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 {
-    if (tb_may_be_probe((double)alpha, (double)beta) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta)) && tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_cblas(host, CBLAS_ARGUMENTS))
@@ -85,7 +91,8 @@ static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
-    if (tb_may_be_probe((double)*alpha, (double)*beta) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), NUMBER_OF_FORTRAN(beta)) &&
+        tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_fortran(host, FORTRAN_ARGUMENTS))
@@ -97,7 +104,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     {                                                                                                        \
         const void *call_site = __builtin_return_address(0);                                                 \
         const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), alpha, OPERANDS)) {                         \
+        if (host && goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS)) {        \
             ((function){host->address}).cblas(CBLAS_ARGUMENTS);                                              \
             return;                                                                                          \
         }                                                                                                    \
@@ -111,7 +118,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     {                                                                                                        \
         const void *call_site = __builtin_return_address(0);                                                 \
         const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), *alpha, OPERANDS)) {                      \
+        if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), NUMBER_OF_FORTRAN(alpha), OPERANDS)) {    \
             ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
             return;                                                                                          \
         }                                                                                                    \

@@ -1,7 +1,7 @@
 /* GEMMT, which LAPACK calls GEMMTR, as stamp.h wants it. Included once for each routine by a file of its own. */
 #define CBLAS_PARAMETERS                                                                                     \
-    int layout, int triangle, int transpose_a, int transpose_b, int64_t n, int64_t k, REAL alpha,            \
-        const REAL *a, int64_t lda, const REAL *b, int64_t ldb, REAL beta, REAL *c, int64_t ldc
+    int layout, int triangle, int transpose_a, int transpose_b, int64_t n, int64_t k, scalar alpha,          \
+        const REAL *a, int64_t lda, const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc
 #define CBLAS_ARGUMENTS layout, triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
@@ -20,36 +20,36 @@
 static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER,
                TB_NO_TRANSPOSE + p->a.transposed, TB_NO_TRANSPOSE + p->b.transposed, p->n, p->k,
-               (REAL)p->alpha.re, p->a.data, p->a.ld, p->b.data, p->b.ld, (REAL)p->beta.re, p->c.data,
-               p->c.ld);
+               HANDED(alpha), p->a.data, p->a.ld, p->b.data, p->b.ld, HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
-    const REAL alpha = (REAL)p->alpha.re, beta = (REAL)p->beta.re;
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.fortran(p->mask == TB_LOWER ? "L" : "U", p->a.transposed ? "T" : "N", p->b.transposed ? "T" : "N",
-                 &p->n, &p->k, &alpha, p->a.data, &p->a.ld, p->b.data, &p->b.ld, &beta, p->c.data, &p->c.ld,
-                 1, 1, 1);
+                 &p->n, &p->k, alpha, p->a.data, &p->a.ld, p->b.data, &p->b.ld, beta, p->c.data, &p->c.ld, 1,
+                 1, 1);
 }
 
-#define GIVEN(read, of)                                                                                      \
+#define GIVEN(read, number)                                                                                  \
     {                                                                                                        \
-        .routine = TB_ROUTINE_, .n = read(n), .k = read(k), .alpha = (double)of alpha, .a = a,               \
-        .lda = read(lda), .b = b, .ldb = read(ldb), .beta = (double)of beta, .c = c, .ldc = read(ldc)        \
+        .routine = TB_ROUTINE_, .n = read(n), .k = read(k), .alpha = number(alpha), .a = a,                  \
+        .lda = read(lda), .b = b, .ldb = read(ldb), .beta = number(beta), .c = c, .ldc = read(ldc)           \
     }
 
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_CBLAS, );
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_triangle_of_cblas(layout, triangle, transpose_a, transpose_b, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
-    const tb_arguments given = GIVEN(OF_FORTRAN, *);
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
     return tb_triangle_of_fortran(*triangle, *transpose_a, *transpose_b, &given, product);
 }
 

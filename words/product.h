@@ -121,6 +121,12 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
     return product;
 }
 
+/* Of a product of SYMM or HEMM: whether the matrix of which one triangle is stored is the factor on the left. */
+static inline bool tb_is_symmetric_left(const tb_product *product)
+{
+    return product->a.structure != TB_GENERAL;
+}
+
 /* ---- The mask --------------------------------------------------------------------------------------------- */
 
 /* Rows of C that the mask takes for one: what its edge rises by from column to column. */

@@ -4,7 +4,9 @@
  */
 #include "lib/call/run.h"
 
+#include "lib/call/portable_any.h"
 #include "lib/reports/log.h"
+#include "words/lowered.h"
 
 #define REAL    float
 #define ELEMENT fp32
@@ -17,13 +19,20 @@
 #undef REAL
 #undef ELEMENT
 
-static const struct {
+typedef struct portable {
     void (*scale)(const tb_product *product), (*multiply)(const tb_product *product);
     void (*merge)(const tb_product *product, const tb_operand *computed);
-} portable[TB_ELEMENTS] = {
-    [TB_FP32] = {scale_fp32, multiply_fp32, merge_fp32},
-    [TB_FP64] = {scale_fp64, multiply_fp64, merge_fp64},
-};
+} portable;
+
+static const portable *portable_for(const tb_product *product)
+{
+    static const portable any = {tb_scale_any, tb_multiply_any, tb_merge_any},
+                          plain[TB_REAL_ELEMENTS] = {
+                              [TB_FP32] = {scale_fp32, multiply_fp32, merge_fp32},
+                              [TB_FP64] = {scale_fp64, multiply_fp64, merge_fp64},
+                          };
+    return tb_is_plain(product) ? &plain[tb_element_of(product)] : &any;
+}
 
 /* Of a block through which the mask's edge goes: what lies on a thread's stack. */
 #define EDGE_EXTENT 32
@@ -31,7 +40,7 @@ static const struct {
 /* Computed as a full one beside C, and merged. False where the host has no GEMM. */
 static bool multiply_edge(const tb_product *product, const tb_host *host)
 {
-    double memory[EDGE_EXTENT * EDGE_EXTENT];
+    double memory[2 * EDGE_EXTENT * EDGE_EXTENT]; /* of complex numbers, too */
     tb_product full = *product;
     full.mask = TB_FULL;
     full.beta = (tb_scalar){0, 0};
@@ -39,7 +48,7 @@ static bool multiply_edge(const tb_product *product, const tb_host *host)
     full.c.ld = EDGE_EXTENT;
     if (!host->multiply(host, &full))
         return false;
-    portable[tb_element_of(product)].merge(product, &full.c);
+    portable_for(product)->merge(product, &full.c);
     return true;
 }
 
@@ -69,7 +78,7 @@ void tb_compute_on_host(const tb_product *product, const tb_host *host)
         return;
     if (host->multiply && (host->multiply(host, product) || multiply_by_blocks(product, host)))
         return;
-    portable[tb_element_of(product)].multiply(product);
+    portable_for(product)->multiply(product);
 }
 
 tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)
@@ -82,7 +91,7 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
     }
     /* Some BLAS read A and B all the same when alpha is 0. */
     if (product->k == 0) {
-        portable[tb_element_of(product)].scale(product);
+        portable_for(product)->scale(product);
         return TB_DONE;
     }
     tb_compute_on_host(product, host);

@@ -1,0 +1,102 @@
+#include "lib/call/portable_any.h"
+
+static tb_scalar load(const tb_operand *operand, int64_t row, int64_t column)
+{
+    const void *at = tb_at(operand, row, column);
+    const float *single = at;
+    const double *twice = at;
+    switch (operand->element) {
+    case TB_FP32:
+        return (tb_scalar){(double)*single, 0};
+    case TB_FP64:
+        return (tb_scalar){*twice, 0};
+    case TB_COMPLEX_FP32:
+        return (tb_scalar){(double)single[0], (double)single[1]};
+    default:
+        return (tb_scalar){twice[0], twice[1]};
+    }
+}
+
+static void store(const tb_operand *operand, int64_t row, int64_t column, tb_scalar value)
+{
+    void *at = tb_at(operand, row, column);
+    const int parts = tb_is_complex(operand->element) ? 2 : 1;
+    const double values[] = {value.re, value.im};
+    for (int part = 0; part < parts; part++)
+        if (tb_real_of(operand->element) == TB_FP32)
+            ((float *)at)[part] = (float)values[part];
+        else
+            ((double *)at)[part] = values[part];
+}
+
+/* Of the operand as the product reads it. */
+static tb_scalar element_of(const tb_operand *operand, int64_t row, int64_t column)
+{
+    const int64_t i = operand->transposed ? column : row, j = operand->transposed ? row : column;
+    const int64_t below = i + operand->diagonal - j; /* its diagonal; above where negative */
+    const bool is_mirrored =
+        operand->structure != TB_GENERAL && (operand->stored == TB_LOWER ? below < 0 : below > 0);
+    tb_scalar element =
+        is_mirrored ? load(operand, j - operand->diagonal, i + operand->diagonal) : load(operand, i, j);
+    if (operand->structure == TB_HERMITIAN && below == 0)
+        element.im = 0;
+    if (operand->conjugated != (operand->structure == TB_HERMITIAN && is_mirrored))
+        element.im = -element.im;
+    return element;
+}
+
+static tb_scalar add(tb_scalar x, tb_scalar y)
+{
+    return (tb_scalar){x.re + y.re, x.im + y.im};
+}
+
+/* Numbers that are real stay so, whatever they are: a zero times an infinity would be none. */
+static tb_scalar times(tb_scalar x, tb_scalar y, bool is_complex)
+{
+    return is_complex ? (tb_scalar){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}
+                      : (tb_scalar){x.re * y.re, 0};
+}
+
+/* An element of C := value + beta * C. */
+static void update(const tb_product *product, int64_t row, int64_t column, tb_scalar value)
+{
+    const tb_operand *c = &product->c;
+    if (tb_is_one(product->beta))
+        value = add(value, load(c, row, column));
+    else if (!tb_is_zero(product->beta))
+        value = add(value, times(product->beta, load(c, row, column), tb_is_complex(c->element)));
+    store(c, row, column, value);
+}
+
+void tb_scale_any(const tb_product *product)
+{
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++)
+            update(product, i, j, (tb_scalar){0, 0});
+    }
+}
+
+void tb_multiply_any(const tb_product *product)
+{
+    const bool is_complex = tb_is_complex(tb_element_of(product));
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
+            tb_scalar sum = {0, 0};
+            for (int64_t l = 0; l < product->k; l++)
+                sum =
+                    add(sum, times(element_of(&product->a, i, l), element_of(&product->b, l, j), is_complex));
+            update(product, i, j, times(product->alpha, sum, is_complex));
+        }
+    }
+}
+
+void tb_merge_any(const tb_product *product, const tb_operand *computed)
+{
+    for (int64_t j = 0; j < product->n; j++) {
+        const tb_range rows = tb_masked_rows(product, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++)
+            update(product, i, j, load(computed, i, j));
+    }
+}
