@@ -84,6 +84,20 @@ static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_oute
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_outer_vector", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
 
+/* Writing operands out. */
+extern const unsigned char tb_image_expand_fp32[], tb_image_expand_fp64[];
+static tb_module module_expand_fp32 = {.name = "expand_fp32", .image = TB_IMAGE(expand_fp32)};
+static tb_module module_expand_fp64 = {.name = "expand_fp64", .image = TB_IMAGE(expand_fp64)};
+tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
+    [TB_FP32] = {{&module_expand_fp32, "expand_fp32", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp32, "expand_fp32_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_FP64] = {{&module_expand_fp64, "expand_fp64", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp64, "expand_fp64_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
+};
+
 /* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
  * on. */
 #define TB_SKINNY_ROW(stem, element_, bytes, widest)                                                         \
