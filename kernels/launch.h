@@ -5,6 +5,7 @@
 #include "kernels/dgemm.h"
 #include "kernels/kernel.h"
 #include "kernels/sgemm.h"
+#include "words/lowered.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
@@ -16,6 +17,9 @@ tb_dgemm tb_dgemm_of(const tb_product *product);
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                           const tb_schedule *schedule, void *workspace);
+
+/* Writes an operand out: kernels/expand. */
+tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */

@@ -32,6 +32,12 @@ __device__ inline void barrier_arrive_after_copies(unsigned barrier)
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
+/* Until those are over that the thread has begun. */
+__device__ inline void wait_for_all_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /* Waits until the phase of this parity is over. */
 __device__ inline void barrier_wait(unsigned barrier, unsigned parity)
 {
@@ -43,6 +49,13 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity)
                  "}" ::"r"(barrier),
                  "r"(parity)
                  : "memory");
+}
+
+/* For a warp that multiplies next: its lanes have to be together for that. */
+__device__ inline void barrier_wait_together(unsigned barrier, unsigned parity)
+{
+    barrier_wait(barrier, parity);
+    __syncwarp();
 }
 
 /* A warp's place in the ring: the stage, as its offset in bytes, and the parity of the phases that its barriers are in. */
@@ -77,9 +90,10 @@ template <class shape> __device__ inline void init_ring(int thread)
     __syncthreads();
 }
 
-/* Of the registers with which a block is launched, copying threads keep few, and the others share what they give away. */
+/* Of the registers with which a block is launched, copying threads keep few, and the others share what they give away. Were it
+ * launched with fewer, the others would wait for ever: tests/ptxas sees to that. */
 template <class shape> struct registers {
-    static constexpr int at_launch = 65536 / (shape::threads * shape::blocks) / 8 * 8,
+    static constexpr int at_launch = TB_DGEMM_REGISTERS_AT_LAUNCH(shape::threads, shape::blocks),
                          kept = shape::has_totals ? 40 : 24;
     static constexpr int taken = (at_launch + (at_launch - kept) * shape::copying / shape::warps) / 8 * 8;
 
@@ -224,15 +238,17 @@ __device__ inline void multiply_stage(sums<shape> &sum, fragments<shape, panel_a
     place.advance();
     fragments.stage = place.stage;
     if (!last_of_chain)
-        barrier_wait(place.full(), place.parity);
+        barrier_wait_together(place.full(), place.parity);
     fragments.template multiply_band<!last_of_chain>(sum, last, [](int) {});
 }
 
-/* A multiplying warp's part of a chain. Where C ends inside the tile, warps that lie beyond it multiply nothing. */
+/* A multiplying warp's part of a chain. Where C ends inside the tile, warps that lie beyond it multiply nothing. Lanes
+ * may come apart from writing what the chain before made. */
 template <class shape, class panel_a, class panel_b>
 __device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments &arguments,
                                       const segment &part, ring_place<shape> &place)
 {
+    __syncwarp();
     const tile tile = locate_tile(arguments, part.tile);
     const position<shape> at(again::thread());
     for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
@@ -245,7 +261,7 @@ __device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments
         return;
     }
     fragments<shape, panel_a, panel_b> fragments(at);
-    barrier_wait(place.full(), place.parity);
+    barrier_wait_together(place.full(), place.parity);
     fragments.stage = place.stage;
     fragments.read_first();
 #pragma unroll 1
@@ -261,10 +277,11 @@ __device__ inline void copy(const tb_dgemm_arguments &arguments)
     for (int done = 0;;) {
         const segment part = segment_after(arguments, done);
         if (part.count == 0)
-            return;
+            break;
         copy_chain<shape, panel_a, panel_b, vector>(arguments, part, place);
         done += part.count;
     }
+    wait_for_all_copies(); /* no thread ends with copies on their way */
 }
 
 template <class shape, class panel_a, class panel_b>

@@ -9,8 +9,8 @@
  *         +----+----+----+----+             four more (dgemm_copying.cuh)
  *                                    k      in chains, of which the first has the steps 0, c, 2 c ..., the next
  *                                           one the steps 1, c + 1 ...: each is summed by itself, and then added
- *                                           to a total in registers or, where those are full, in C (alpha 1
- *                                           and beta 0 alone; else k is one chain). A slice has its share of
+ *                                           to a total in registers or, where those are full, in C (unless
+ *                                           beta C is to be added: then k is one chain). A slice has its share of
  *                                           every stage; the slices' sums meet in shared memory
  *
  * A warp's mma.sync of 16 x 8 x 16 keeps its quarter of a multiprocessor's tensor cores busy for 64 clocks; what has to be

@@ -3,12 +3,15 @@
  * Work is dealt to blocks as in the SIMT family (simt.h): a step is tile_k of k for one tile of C. The first `whole` tiles
  * have a block each; the steps of the others lie in one line, tile after tile, and are dealt evenly to `pieces` further
  * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce.
+ *
+ * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself.
  */
 #ifndef TB_DGEMM_MMA_H
 #define TB_DGEMM_MMA_H
 
 #include "kernels/dgemm.h"
 #include "kernels/mask.h"
+#include "kernels/simt/simt.h"
 
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
@@ -17,8 +20,7 @@ typedef struct tb_dgemm_arguments {
     int64_t steps;  /* of a tile, at least 1 */
     int64_t dealt;  /* steps of the tiles that are not whole */
     int64_t pieces; /* blocks to which those are dealt */
-    int32_t
-        chains; /* into which a block's steps of a tile are cut: chain i has the steps i, i + chains, ... */
+    int32_t chains; /* into which a run is cut, unless it has fewer steps */
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
@@ -29,6 +31,51 @@ typedef struct tb_dgemm_arguments {
 
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
     (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
+
+/* What a block does without interruption: chain number `chain` of a run, which has the run's steps chain, chain + chains, .... */
+typedef struct tb_dgemm_segment {
+    int64_t tile;
+    int64_t piece;              /* that the block has; negative where it has a whole tile */
+    int32_t run_first, run_end; /* the run, in steps of the tile */
+    int32_t chain, chains;
+    int32_t count; /* of the chain's steps; 0 where the block has done all that it has to do */
+} tb_dgemm_segment;
+
+/* What a block does after so many of its steps: the chains of a run one after the other, and the runs in the order of their
+ * tiles. The first few chains of a run may be a step longer than the others. */
+TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments *arguments, int64_t block,
+                                                       int32_t done)
+{
+    const int32_t steps = (int32_t)arguments->steps;
+    tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0};
+    if (part.piece >= 0) {
+        const int64_t begin = tb_simt_first(part.piece, arguments->dealt, arguments->pieces);
+        const int64_t end = tb_simt_first(part.piece + 1, arguments->dealt, arguments->pieces);
+        const int64_t tile = (begin + done) / steps, zero = tile * steps;
+        part.tile = arguments->whole + tile;
+        part.run_first = begin > zero ? (int32_t)(begin - zero) : 0;
+        part.run_end = end - zero < steps ? (int32_t)(end - zero) : steps;
+        done = (int32_t)(begin + done - zero) - part.run_first;
+    }
+    const int32_t length = part.run_end - part.run_first;
+    if (done >= length)
+        return part;
+    part.chains = arguments->chains < length ? arguments->chains : length;
+    const int32_t shorter = length / part.chains, longer = length % part.chains,
+                  of_longer = longer * (shorter + 1);
+    part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
+    part.count = shorter + (part.chain < longer);
+    return part;
+}
+
+/* Whether the run is all of its tile: then its sums go to C, else to a slot of the workspace. */
+TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const tb_dgemm_segment *part)
+{
+    return part->run_first == 0 && part->run_end == arguments->steps;
+}
+
+/* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */
+#define TB_DGEMM_REGISTERS_AT_LAUNCH(threads, blocks) (65536 / ((threads) * (blocks)) / 8 * 8)
 
 /* Whether threads have so few sums that there are registers for totals of chains beside them; else totals are kept in C. */
 #define TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n)                                                \

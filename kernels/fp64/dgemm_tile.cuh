@@ -70,12 +70,8 @@ template <class shape, class function_type> __device__ inline void for_each_sum(
         function(i / 4 / shape::pieces_n, i / 4 % shape::pieces_n, i % 4);
 }
 
-/* A chain, which a block does without interruption: of a tile's steps the block has those from run_first on, before run_end;
- * of these it has first(), first() + chains, .... */
-struct segment {
-    int64_t tile, piece; /* piece < 0: the whole tile */
-    int run_first, run_end, chain, chains, count;
-
+/* See dgemm_mma.h. */
+struct segment : tb_dgemm_segment {
     __device__ int first() const
     {
         return run_first + chain;
@@ -90,41 +86,25 @@ struct segment {
     }
 };
 
-/* What this block does after so many of its steps; count is 0 where that is all. It has a whole tile, or one of the pieces
- * into which the steps of the other tiles are dealt. Found anew wherever it is wanted, as the main loop has no register left. */
+/* What this block does after so many of its steps. Found anew wherever it is wanted, as the main loop has no register left. */
 __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int done)
 {
-    const int steps = int(arguments.steps);
-    segment part = {again::block(), again::block() - arguments.whole, 0, steps, 0, 0, 0};
-    if (part.piece >= 0) {
-        const int64_t begin = tb_simt_first(part.piece, arguments.dealt, arguments.pieces);
-        const int64_t end = tb_simt_first(part.piece + 1, arguments.dealt, arguments.pieces);
-        const int64_t tile = (begin + done) / steps, zero = tile * steps;
-        part.tile = arguments.whole + tile;
-        part.run_first = int(max(begin - zero, int64_t(0)));
-        part.run_end = int(min(end - zero, int64_t(steps)));
-        done = int(begin + done - zero) - part.run_first;
-    }
-    const int length = part.run_end - part.run_first;
-    if (done >= length)
-        return part;
-    /* The first of the chains are a step longer. */
-    part.chains = min(arguments.chains, length);
-    const int shorter = length / part.chains, longer = length % part.chains,
-              of_longer = longer * (shorter + 1);
-    part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
-    part.count = shorter + (part.chain < longer);
-    return part;
+    return {tb_dgemm_segment_after(&arguments, again::block(), done)};
 }
 
-/* Where sums of a run's steps go; if its further chains go there too, they are added to what the first one left. */
-__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part, bool adds)
+/* Where a chain's sums go. totals_there: what the run's earlier chains left there is added to them, and alpha comes to the last
+ * sum alone, so that C = alpha * sum whichever way the sum came about. */
+__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part,
+                                   bool totals_there)
 {
-    const bool complete = part.run_first == 0 && part.run_end == arguments.steps;
-    output out = complete ? output_to_c(arguments, locate_tile(arguments, part.tile))
-                          : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
-    if (adds && part.chain > 0)
-        out.beta = 1;
+    output out = tb_dgemm_has_tile(&arguments, &part)
+                     ? output_to_c(arguments, locate_tile(arguments, part.tile))
+                     : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
+    if (totals_there) {
+        out.has_total = part.chain > 0;
+        if (!part.ends_run())
+            out.alpha = 1;
+    }
     return out;
 }
 

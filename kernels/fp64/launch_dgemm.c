@@ -206,20 +206,21 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
 
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
  * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. */
+ * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
+ * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
 static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
-    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128 };
+    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
     if (product->m * product->n > CUT_ELEMENTS)
-        return 1;
-    /* alpha times a chain's sum may be beyond the largest number where alpha times the whole sum is not, and so may
-     * beta C beside a chain's sum. */
-    if (kernel->chains_in_c && !(tb_is_one(product->alpha) && tb_is_zero(product->beta)))
         return 1;
     const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
     const double longest = own->whole > 0 ? (double)own->steps : ceil(dealt / (double)own->pieces);
+    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
+    if (kernel->chains_in_c && !tb_is_zero(product->beta) && longest >= (double)own->steps)
+        return 1;
     const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
-    return (int32_t)fmax(1, floor(0.25 + sqrt(longest * kernel->tile_k) / roots));
+    const double longest_k = longest * kernel->tile_k;
+    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
 }
 
 /* Bytes from the panel of a step to that of the step after so many of k. */

@@ -27,17 +27,24 @@ __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t 
     return {int64_t(within / width) * arguments.tile_m, int64_t(first_n + within % width) * arguments.tile_n};
 }
 
-/* Where sums of products go, as they are or as alpha * sum + beta * c. */
+/* Where sums of products go, as they are or as alpha * sum + beta * c; or, where c is an earlier sum of the same products, as
+ * alpha * (c + sum). */
 struct output {
     double *c;
     int64_t ldc;
     int rows, columns; /* that exist from c on, if few */
     double alpha, beta;
-    tb_tile_mask mask; /* what of these is written, and read */
+    tb_tile_mask mask;      /* what of these is written, and read */
+    bool has_total = false; /* c is such a sum: beta is 0 */
+
+    __device__ bool reads() const
+    {
+        return has_total || beta != 0;
+    }
 
     __device__ double scale(double sum, double old) const
     {
-        const double product = alpha * sum;
+        const double product = alpha * (has_total ? old + sum : sum);
         return beta == 0 ? product : fma(beta, old, product);
     }
 
@@ -97,10 +104,10 @@ __device__ inline span span_of(const output &out, int row, int column)
     return {out.mask.first + further, min(out.mask.end + further, out.rows - row)};
 }
 
-/* Two neighbours of a column. beta = 0 means that they hold nothing worth reading. */
+/* Two neighbours of a column, if they hold something worth reading. */
 __device__ inline double2 read_pair(const output &out, const double *c, const span &rows, bool aligned)
 {
-    if (out.beta == 0)
+    if (!out.reads())
         return make_double2(0, 0);
     if (rows.has_pair(aligned))
         return *reinterpret_cast<const double2 *>(c);

@@ -7,6 +7,7 @@
  * reaches too, the product is done once more: where beta is to be applied to what lay there, the call begins
  * by copying C into host memory.
  */
+#include "lib/call/diagonal.h"
 #include "lib/call/run.h"
 
 #include "lib/device/device.h"
@@ -30,7 +31,7 @@
 typedef struct held {
     tb_stream *stream;           /* while work is enqueued and waited for; NULL: not */
     tb_buffer pitched[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */
-    tb_buffer workspace;
+    tb_buffer workspace, zero;
     int64_t done;  /* steps of k that have been added to C, if what was enqueued succeeds */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
@@ -139,14 +140,19 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
 {
     int64_t chunk;
-    if (!tb_is_plain(&product) && !plan->kernel->structured)
+    const tb_operand c = product.c;
+    const bool lowers = !tb_is_plain(&product) && !plan->kernel->structured;
+    if (lowers)
         TB_TRY(expand_operands(stream, &product, plan, held));
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (plan->pads[role] && product.operands[role].expanded_from == 0)
             TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
                                     &held->pitched[role]));
     TB_TRY(take_workspace(stream, &product, plan, &chunk, &held->workspace));
-    return launch_in_chunks(stream, &product, plan, chunk, held);
+    TB_TRY(launch_in_chunks(stream, &product, plan, chunk, held));
+    return lowers && c.structure == TB_HERMITIAN
+               ? tb_enqueue_real_diagonal(stream, &c, plan->place.device, &held->zero)
+               : TB_OK;
 }
 
 static void destroy_stream(held *held)
@@ -161,6 +167,7 @@ static void give_buffers(held *held)
     for (tb_role role = TB_A; role <= TB_B; role++)
         tb_give_buffer(&held->pitched[role]);
     tb_give_buffer(&held->workspace);
+    tb_give_buffer(&held->zero);
 }
 
 /* The device writes into C no more, and nothing stays taken. */

@@ -4,7 +4,6 @@
  */
 #include "lib/device/device_cuda.h"
 
-#include "kernels/expand/launch_expand.h"
 #include "kernels/launch.h"
 
 #include <stdlib.h>

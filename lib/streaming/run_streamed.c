@@ -2,6 +2,7 @@
  * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
  * host's BLAS computes that.
  */
+#include "lib/call/diagonal.h"
 #include "lib/call/run.h"
 
 #include "dispatch/tiling.h"
@@ -351,6 +352,25 @@ static tb_product left_of(const work *work, tb_progress *done)
     return region->given;
 }
 
+/* C, which is complete, lies in the program's memory. */
+static tb_status make_diagonal_real(const tb_product *product, const tb_plan *plan)
+{
+    tb_stream *stream;
+    tb_buffer zero = {0};
+    if (product->c.structure != TB_HERMITIAN)
+        return TB_OK;
+    if (plan->places[TB_C].memory != TB_MEMORY_DEVICE) {
+        tb_make_diagonal_real(&product->c);
+        return TB_OK;
+    }
+    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
+    const tb_status status = tb_enqueue_real_diagonal(stream, &product->c, plan->place.device, &zero),
+                    finished = tb_device.synchronize(stream);
+    tb_device.destroy_stream(stream);
+    tb_give_buffer(&zero);
+    return status != TB_OK ? status : finished;
+}
+
 /* ---- When the device cannot ------------------------------------------------------------------------------- */
 
 /* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL
@@ -376,6 +396,8 @@ static tb_status compute_fetched(tb_stream *stream, const tb_product *product, c
         TB_TRY(fetch(stream, &plan->places[role], &fetched.operands[role], &copies[role]));
     TB_TRY(tb_device.synchronize(stream));
     finish_on_host(&fetched, done, host);
+    if (product->c.structure == TB_HERMITIAN)
+        tb_make_diagonal_real(&fetched.c);
     if (!copies[TB_C])
         return TB_OK;
     int64_t columns;
@@ -416,6 +438,8 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
             tb_progress done;
             const tb_product left = left_of(&works[i], &done);
             finish_on_host(&left, &done, host);
+            if (left.c.structure == TB_HERMITIAN)
+                tb_make_diagonal_real(&left.c);
         }
     return TB_DONE;
 }
@@ -437,7 +461,9 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
         slowest = works[i].seconds > slowest ? works[i].seconds : slowest;
         tb_add_link_bytes(works[i].link_bytes);
     }
-    if (complete) {
+    if (complete)
+        works[0].status = make_diagonal_real(product, plan);
+    if (complete && works[0].status == TB_OK) {
         *seconds = slowest;
         return TB_DONE;
     }

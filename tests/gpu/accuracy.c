@@ -174,22 +174,27 @@ static void integers_are_exact(sides *s, uint64_t seed)
     }
 }
 
-static void powers_of_two_commute(sides *s, uint64_t seed)
+/* 256 times A, or alpha. Of doubles k is long enough for several chains. */
+static void powers_of_two_commute(sides *s, bool of_alpha, uint64_t seed)
 {
+    enum { K = 4096 };
     const accuracy_family larger = {.name = "256 normal", .fill = fill_normal_times_256};
     const tb_element element = s->kernel->element;
     sampled_operand a, b;
     void *first = malloc(bytes_of_c(s));
     sampled_must(first != NULL, "malloc");
-    multiply_families(s, &accuracy_families[2], &accuracy_families[2], 1000, seed, &a, &b);
+    multiply_families(s, &accuracy_families[2], &accuracy_families[2], K, seed, &a, &b);
     memcpy(first, s->on.host_c, bytes_of_c(s));
     sampled_drop_operand(&a);
     sampled_drop_operand(&b);
-    multiply_families(s, &larger, &accuracy_families[2], 1000, seed, &a, &b);
+    s->on.alpha = of_alpha ? 256 : 1;
+    multiply_families(s, of_alpha ? &accuracy_families[2] : &larger, &accuracy_families[2], K, seed, &a, &b);
+    s->on.alpha = 1;
     size_t different = 0;
     for (int64_t i = 0; i < (int64_t)M * N; i++)
         different += sampled_number(element, s->on.host_c, i) != 256 * sampled_number(element, first, i);
-    CHECK(different == 0, "256 A * B differs from 256 (A * B) in %zu elements", different);
+    CHECK(different == 0, "%s differs from 256 (A * B) in %zu elements",
+          of_alpha ? "C where alpha is 256" : "256 A * B", different);
     sampled_drop_operand(&a);
     sampled_drop_operand(&b);
     free(first);
@@ -304,7 +309,8 @@ int main(int argc, char **argv)
     if (strcmp(s.kernel->name, "sgemm_split_sm90") == 0)
         the_survey_chooses(&s, seed);
     integers_are_exact(&s, seed);
-    powers_of_two_commute(&s, seed);
+    powers_of_two_commute(&s, false, seed);
+    powers_of_two_commute(&s, true, seed);
     infinities_and_nans_are_those_of_a_loop(&s, seed);
     return check_result();
 }

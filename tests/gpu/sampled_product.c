@@ -228,6 +228,7 @@ void sampled_open(sampled_device *d)
     MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * M * N));
     d->host_c = malloc(sizeof(double) * M * N);
     sampled_must(d->host_c != NULL, "malloc");
+    d->alpha = 1;
 }
 
 static void fetch(sampled_device *d, tb_element element, int64_t m, int64_t n)
@@ -244,8 +245,8 @@ static void fetch(sampled_device *d, tb_element element, int64_t m, int64_t n)
 tb_product sampled_product(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
 {
     sampled_must(a->outer * b->outer <= (int64_t)M * N, "finding room for C");
-    return tb_gemm(a->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, true, false, a->outer, b->outer, a->k, 1,
-                   a->device, a->k, b->device, a->k, 0, d->device_c, a->outer);
+    return tb_gemm(a->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, true, false, a->outer, b->outer, a->k,
+                   d->alpha, a->device, a->k, b->device, a->k, 0, d->device_c, a->outer);
 }
 
 void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_operand *a,

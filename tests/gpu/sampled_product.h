@@ -69,6 +69,7 @@ typedef struct sampled_device {
     cudaStream_t native;
     cublasHandle_t cublas; /* pedantic */
     void *device_c, *host_c;
+    double alpha;            /* of kernels' products, 1 unless it is changed */
     sampled_elements sample; /* of host_c */
 } sampled_device;
 

@@ -69,13 +69,14 @@ static matrix draw_matrix(tb_element element, int64_t rows, int64_t columns, boo
     return drawn;
 }
 
-/* A short side and a long one for the skinny row; for the others anything, or a wave of tiles and five or so more. */
+/* A short side and a long one for the skinny row; for the others anything, or a wave of tiles and five or so more, with a k
+ * that is cut into chains of doubles. */
 static void draw_sides(const tb_kernel *row, bool wave, int multiprocessors, check_random *random, product *p)
 {
     if (wave) {
         p->m = row->tile_m * ((multiprocessors * row->blocks + 5) / 4 + 1) - 3;
         p->n = row->tile_n * 4 - 1;
-        p->k = 700;
+        p->k = 900;
         return;
     }
     const bool skinny = row->launch == tb_launch_skinny;
@@ -88,12 +89,17 @@ static void draw_sides(const tb_kernel *row, bool wave, int multiprocessors, che
 
 static product draw_product(const tb_kernel *row, int number, int multiprocessors, check_random *random)
 {
-    static const float scalars[] = {0, 1, -0.75f};
+    enum { SCALARS = 3 };
+    static const float scalars[SCALARS] = {0, 1, -0.75f};
     product p = {.transpose_a = check_between(random, 0, 1),
                  .transpose_b = check_between(random, 0, 1),
-                 .alpha = scalars[check_between(random, 1, 2)],
-                 .beta = scalars[check_between(random, 0, 2)]};
-    const bool wave = number == 0 && row->launch != tb_launch_skinny, aligned = number % 3 != 0;
+                 .alpha = scalars[check_between(random, 1, SCALARS - 1)],
+                 .beta = scalars[check_between(random, 0, SCALARS - 1)]};
+    /* With each of the betas, as chains of doubles depend on whether it is 0. */
+    const int waves = row->launch == tb_launch_skinny ? 0 : row->launch == tb_launch_dgemm_mma ? SCALARS : 1;
+    const bool wave = number < waves, aligned = number % 3 != 0;
+    if (wave)
+        p.beta = scalars[number];
     draw_sides(row, wave, multiprocessors, random, &p);
     p.a = draw_matrix(row->element, p.m, p.k > 0 ? p.k : 1, p.transpose_a, aligned, random);
     p.b = draw_matrix(row->element, p.k > 0 ? p.k : 1, p.n, p.transpose_b, aligned, random);

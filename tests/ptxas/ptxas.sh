@@ -4,7 +4,8 @@
 # where it has wgmma wait for wgmma.
 #
 # ptxas.sh --reports folder rows: the same, of what the build has kept there; and fails where fewer blocks of a kernel fit
-# a multiprocessor of 9.0 by their registers than the catalog says. rows is the program that prints what it says.
+# a multiprocessor of 9.0 by their registers than the catalog says, or where they are launched with other registers than it
+# asks for. rows is the program that prints what it says.
 #
 # ptxas.sh --record nvcc architecture: the same, and notes in judged.txt what has been found without fault. What stands there,
 # the kernel's text with all that it includes, the compiler and what is asked of its reports being the same, is not compiled
@@ -18,7 +19,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# Of the reports that are named. stated: what the catalog says, a kernel, its threads and its blocks a line.
+# Of the reports that are named. stated: what the catalog says, a kernel, its threads, its blocks and its registers a line.
 judge() {
     awk -v stated="$stated" '
     BEGIN {
@@ -26,6 +27,7 @@ judge() {
             split(lines[rows], row, " ")
             threads[row[1]] = row[2]
             blocks[row[1]] = row[3]
+            exactly[row[1]] = row[4]
         }
     }
     /error|warning|nvcc failed/ { print FILENAME ": " $0; failed = 1 }
@@ -49,11 +51,13 @@ judge() {
         # A warp has its registers by the 256.
         fit = threads[entry[1]] ? int(65536 / (int((registers + 7) / 8) * 8 * threads[entry[1]])) : 0
         few = entry[2] ~ /^sm_90/ && fit < blocks[entry[1]]
+        other = entry[2] ~ /^sm_90/ && exactly[entry[1]] > 0 && registers != exactly[entry[1]]
         compared += entry[2] ~ /^sm_90/ && fit > 0
-        printf "%-44s %3d registers %6d bytes shared%s%s\n", name, registers, shared,
+        printf "%-44s %3d registers %6d bytes shared%s%s%s\n", name, registers, shared,
                bad ? sprintf("  FAILED: stack %d, spilled %d out, %d in", stack, stores, loads) : "",
-               few ? sprintf("  FAILED: %d blocks fit, %d are stated", fit, blocks[entry[1]]) : ""
-        failed = failed || bad || few
+               few ? sprintf("  FAILED: %d blocks fit, %d are stated", fit, blocks[entry[1]]) : "",
+               other ? sprintf("  FAILED: %d registers are asked for", exactly[entry[1]]) : ""
+        failed = failed || bad || few || other
         kernels++
     }
     END {

@@ -1,6 +1,6 @@
-/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is computed exactly once, no two
- * pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow it.
- * A long k of a small C is cut, of a large one it is not.
+/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block,
+ * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
+ * it. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
  * Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 2000, SHARED_BYTES_OF_80 = 163 * 1024 };
+enum { SHAPES = 2000, BLOCKS_WALKED = 3, SHARED_BYTES_OF_80 = 163 * 1024 };
 
 static tb_dgemm_arguments launched;
 static const char *symbol;
 static int64_t blocks_launched, reduce_blocks;
 static int launches;
+static int cut_beside_c; /* products in chains, where C is to be added and would hold the totals */
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 {
@@ -73,15 +74,45 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
     free(slots);
 }
 
-static tb_product product_with(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb)
+/* The chains that a block does have each of its steps once, and keep no totals in a C that is to be added. */
+static void every_step_is_in_one_chain(const tb_kernel *kernel, int64_t block)
 {
-    tb_product product = tb_gemm(TB_SGEMM, false, false, m, n, k, 1, NULL, lda, NULL, ldb, 0, NULL, m);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        product.operands[role].element = TB_FP64;
-    return product;
+    const int64_t piece = block - launched.whole;
+    const int64_t first = piece < 0 ? 0 : tb_simt_first(piece, launched.dealt, launched.pieces);
+    const int64_t end =
+        piece < 0 ? launched.steps : tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+    const int64_t first_tile = piece < 0 ? block : launched.whole;
+    unsigned char *done_before = calloc((size_t)(end - first), 1);
+    int32_t done = 0;
+    for (;;) {
+        const tb_dgemm_segment part = tb_dgemm_segment_after(&launched, block, done);
+        if (part.count == 0)
+            break;
+        CHECK(part.chain < part.chains && part.chains <= launched.chains && part.count > 0, "chain %d of %d",
+              part.chain, part.chains);
+        CHECK(part.chains == 1 || !kernel->chains_in_c || launched.problem.beta == 0 ||
+                  !tb_dgemm_has_tile(&launched, &part),
+              "%s: %d chains where beta is %g", kernel->name, part.chains, launched.problem.beta);
+        for (int32_t i = 0; i < part.count; i++) {
+            const int32_t step = part.run_first + part.chain + i * part.chains;
+            const int64_t place = (part.tile - first_tile) * launched.steps + step - first;
+            if (step >= part.run_end || place < 0 || place >= end - first || done_before[place]++ > 0)
+                CHECK(false, "%s: block %lld does step %d of tile %lld, beyond its own or again",
+                      kernel->name, (long long)block, step, (long long)part.tile);
+        }
+        done += part.count;
+    }
+    CHECK(done == end - first, "%s: block %lld does %d steps of %lld", kernel->name, (long long)block, done,
+          (long long)(end - first));
+    free(done_before);
 }
 
-static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product)
+static tb_product product_with(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, double beta)
+{
+    return tb_gemm(TB_DGEMM, false, false, m, n, k, 1, NULL, lda, NULL, ldb, beta, NULL, m);
+}
+
+static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product, check_random *random)
 {
     launches = 0;
     reduce_blocks = 0;
@@ -116,13 +147,14 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
           "%s: %d chains, %lld and %lld bytes from step to step", kernel->name, launched.chains,
           (long long)launched.jump_a, (long long)launched.jump_b);
     every_step_is_dealt_once(kernel, schedule.workspace);
+    for (int i = 0; i < BLOCKS_WALKED; i++)
+        every_step_is_in_one_chain(kernel, check_between(random, 0, blocks_launched - 1));
+    cut_beside_c += kernel->chains_in_c && !tb_is_zero(product->beta) && launched.chains > 1;
 }
 
-static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k, double alpha,
-                            double beta)
+static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k, double alpha)
 {
-    const tb_product product =
-        tb_gemm(TB_DGEMM, false, false, m, n, k, alpha, NULL, m, NULL, k, beta, NULL, m);
+    const tb_product product = tb_gemm(TB_DGEMM, false, false, m, n, k, alpha, NULL, m, NULL, k, 0, NULL, m);
     launches = 0;
     reduce_blocks = 0;
     const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
@@ -135,7 +167,7 @@ static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64
 
 static int chains_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
-    return chains_of_scaled(kernel, m, n, k, 1, 0);
+    return chains_of_scaled(kernel, m, n, k, 1);
 }
 
 /* Into chains and pieces together: a long k where C is small, and no k where it is large. */
@@ -146,13 +178,12 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           "%s: 200, 4096, 16384 and 65536 of k are cut into %d, %d, %d and %d", kernel->name,
           chains_of(kernel, 1024, 1152, 200), chains_of(kernel, 1024, 1152, 4096),
           chains_of(kernel, 1024, 1152, 16384), chains_of(kernel, 64, 64, 65536));
+    CHECK(chains_of(kernel, 1024, 1152, 65536) >= 16, "%s: a very long k is cut into %d", kernel->name,
+          chains_of(kernel, 1024, 1152, 65536));
     chains_of(kernel, 4096, 4096, 16384);
     CHECK(launched.chains == 1, "%s: %d chains of a large C", kernel->name, launched.chains);
-    for (int scaled = 0; scaled < 2; scaled++) {
-        chains_of_scaled(kernel, 1024, 1152, 16384, scaled ? 2 : 1, scaled ? 0 : 1);
-        CHECK((launched.chains == 1) == kernel->chains_in_c, "%s: %d chains with alpha or beta", kernel->name,
-              launched.chains);
-    }
+    CHECK(chains_of_scaled(kernel, 1024, 1152, 16384, 2) == chains_of(kernel, 1024, 1152, 16384),
+          "%s: alpha changes the chains", kernel->name);
 }
 
 int main(void)
@@ -171,12 +202,13 @@ int main(void)
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),
                           k = check_between(&random, 0, i % 5 ? 5000 : 100000);
             const tb_product product =
-                product_masked(product_with(m, n, k, 10000 + i % 2, 100000 + i / 2 % 2), i,
+                product_masked(product_with(m, n, k, 10000 + i % 2, 100000 + i / 2 % 2, i / 4 % 2), i,
                                check_between(&random, 0, m + n));
-            a_product_is_dealt(&tb_catalog[row], &product);
+            a_product_is_dealt(&tb_catalog[row], &product, &random);
             cut += launched.pieces > 0;
         }
     }
-    CHECK(kernels > 0 && cut > 0, "%d kernels, %d products cut", kernels, cut);
+    CHECK(kernels > 0 && cut > 0 && cut_beside_c > 0, "%d kernels, %d products cut, %d beside C", kernels,
+          cut, cut_beside_c);
     return check_result();
 }

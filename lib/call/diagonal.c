@@ -1,0 +1,44 @@
+#include "lib/call/diagonal.h"
+
+#include "lib/device/copies.h"
+
+#include <string.h>
+
+/* Imaginary parts as a row of real numbers. */
+static tb_operand imaginary_parts(const tb_operand *c)
+{
+    const size_t bytes = tb_bytes_of(tb_real_of(c->element));
+    return (tb_operand){.data = (char *)c->data + bytes,
+                        .rows = 1,
+                        .columns = c->columns,
+                        .ld = 2 * (c->ld + 1),
+                        .element = tb_real_of(c->element)};
+}
+
+/* By writing out, over and over again, one zero. */
+tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, int device, tb_buffer *zero)
+{
+    static const double nothing = 0;
+    const tb_operand parts = imaginary_parts(c);
+    tb_operand source = parts;
+    TB_TRY(tb_take_buffer(device, sizeof nothing, zero));
+    const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
+                          .target = zero->memory,
+                          .target_pitch = sizeof nothing,
+                          .source = &nothing,
+                          .source_pitch = sizeof nothing,
+                          .row_bytes = sizeof nothing,
+                          .rows = 1};
+    TB_TRY(tb_issue_copy(stream, &copy));
+    source.data = zero->memory;
+    source.ld = 0;
+    const tb_expansion expansion = {.source = source, .target = parts, .factor = {1, 0}};
+    return tb_device.expand(stream, &expansion);
+}
+
+void tb_make_diagonal_real(const tb_operand *c)
+{
+    const tb_operand parts = imaginary_parts(c);
+    for (int64_t j = 0; j < parts.columns; j++)
+        memset(tb_at(&parts, 0, j), 0, tb_bytes_of(parts.element));
+}

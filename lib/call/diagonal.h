@@ -1,0 +1,14 @@
+/* The diagonal of a Hermitian result, on which rounding errors may have left imaginary parts: they become zero. */
+#ifndef TB_DIAGONAL_H
+#define TB_DIAGONAL_H
+
+#include "lib/device/device.h"
+#include "lib/device/memory.h"
+
+/* In memory that the host reaches. */
+void tb_make_diagonal_real(const tb_operand *c);
+
+/* On the device. The buffer, which is taken, must not be given back before the stream has come there. */
+tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, int device, tb_buffer *zero);
+
+#endif
