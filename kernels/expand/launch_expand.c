@@ -1,5 +1,3 @@
-#include "kernels/expand/launch_expand.h"
-
 #include "kernels/expand/expand.h"
 #include "kernels/launch.h"
 #include "words/integers.h"
