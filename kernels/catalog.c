@@ -6,6 +6,8 @@
 #include "kernels/launch.h"
 #include "kernels/simt/launch_skinny.h"
 #include "kernels/simt/shapes.h"
+#include "kernels/structured/launch_structured.h"
+#include "kernels/structured/structured.h"
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
 
@@ -83,6 +85,39 @@ static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES_OF_FLOATS("_outer"),
 static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_outer", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_outer_vector", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
+
+/* Writing operands out. */
+extern const unsigned char tb_image_expand_fp32[], tb_image_expand_fp64[];
+static tb_module module_expand_fp32 = {.name = "expand_fp32", .image = TB_IMAGE(expand_fp32)};
+static tb_module module_expand_fp64 = {.name = "expand_fp64", .image = TB_IMAGE(expand_fp64)};
+tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
+    [TB_FP32] = {{&module_expand_fp32, "expand_fp32", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp32, "expand_fp32_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_FP64] = {{&module_expand_fp64, "expand_fp64", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp64, "expand_fp64_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
+};
+
+/* For products that are not plain: an entry serves every transposition. Their efficiency is naive's, not measured. */
+extern const unsigned char tb_image_structured[];
+static tb_module module_structured = {.name = "structured", .image = TB_IMAGE(structured)};
+#define TB_STRUCTURED_ENTRY(stem)                                                                            \
+    static tb_entry entries_##stem[] = {{&module_structured, #stem, 0, NULL, 0, false}};
+TB_STRUCTURED_ENTRY(sgemm_structured)
+TB_STRUCTURED_ENTRY(dgemm_structured)
+TB_STRUCTURED_ENTRY(cgemm_structured)
+TB_STRUCTURED_ENTRY(zgemm_structured)
+
+#define TB_STRUCTURED_ROW(stem, element_, words)                                                             \
+    {                                                                                                        \
+        .name = #stem, .summary = words ", operands read as they lie, one thread per element of C",          \
+        .element = element_, .architecture = 75, .tile_m = TB_STRUCTURED_TILE_M,                             \
+        .tile_n = TB_STRUCTURED_TILE_N, .tile_k = 1, .threads = TB_STRUCTURED_THREADS, .efficiency = 0.02,   \
+        .blocks = 4, .alignment = 1, .masks = true, .structured = true, .entries = entries_##stem,           \
+        .launch = tb_launch_structured,                                                                      \
+    }
 
 /* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
  * on. */
@@ -289,7 +324,11 @@ const tb_kernel tb_catalog[] = {
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 2.3, false),
     TB_SPLIT_ROW(split, "FP16 and FP8 tensor cores where the operands' range allows, else sgemm_bf16x6_sm90",
-                 entries_split_sm90, TB_SPLIT_MIXED_ROW_BYTES, TB_ACCURACY_FP32, 2.7, false)};
+                 entries_split_sm90, TB_SPLIT_MIXED_ROW_BYTES, TB_ACCURACY_FP32, 2.7, false),
+    TB_STRUCTURED_ROW(sgemm_structured, TB_FP32, "FP32"),
+    TB_STRUCTURED_ROW(dgemm_structured, TB_FP64, "FP64"),
+    TB_STRUCTURED_ROW(cgemm_structured, TB_COMPLEX_FP32, "complex FP32"),
+    TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64")};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

@@ -149,4 +149,7 @@ int tb_transposition(const tb_product *product);
 /* Small kernels beside rows of the catalog: they add up what the pieces of tiles left in the workspace. */
 extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce[TB_ELEMENTS];
 
+/* Those that write operands out (kernels/expand), by the source's element; the second one of two writes 16 bytes at a time. */
+extern tb_entry tb_entries_expand[TB_ELEMENTS][2];
+
 #endif

@@ -74,7 +74,7 @@ double tb_share_of_lanes(int architecture)
  * 128 on the others. */
 double tb_share_of_element(tb_element element, int architecture)
 {
-    if (element == TB_FP32)
+    if (tb_real_of(element) == TB_FP32)
         return 1;
     switch (architecture) {
     case 80:

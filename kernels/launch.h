@@ -18,7 +18,8 @@ tb_dgemm tb_dgemm_of(const tb_product *product);
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                           const tb_schedule *schedule, void *workspace);
 
-/* Writes an operand out: kernels/expand. */
+/* Writes an operand out: kernels/expand. Source and target do not overlap; or they are the same memory, of a general source that
+ * is neither transposed nor embedded. Both are aligned to reals of their precision. */
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few

@@ -421,6 +421,7 @@ static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     IN_CONTEXT(stream->context, tb_launch_expand(&launcher.interface, expansion));
+    return TB_OK;
 }
 
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,

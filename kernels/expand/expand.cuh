@@ -1,0 +1,266 @@
+/* expand: writes an operand out as a real matrix of general structure (expand.h). It moves memory and does little else.
+ *
+ *         tile columns                 block   256 threads, 32 x 32 numbers of op(source)
+ *        +------------+                straight  numbers whose neighbours in the source are neighbours in a column of the target:
+ *  tile  |            |                          from memory to memory, 16 bytes a thread where both are aligned to that
+ *  rows  |            |                turned    numbers whose neighbours in the source are neighbours in a row of it, of a
+ *        +------------+                          transpose or a mirrored triangle: by way of shared memory
+ *                                      absent    numbers of a triangular matrix that are not stored: zeros and ones
+ *
+ * A tile that has more than one of these is put together in shared memory.
+ */
+#pragma once
+
+#include "kernels/expand/expand.h"
+#include "kernels/turn.cuh"
+
+namespace expand
+{
+
+constexpr int threads = TB_EXPAND_THREADS, extent = TB_EXPAND_TILE;
+
+template <class real_, int parts_> struct alignas(parts_ * sizeof(real_)) number {
+    using real = real_;
+    static constexpr int parts = parts_;
+    real part[parts];
+};
+
+/* Neighbours that are moved together. */
+template <class value, int count> struct alignas(count * sizeof(value)) vector {
+    value of[count];
+};
+
+/* Every bit but the sign stays, a NaN's too. */
+__device__ inline float negative(float x)
+{
+    return __int_as_float(__float_as_int(x) ^ int(0x80000000));
+}
+
+__device__ inline double negative(double x)
+{
+    return __hiloint2double(__double2hiint(x) ^ int(0x80000000), __double2loint(x));
+}
+
+template <class value> __device__ inline void conjugate(value &x)
+{
+    x.part[value::parts - 1] = negative(x.part[value::parts - 1]);
+}
+
+template <class value> __device__ inline void times_i(value &x)
+{
+    const typename value::real re = x.part[0];
+    x.part[0] = negative(x.part[value::parts - 1]);
+    x.part[value::parts - 1] = re;
+}
+
+template <class value> __device__ inline void scale(value &x, const tb_expand &by)
+{
+    using real = typename value::real;
+    const real re = real(by.re), im = real(by.im), first = x.part[0], last = x.part[value::parts - 1];
+    x.part[value::parts - 1] = first * im + last * re;
+    x.part[0] = value::parts == 1 ? first * re : first * re - last * im;
+}
+
+/* Part by part where the number is not aligned to its size. */
+template <class value> __device__ inline value load(const value *at, bool whole)
+{
+    if (whole)
+        return *at;
+    value x;
+#pragma unroll
+    for (int i = 0; i < value::parts; i++)
+        x.part[i] = at->part[i];
+    return x;
+}
+
+enum content { straight, turned, absent, mixed };
+
+/* What a block writes: its first row and column, of op(source), and what is where. */
+template <class value> struct tile {
+    const tb_expand &x;
+    int64_t row, column;
+
+    __device__ bool has(int64_t i, int64_t j) const
+    {
+        return i < x.rows && j < x.columns;
+    }
+
+    /* By how many rows it lies below the source's diagonal. */
+    __device__ int64_t below(int64_t i, int64_t j) const
+    {
+        return (x.transposed ? j - i : i - j) + x.diagonal;
+    }
+
+    __device__ bool is_stored(int64_t below) const
+    {
+        return x.structure == TB_GENERAL || (x.stored == TB_LOWER ? below >= 0 : below <= 0);
+    }
+
+    /* Of a number so far below the diagonal. */
+    __device__ content content_of(int64_t below) const
+    {
+        const bool stored = is_stored(below);
+        if (x.structure == TB_TRIANGULAR && (!stored || (below == 0 && x.unit_diagonal)))
+            return absent;
+        return stored != x.transposed ? straight : turned;
+    }
+
+    /* Tiles that the diagonal runs through are mixed; and, as they are not worth a case, those that hold nothing. */
+    __device__ content content_of_all() const
+    {
+        const int64_t corner = below(row, column), least = corner - (extent - 1),
+                      most = corner + (extent - 1);
+        if (x.structure != TB_GENERAL && least <= 0 && most >= 0)
+            return mixed;
+        const content all = content_of(corner);
+        return all == absent ? mixed : all;
+    }
+
+    /* Whether the number's imaginary part changes its sign on the way: of a straight one where that is a mirrored one. */
+    __device__ bool turns_sign(content content) const
+    {
+        const bool mirrored = (content == turned) != x.transposed;
+        return value::parts == 2 && x.conjugated != (mirrored && x.structure == TB_HERMITIAN);
+    }
+
+    __device__ const value *at(content content, int64_t i, int64_t j) const
+    {
+        const bool mirrored = x.structure != TB_GENERAL && (content == turned) != x.transposed;
+        const int64_t shift = mirrored ? x.diagonal : 0;
+        const int64_t along = content == turned ? j : i, across = content == turned ? i : j;
+        return static_cast<const value *>(x.source) + (along - shift) + (across + shift) * x.source_ld;
+    }
+};
+
+/* Puts into shared memory what of the tile is turned, neighbouring threads along a row; or what is not, along a column. */
+template <content wanted, class value>
+__device__ inline void stage(const tile<value> &tile, content all, value (*staged)[extent + 1])
+{
+    constexpr int each = extent * extent / threads;
+    value values[each];
+    bool wants[each];
+#pragma unroll
+    for (int n = 0; n < each; n++) {
+        const int e = threadIdx.x + n * threads, near = e % extent, far = e / extent;
+        const int64_t i = tile.row + (wanted == turned ? far : near),
+                      j = tile.column + (wanted == turned ? near : far);
+        const int64_t below = tile.below(i, j);
+        const content content = all == mixed ? tile.content_of(below) : all;
+        wants[n] = tile.has(i, j) && (wanted == turned) == (content == turned);
+        if (wants[n] && content == absent)
+            values[n] = {typename value::real(below == 0 ? 1 : 0)};
+        else if (wants[n])
+            values[n] = load(tile.at(content, i, j), tile.x.source_whole);
+        if (tile.turns_sign(wanted) && content != absent)
+            conjugate(values[n]);
+        if (value::parts == 2 && tile.x.structure == TB_HERMITIAN && below == 0)
+            values[n].part[1] = 0;
+    }
+#pragma unroll
+    for (int n = 0; n < each; n++) {
+        const int e = threadIdx.x + n * threads, near = e % extent, far = e / extent;
+        if (wants[n])
+            staged[wanted == turned ? far : near][wanted == turned ? near : far] = values[n];
+    }
+}
+
+/* A few neighbours of a column, of which `count` exist. */
+template <class value, int width>
+__device__ inline vector<value, width> load_straight(const tb_expand &x, const value *at, int64_t count)
+{
+    vector<value, width> values = {};
+    if (width > 1 && count >= width && x.source_vector)
+        return *reinterpret_cast<const vector<value, width> *>(at);
+#pragma unroll
+    for (int i = 0; i < width; i++)
+        if (i < count)
+            values.of[i] = load(at + i, x.source_whole);
+    return values;
+}
+
+template <class value, int width>
+__device__ inline void store(const tb_expand &x, value *at, const vector<value, width> &values, int64_t count)
+{
+    if (width > 1 && count >= width) {
+        *reinterpret_cast<vector<value, width> *>(at) = values;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < width; i++)
+        if (i < count && x.target_whole)
+            at[i] = values.of[i];
+        else if (i < count)
+            for (int part = 0; part < value::parts; part++)
+                at[i].part[part] = values.of[i].part[part];
+}
+
+/* Writes neighbours of a column of op(source). */
+template <class value, int width>
+__device__ inline void write(const tb_expand &x, int64_t i, int64_t j, vector<value, width> values)
+{
+    using real = typename value::real;
+    const int64_t count = x.rows - i;
+    real *column = static_cast<real *>(x.target) + value::parts * i + (x.embedded ? 2 * j : j) * x.target_ld;
+#pragma unroll
+    for (int n = 0; n < width; n++)
+        if (x.scaled)
+            scale(values.of[n], x);
+    store(x, reinterpret_cast<value *>(column), values, count);
+    if (value::parts == 2 && x.embedded) {
+#pragma unroll
+        for (int n = 0; n < width; n++)
+            times_i(values.of[n]);
+        store(x, reinterpret_cast<value *>(column + x.target_ld), values, count);
+    }
+}
+
+/* width: numbers that a thread writes at a time; more than one where the target's columns are aligned to 16 bytes. */
+template <class value, int width> __device__ inline void expand(const tb_expand &x)
+{
+    constexpr int each = extent * extent / width / threads;
+    __shared__ value staged[extent][extent + 1];
+    turn::take();
+    const unsigned tiles_m = unsigned((x.rows + extent - 1) / extent);
+    const tile<value> tile = {x, int64_t(blockIdx.x % tiles_m) * extent,
+                              int64_t(blockIdx.x / tiles_m) * extent};
+    const content content = tile.content_of_all();
+    if (content != straight) {
+        stage<turned>(tile, content, staged);
+        if (content == mixed)
+            stage<straight>(tile, content, staged);
+        __syncthreads();
+    }
+
+    /* All is read before anything is written: the target may be the source. */
+    vector<value, width> values[each];
+#pragma unroll
+    for (int n = 0; n < each; n++) {
+        const int e = threadIdx.x + n * threads, row = e % (extent / width) * width,
+                  column = e / (extent / width);
+        const int64_t i = tile.row + row, j = tile.column + column;
+        if (content != straight)
+            for (int k = 0; k < width; k++)
+                values[n].of[k] = staged[row + k][column];
+        else if (tile.has(i, j))
+            values[n] = load_straight<value, width>(x, tile.at(straight, i, j), x.rows - i);
+        if (content == straight && tile.turns_sign(straight))
+            for (int k = 0; k < width; k++)
+                conjugate(values[n].of[k]);
+    }
+#pragma unroll
+    for (int n = 0; n < each; n++) {
+        const int e = threadIdx.x + n * threads, row = e % (extent / width) * width,
+                  column = e / (extent / width);
+        if (tile.has(tile.row + row, tile.column + column))
+            write(x, tile.row + row, tile.column + column, values[n]);
+    }
+}
+
+} // namespace expand
+
+#define TB_EXPAND_STAMP(symbol, real, parts, width)                                                          \
+    extern "C" __global__ void __launch_bounds__(TB_EXPAND_THREADS)                                          \
+        symbol(const __grid_constant__ tb_expand arguments)                                                  \
+    {                                                                                                        \
+        expand::expand<expand::number<real, parts>, width>(arguments);                                       \
+    }

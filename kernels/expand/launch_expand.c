@@ -1,0 +1,44 @@
+#include "kernels/expand/expand.h"
+#include "kernels/launch.h"
+#include "words/integers.h"
+
+static bool is_aligned(const tb_operand *operand, size_t bytes)
+{
+    return (uintptr_t)operand->data % bytes == 0 && tb_pitch(operand) % bytes == 0;
+}
+
+tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion)
+{
+    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const size_t bytes = tb_bytes_of(source->element);
+    const tb_expand arguments = {
+        .source = source->data,
+        .target = target->data,
+        .rows = source->transposed ? source->columns : source->rows,
+        .columns = source->transposed ? source->rows : source->columns,
+        .source_ld = source->ld,
+        .target_ld = target->ld,
+        .diagonal = source->diagonal,
+        .re = expansion->factor.re,
+        .im = expansion->factor.im,
+        .structure = (int32_t)source->structure,
+        .stored = (int32_t)source->stored,
+        .transposed = source->transposed,
+        .conjugated = source->conjugated && tb_is_complex(source->element),
+        .unit_diagonal = source->unit_diagonal,
+        .embedded = expansion->embedded,
+        .scaled = !tb_is_one(expansion->factor),
+        .source_whole = is_aligned(source, bytes),
+        .source_vector = is_aligned(source, TB_EXPAND_VECTOR_BYTES) && !source->transposed,
+        .target_whole = is_aligned(target, bytes),
+    };
+    const bool vector = is_aligned(target, TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
+    const int64_t tiles_m = tb_pieces(arguments.rows, TB_EXPAND_TILE),
+                  tiles_n = tb_pieces(arguments.columns, TB_EXPAND_TILE);
+    if (tiles_m == 0 || tiles_n == 0)
+        return TB_OK;
+    if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
+        return TB_UNSUPPORTED;
+    return launcher->launch(launcher, &tb_entries_expand[source->element][vector], tiles_m * tiles_n,
+                            TB_EXPAND_THREADS, 0, &arguments);
+}
