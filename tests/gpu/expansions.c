@@ -188,7 +188,7 @@ static void expand_general(setting *setting, tb_element element, int size, int a
 static void expand_structured(setting *setting, tb_element element, tb_structure structure, int size,
                               int alignment)
 {
-    static const int64_t places[][2] = {{0, 0}, {5, 0}, {3, 40}, {70, 2}};
+    static const int64_t places[][2] = {{0, 0}, {5, 0}, {2, 33}, {33, 2}};
     const int ops = structure != TB_TRIANGULAR ? 1 : tb_is_complex(element) ? 4 : 2;
     for (int place = 0; place < 4; place++)
         for (int choice = 0; choice < 2 * ops; choice++) {
@@ -305,8 +305,8 @@ int main(int argc, char **argv)
     const bool benches = argc > 1 && strcmp(argv[1], "--bench") == 0;
     tb_device_description description;
     setting setting = {.stream = open_device(&description)};
-    /* A rectangle begins in row or column 70 at most, and gaps are short. */
-    const size_t side = benches ? BENCHED : LARGEST + 100, room = side * side * tb_bytes_of(TB_COMPLEX_FP64);
+    /* A rectangle begins in row or column 33 at most, and gaps are short. */
+    const size_t side = benches ? BENCHED : LARGEST + 50, room = side * side * tb_bytes_of(TB_COMPLEX_FP64);
     setting.source = arena_allocate(TB_MEMORY_DEVICE, room);
     setting.target = arena_allocate(TB_MEMORY_DEVICE, 2 * room);
     setting.random.state = check_seed();
