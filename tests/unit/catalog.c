@@ -61,6 +61,8 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
         return;
     if (kernel->launch == tb_launch_skinny) /* it chooses otherwise: skinny.c */
         return;
+    if (kernel->structured) /* its only one is told */
+        return;
     for (int i = 0; i < 4; i++) {
         const tb_entry *entry = &kernel->entries[i];
         const char *ending = strrchr(entry->symbol, '_');
