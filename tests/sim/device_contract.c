@@ -150,7 +150,7 @@ static void kernels_multiply_or_refuse(void)
     MUST(tb_device.create_stream(0, &stream));
     for (int i = 0; i < 2 * COUNT; i++)
         memory->doubles[i] = memory->floats[i] = 1;
-    const tb_product products[TB_ELEMENTS] = {
+    const tb_product products[TB_REAL_ELEMENTS] = {
         [TB_FP32] = tb_gemm(TB_SGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->floats, SIZE,
                             memory->floats + COUNT, SIZE, 0, memory->floats + 2 * COUNT, SIZE),
         [TB_FP64] = tb_gemm(TB_DGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->doubles, SIZE,
@@ -158,6 +158,8 @@ static void kernels_multiply_or_refuse(void)
     };
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
+        if (kernel->structured) /* for products that are not plain */
+            continue;
         const tb_product product = products[kernel->element];
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
         const size_t bytes = schedule.workspace;
