@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* 's' for a name of SGEMM, SSYRK, SGEMMT or SGEMMTR, 'd', 'c' or 'z' for the other types', under any spelling of a BLAS or
- * CBLAS; 0 for other names, sgemm_kernel and sgemm_batch among them. */
+/* 's' for a name of SGEMM, SSYRK, SGEMMT, SGEMMTR or SSYMM, 'd', 'c' or 'z' for the other types', HEMM besides, under any
+ * spelling of a BLAS or CBLAS; 0 for other names, sgemm_kernel and sgemm_batch among them. */
 static inline char tb_product_type(const char *name)
 {
     static const char *const stems[] = {"gemm", "gemmt", "gemmtr", "syrk"}, *const suffixes[] = {"", "_",
