@@ -14,7 +14,6 @@
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
 #include "lib/reports/stats.h"
-#include "words/lowered.h"
 
 static tb_runner *const run[TB_ROUTE_COUNT] = {
     [TB_ROUTE_HOST] = tb_run_host,
@@ -74,12 +73,6 @@ static void settle(const tb_product *given, const tb_host *host)
     const int64_t steps = tb_is_complex(tb_element_of(&product)) ? 4 * product.k : product.k;
     if (tb_is_small(product.m, product.n, steps, !tb_is_zero(product.alpha)) &&
         lies_in_host_memory(&facts)) {
-        const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
-        tb_run_host(&product, &at_home, host, NULL);
-        return;
-    }
-    /* Until there are kernels for others. */
-    if (!tb_is_plain(&product)) {
         const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
         tb_run_host(&product, &at_home, host, NULL);
         return;
