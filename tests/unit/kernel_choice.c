@@ -216,16 +216,16 @@ static void short_sides_go_to_skinny_kernels(void)
 {
     static const struct {
         int64_t m, n, k;
-        bool skinny[TB_ELEMENTS];
+        bool skinny[TB_REAL_ELEMENTS];
     } cases[] = {{4096, 1, 4096, {true, true}},     {1, 4096, 4096, {true, true}},
                  {4097, 1, 4097, {true, true}},     {1, 4097, 4097, {true, true}},
                  {100000, 1, 64, {true, true}},     {16384, 4, 4096, {true, true}},
                  {8, 16384, 4096, {true, true}},    {1000, 1, 1000, {false, false}},
                  {16384, 32, 4096, {false, false}}, {4096, 4096, 4096, {false, false}}};
     const tb_chip slower = h100(), *const chips[] = {&h200s[0], &slower};
-    for (size_t i = 0; i < 2 * 4 * TB_ELEMENTS * sizeof cases / sizeof *cases; i++) {
-        const size_t number = i / (2 * 4 * TB_ELEMENTS);
-        const tb_element element = (tb_element)(i / 8 % TB_ELEMENTS);
+    for (size_t i = 0; i < 2 * 4 * TB_REAL_ELEMENTS * sizeof cases / sizeof *cases; i++) {
+        const size_t number = i / (2 * 4 * TB_REAL_ELEMENTS);
+        const tb_element element = (tb_element)(i / 8 % TB_REAL_ELEMENTS);
         const row row = {cases[number].m, cases[number].n, cases[number].k, D, D, D, TB_READY, AUTO, "", "",
                          TB_START_NOT};
         tb_product product = product_of_element(&row, element);
