@@ -170,7 +170,7 @@ static int list_choices(memory memory, const tb_product *p, choice *choices)
         const bool endless = is_naive && tb_volume(p) > 5e9;
         if (tb_kernel_is_free_on(&tb_catalog[row], architecture) &&
             tb_catalog[row].element == routine->element && tb_catalog[row].accuracy <= TB_ACCURACY_FP32 &&
-            !endless)
+            !tb_catalog[row].structured && !endless)
             choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
     }
     return count;

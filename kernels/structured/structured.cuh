@@ -99,11 +99,11 @@ template <class value> struct line {
         }
     }
 
-    /* On the diagonal itself both parts agree, but that only one of them may be read. */
+    /* On the diagonal both parts agree. */
     __device__ value at(int64_t l) const
     {
         constexpr int last = value::parts - 1;
-        const bool is_after = l > diagonal || (l == diagonal && zero_before), is_on = l == diagonal;
+        const bool is_after = l > diagonal, is_on = l == diagonal;
         if (is_on ? unit : is_after ? zero_after : zero_before)
             return {{typename value::real(is_on ? 1 : 0)}};
         const value *at = is_after ? after + l * step_after : before + l * step_before;

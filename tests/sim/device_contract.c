@@ -137,30 +137,42 @@ static void events_order_streams(void)
     tb_device.release_pinned(last);
 }
 
-/* Every kernel in pinned memory, which host and device both reach. */
+enum { SIZE = 12, COUNT = SIZE * SIZE };
+
+static void set_ones(tb_element element, void *memory, int count)
+{
+    const int parts = tb_is_complex(element) ? 2 : 1;
+    for (int i = 0; i < parts * count; i++)
+        if (tb_real_of(element) == TB_FP64)
+            ((double *)memory)[i] = i % parts == 0;
+        else
+            ((float *)memory)[i] = i % parts == 0;
+}
+
+/* Of ones, in memory that host and device both reach; A is symmetric for kernels that read it as it lies. */
+static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
+{
+    const tb_operand ones = {
+        .data = memory, .rows = 3 * COUNT, .columns = 1, .ld = 3 * COUNT, .element = kernel->element};
+    set_ones(kernel->element, memory, 2 * COUNT);
+    tb_product product = tb_gemm(tb_gemm_routine(kernel->element), false, false, SIZE, SIZE, SIZE, 2, memory,
+                                 SIZE, tb_at(&ones, COUNT, 0), SIZE, 0, tb_at(&ones, 2 * COUNT, 0), SIZE);
+    if (kernel->structured) {
+        product.a.structure = TB_SYMMETRIC;
+        product.a.stored = TB_LOWER;
+    }
+    return product;
+}
+
 static void kernels_multiply_or_refuse(void)
 {
-    enum { SIZE = 12, COUNT = SIZE * SIZE };
-    struct numbers {
-        float floats[3 * COUNT];
-        double doubles[3 * COUNT];
-    } * memory;
+    void *memory;
     tb_stream *stream;
-    MUST(tb_device.allocate_pinned(sizeof *memory, (void **)&memory));
+    MUST(tb_device.allocate_pinned(3 * COUNT * tb_bytes_of(TB_COMPLEX_FP64), &memory));
     MUST(tb_device.create_stream(0, &stream));
-    for (int i = 0; i < 2 * COUNT; i++)
-        memory->doubles[i] = memory->floats[i] = 1;
-    const tb_product products[TB_REAL_ELEMENTS] = {
-        [TB_FP32] = tb_gemm(TB_SGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->floats, SIZE,
-                            memory->floats + COUNT, SIZE, 0, memory->floats + 2 * COUNT, SIZE),
-        [TB_FP64] = tb_gemm(TB_DGEMM, false, false, SIZE, SIZE, SIZE, 2, memory->doubles, SIZE,
-                            memory->doubles + COUNT, SIZE, 0, memory->doubles + 2 * COUNT, SIZE),
-    };
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        if (kernel->structured) /* for products that are not plain */
-            continue;
-        const tb_product product = products[kernel->element];
+        const tb_product product = product_of_ones(kernel, memory);
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
         const size_t bytes = schedule.workspace;
         void *workspace = NULL;
@@ -171,7 +183,8 @@ static void kernels_multiply_or_refuse(void)
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
         const void *last = tb_at(&product.c, SIZE - 1, SIZE - 1);
-        const double got = kernel->element == TB_FP64 ? *(const double *)last : (double)*(const float *)last;
+        const double got =
+            tb_real_of(kernel->element) == TB_FP64 ? *(const double *)last : (double)*(const float *)last;
         CHECK(status != TB_OK || got == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE, got);
         if (workspace != NULL)
             tb_device.release(0, workspace);

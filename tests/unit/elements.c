@@ -66,8 +66,8 @@ static void kernels_serve_their_own_element(void)
             facts.kernel_forced = forced;
             facts.forced_kernel = tb_find_kernel(real == TB_FP64 ? "tiled" : "dgemm_naive");
             const tb_plan plan = tb_decide(&product, &facts);
-            CHECK(plan.route == TB_ROUTE_RESIDENT && plan.kernel->element == real, "%s by %s",
-                  tb_routine_rows[routine].name, plan.kernel ? plan.kernel->name : "none");
+            CHECK(plan.route == TB_ROUTE_RESIDENT && tb_real_of(plan.kernel->element) == tb_real_of(element),
+                  "%s by %s", tb_routine_rows[routine].name, plan.kernel ? plan.kernel->name : "none");
         }
     }
 }
