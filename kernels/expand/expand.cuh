@@ -30,6 +30,33 @@ template <class value, int count> struct alignas(count * sizeof(value)) vector {
     value of[count];
 };
 
+/* What one instruction moves. Assignments of structures are not sure to be one: the compiler takes them apart. */
+template <int bytes> struct word;
+template <> struct word<4> {
+    using type = unsigned;
+};
+template <> struct word<8> {
+    using type = uint2;
+};
+template <> struct word<16> {
+    using type = uint4;
+};
+
+template <class type> __device__ inline type load_whole(const type *at)
+{
+    const auto bits = *reinterpret_cast<const typename word<sizeof(type)>::type *>(at);
+    type x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+template <class type> __device__ inline void store_whole(type *at, const type &x)
+{
+    typename word<sizeof(type)>::type bits;
+    memcpy(&bits, &x, sizeof x);
+    __stwb(reinterpret_cast<typename word<sizeof(type)>::type *>(at), bits);
+}
+
 /* Every bit but the sign stays, a NaN's too. */
 __device__ inline float negative(float x)
 {
@@ -65,7 +92,7 @@ template <class value> __device__ inline void scale(value &x, const tb_expand &b
 template <class value> __device__ inline value load(const value *at, bool whole)
 {
     if (whole)
-        return *at;
+        return load_whole(at);
     value x;
 #pragma unroll
     for (int i = 0; i < value::parts; i++)
@@ -132,35 +159,49 @@ template <class value> struct tile {
     }
 };
 
-/* Puts into shared memory what of the tile is turned, neighbouring threads along a row; or what is not, along a column. */
-template <content wanted, class value>
-__device__ inline void stage(const tile<value> &tile, content all, value (*staged)[extent + 1])
+/* Puts a tile that is turned into shared memory, neighbouring threads along a row; all is on its way before any of it is used. */
+template <class value>
+__device__ inline void stage_turned(const tile<value> &tile, value (*staged)[extent + 1])
 {
     constexpr int each = extent * extent / threads;
+    const int column = threadIdx.x % extent, row = threadIdx.x / extent, rows = threads / extent;
     value values[each];
-    bool wants[each];
 #pragma unroll
     for (int n = 0; n < each; n++) {
-        const int e = threadIdx.x + n * threads, near = e % extent, far = e / extent;
-        const int64_t i = tile.row + (wanted == turned ? far : near),
-                      j = tile.column + (wanted == turned ? near : far);
-        const int64_t below = tile.below(i, j);
-        const content content = all == mixed ? tile.content_of(below) : all;
-        wants[n] = tile.has(i, j) && (wanted == turned) == (content == turned);
-        if (wants[n] && content == absent)
-            values[n] = {typename value::real(below == 0 ? 1 : 0)};
-        else if (wants[n])
-            values[n] = load(tile.at(content, i, j), tile.x.source_whole);
-        if (tile.turns_sign(wanted) && content != absent)
-            conjugate(values[n]);
-        if (value::parts == 2 && tile.x.structure == TB_HERMITIAN && below == 0)
-            values[n].part[1] = 0;
+        const int64_t i = tile.row + row + n * rows, j = tile.column + column;
+        values[n] = {};
+        if (tile.has(i, j))
+            values[n] = load(tile.at(turned, i, j), tile.x.source_whole);
     }
 #pragma unroll
     for (int n = 0; n < each; n++) {
-        const int e = threadIdx.x + n * threads, near = e % extent, far = e / extent;
-        if (wants[n])
-            staged[wanted == turned ? far : near][wanted == turned ? near : far] = values[n];
+        if (tile.turns_sign(turned))
+            conjugate(values[n]);
+        staged[row + n * rows][column] = values[n];
+    }
+}
+
+/* Of a tile that is mixed, what is turned, neighbouring threads along a row; or what is not, along a column. Such tiles are few,
+ * so that little code is worth more than speed. */
+template <class value>
+__device__ inline void stage_mixed(const tile<value> &tile, bool turns, value (*staged)[extent + 1])
+{
+#pragma unroll 1
+    for (int e = threadIdx.x; e < extent * extent; e += threads) {
+        const int row = turns ? e / extent : e % extent, column = turns ? e % extent : e / extent;
+        const int64_t i = tile.row + row, j = tile.column + column, below = tile.below(i, j);
+        const content content = tile.content_of(below);
+        if (!tile.has(i, j) || turns != (content == turned))
+            continue;
+        value x = {typename value::real(below == 0 ? 1 : 0)};
+        if (content != absent) {
+            x = load(tile.at(content, i, j), tile.x.source_whole);
+            if (tile.turns_sign(content))
+                conjugate(x);
+            if (value::parts == 2 && tile.x.structure == TB_HERMITIAN && below == 0)
+                x.part[value::parts - 1] = 0;
+        }
+        staged[row][column] = x;
     }
 }
 
@@ -170,7 +211,7 @@ __device__ inline vector<value, width> load_straight(const tb_expand &x, const v
 {
     vector<value, width> values = {};
     if (width > 1 && count >= width && x.source_vector)
-        return *reinterpret_cast<const vector<value, width> *>(at);
+        return load_whole(reinterpret_cast<const vector<value, width> *>(at));
 #pragma unroll
     for (int i = 0; i < width; i++)
         if (i < count)
@@ -182,13 +223,13 @@ template <class value, int width>
 __device__ inline void store(const tb_expand &x, value *at, const vector<value, width> &values, int64_t count)
 {
     if (width > 1 && count >= width) {
-        *reinterpret_cast<vector<value, width> *>(at) = values;
+        store_whole(reinterpret_cast<vector<value, width> *>(at), values);
         return;
     }
 #pragma unroll
     for (int i = 0; i < width; i++)
         if (i < count && x.target_whole)
-            at[i] = values.of[i];
+            store_whole(at + i, values.of[i]);
         else if (i < count)
             for (int part = 0; part < value::parts; part++)
                 at[i].part[part] = values.of[i].part[part];
@@ -224,12 +265,13 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
     const tile<value> tile = {x, int64_t(blockIdx.x % tiles_m) * extent,
                               int64_t(blockIdx.x / tiles_m) * extent};
     const content content = tile.content_of_all();
-    if (content != straight) {
-        stage<turned>(tile, content, staged);
-        if (content == mixed)
-            stage<straight>(tile, content, staged);
+    if (content == turned)
+        stage_turned(tile, staged);
+    if (content == mixed)
+        for (int turns = 0; turns < 2; turns++)
+            stage_mixed(tile, turns, staged);
+    if (content != straight)
         __syncthreads();
-    }
 
     /* All is read before anything is written: the target may be the source. */
     vector<value, width> values[each];
@@ -243,14 +285,14 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
                 values[n].of[k] = staged[row + k][column];
         else if (tile.has(i, j))
             values[n] = load_straight<value, width>(x, tile.at(straight, i, j), x.rows - i);
-        if (content == straight && tile.turns_sign(straight))
-            for (int k = 0; k < width; k++)
-                conjugate(values[n].of[k]);
     }
 #pragma unroll
     for (int n = 0; n < each; n++) {
         const int e = threadIdx.x + n * threads, row = e % (extent / width) * width,
                   column = e / (extent / width);
+        if (content == straight && tile.turns_sign(straight))
+            for (int k = 0; k < width; k++)
+                conjugate(values[n].of[k]);
         if (tile.has(tile.row + row, tile.column + column))
             write(x, tile.row + row, tile.column + column, values[n]);
     }
