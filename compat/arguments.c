@@ -18,7 +18,8 @@ typedef struct numbers {
 static const numbers numbers_of[] = {
     [TB_CLASS_GEMM] = {3, 4, 5, 8, 10, 13},     [TB_CLASS_RANK_K] = {0, 3, 4, 7, 0, 10},
     [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13}, [TB_CLASS_SYMM] = {3, 4, 0, 7, 9, 12},
-    [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},
+    [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},      [TB_CLASS_HERK] = {0, 3, 4, 7, 0, 10},
+    [TB_CLASS_RANK_2K] = {0, 3, 4, 7, 9, 12},   [TB_CLASS_HER2K] = {0, 3, 4, 7, 9, 12},
 };
 
 static const numbers *find_numbers(const tb_product *product)
@@ -54,7 +55,7 @@ static int check_sizes(const tb_product *product)
 static int check_cblas_sizes(const tb_product *product, bool exchanged)
 {
     const numbers *numbers = find_numbers(product);
-    const bool exchanges_operands = exchanged && numbers->ldb && numbers->k;
+    const bool exchanges_operands = exchanged && numbers->ldb && numbers->k && product->terms < 2;
     const int number = check_sizes(product);
     if (number == 0)
         return 0;
@@ -129,10 +130,32 @@ static tb_product triangle_of(tb_arguments given, bool row_major, tb_triangle tr
     return product;
 }
 
+/* Of updates: complex ones of symmetric matrices are not conjugated, those of Hermitian ones not merely transposed. */
+static bool is_of_update(const tb_arguments *given, operation operation)
+{
+    return !is_complex(given) || !operation.transposed ||
+           operation.conjugated == tb_is_hermitian_routine(given->routine);
+}
+
 static tb_product rank_k_of(const tb_arguments *g, tb_triangle triangle, bool transpose)
 {
-    return tb_rank_k(g->routine, triangle, transpose, g->n, g->k, g->alpha.re, g->a, g->lda, g->beta.re, g->c,
-                     g->ldc);
+    tb_product product =
+        tb_rank_k(g->routine, triangle, transpose, g->n, g->k, 0, g->a, g->lda, 0, g->c, g->ldc);
+    product.alpha = g->alpha;
+    product.beta = g->beta;
+    return product;
+}
+
+/* What lies in memory by rows is, by columns, the conjugate of a Hermitian matrix, and so is its update. */
+static tb_product rank_2k_of(const tb_arguments *g, bool row_major, tb_triangle triangle, bool transpose)
+{
+    tb_product product = tb_rank_2k(g->routine, triangle, transpose != row_major, g->n, g->k, 0, g->a, g->lda,
+                                    g->b, g->ldb, 0, g->c, g->ldc);
+    product.alpha = g->alpha;
+    product.beta = g->beta;
+    if (row_major && tb_is_hermitian_routine(g->routine))
+        product.alpha.im = -product.alpha.im;
+    return product;
 }
 
 /* (A B)^T = B^T A^T: the symmetric matrix goes to the other side. Of a Hermitian one the transpose is Hermitian as well, and
@@ -171,9 +194,25 @@ int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_argumen
         return 1;
     if (!read_triangle(triangle, row_major, &mask))
         return 2;
-    if (!read_operation(transpose, given, &operation))
+    if (!read_operation(transpose, given, &operation) || !is_of_update(given, operation))
         return 3;
     *product = rank_k_of(given, mask, operation.transposed != row_major);
+    return check_cblas_sizes(product, row_major);
+}
+
+int tb_rank_2k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
+                        tb_product *product)
+{
+    bool row_major;
+    operation operation;
+    tb_triangle mask;
+    if (!read_layout(layout, &row_major))
+        return 1;
+    if (!read_triangle(triangle, row_major, &mask))
+        return 2;
+    if (!read_operation(transpose, given, &operation) || !is_of_update(given, operation))
+        return 3;
+    *product = rank_2k_of(given, row_major, mask, operation.transposed);
     return check_cblas_sizes(product, row_major);
 }
 
@@ -251,9 +290,21 @@ int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *give
     tb_triangle mask;
     if (!read_triangle_letter(triangle, &mask))
         return 1;
-    if (!read_letter(transpose, given, &operation))
+    if (!read_letter(transpose, given, &operation) || !is_of_update(given, operation))
         return 2;
     *product = rank_k_of(given, mask, operation.transposed);
+    return check_sizes(product);
+}
+
+int tb_rank_2k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
+{
+    operation operation;
+    tb_triangle mask;
+    if (!read_triangle_letter(triangle, &mask))
+        return 1;
+    if (!read_letter(transpose, given, &operation) || !is_of_update(given, operation))
+        return 2;
+    *product = rank_2k_of(given, false, mask, operation.transposed);
     return check_sizes(product);
 }
 

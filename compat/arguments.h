@@ -43,11 +43,17 @@ int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_argu
                      tb_product *product);
 int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product);
 
-/* SYRK of real matrices. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10.
+/* SYRK and HERK. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10.
  * (The reference calls Uplo the third argument where the layout is row-major. Here it is the second.) */
 int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
                        tb_product *product);
 int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product);
+
+/* SYR2K and HER2K. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldb 10, ldc 13; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDB 9,
+ * LDC 12. */
+int tb_rank_2k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
+                        tb_product *product);
+int tb_rank_2k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product);
 
 /* GEMMT. Layout 1, Uplo 2, TransA 3, TransB 4, N 5, K 6, lda 9, ldb 11, ldc 14; UPLO 1, TRANSA 2, TRANSB 3, N 4, K 5,
  * LDA 8, LDB 10, LDC 13. (The reference's handler of errors takes row-major GEMMTR for GEMM, and calls N the fourth

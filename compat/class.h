@@ -13,7 +13,7 @@
 #define TB_ROUTINE_ JOIN(TB_, ROUTINE)
 
 /* A scalar as CBLAS passes it, and what both conventions make of it; REALs are real and imaginary part by turns. */
-#ifdef IS_COMPLEX
+#if defined IS_COMPLEX && !defined REAL_SCALARS
 typedef const REAL *scalar;
 #define NUMBER_OF_CBLAS NUMBER_OF_FORTRAN
 #define NUMBER_OF_FORTRAN(x)                                                                                 \
@@ -32,12 +32,43 @@ typedef REAL scalar;
     }
 #define NUMBER_OF_FORTRAN(x) NUMBER_OF_CBLAS(*(x))
 #define HANDED(parts)        (*(parts))
-#define MULTIPLY_ADDS        1
+#endif
+#ifdef IS_COMPLEX
+#define MULTIPLY_ADDS 4 /* of real numbers, for each of elements */
+#else
+#define MULTIPLY_ADDS 1
+#endif
+/* beta, which is real where that of HER2K is. */
+#ifndef REAL_BETA
+#define BETA_OF_CBLAS   NUMBER_OF_CBLAS
+#define BETA_OF_FORTRAN NUMBER_OF_FORTRAN
+typedef scalar beta_scalar;
+#define HANDED_BETA HANDED
+#else
+typedef REAL beta_scalar;
+#define BETA_OF_CBLAS(x)                                                                                     \
+    (tb_scalar)                                                                                              \
+    {                                                                                                        \
+        (double)(x), 0                                                                                       \
+    }
+#define BETA_OF_FORTRAN(x) BETA_OF_CBLAS(*(x))
+#define HANDED_BETA(parts) (*(parts))
 #endif
 #define PARTS(number)                                                                                        \
     {                                                                                                        \
         (REAL)(number).re, (REAL)(number).im                                                                 \
     }
+
+/* How an operand is read, as either convention says it. */
+static inline int cblas_operation(const tb_operand *operand)
+{
+    return TB_NO_TRANSPOSE + operand->transposed + operand->conjugated;
+}
+
+static inline const char *fortran_operation(const tb_operand *operand)
+{
+    return operand->conjugated ? "C" : operand->transposed ? "T" : "N";
+}
 
 typedef void cblas_function(CBLAS_PARAMETERS);
 /* A Fortran routine may expect the lengths of its strings behind its arguments. */

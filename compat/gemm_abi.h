@@ -17,16 +17,6 @@
 
 #include "compat/class.h"
 
-static int cblas_operation(const tb_operand *operand)
-{
-    return TB_NO_TRANSPOSE + operand->transposed + operand->conjugated;
-}
-
-static const char *fortran_operation(const tb_operand *operand)
-{
-    return operand->conjugated ? "C" : operand->transposed ? "T" : "N";
-}
-
 static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};

@@ -36,7 +36,7 @@ static bool is_of_gemm(const tb_product *product)
         if (operand->structure != TB_GENERAL || (operand->conjugated && !operand->transposed))
             return false;
     }
-    return product->mask == TB_FULL;
+    return product->mask == TB_FULL && product->terms < 2;
 }
 
 /* Of a symmetric operand. */
@@ -54,7 +54,11 @@ static bool is_of_routine(const tb_product *product)
     case TB_CLASS_GEMM:
         return is_of_gemm(product);
     case TB_CLASS_RANK_K:
+    case TB_CLASS_HERK:
         return square && tb_has_one_operand(product);
+    case TB_CLASS_RANK_2K:
+    case TB_CLASS_HER2K:
+        return square && product->terms == 2;
     case TB_CLASS_TRIANGLE:
         return square;
     case TB_CLASS_SYMM:

@@ -1,4 +1,5 @@
-/* SYRK, as stamp.h wants it. Included once for each routine by a file of its own. */
+/* SYRK and HERK, as stamp.h wants them. Included once for each routine by a file of its own. Scalars of HERK are real:
+ * REAL_SCALARS. */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int triangle, int transpose, int64_t n, int64_t k, scalar alpha, const REAL *a, int64_t lda, \
         scalar beta, REAL *c, int64_t ldc
@@ -20,16 +21,15 @@ static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER,
-               TB_NO_TRANSPOSE + p->a.transposed, p->n, p->k, HANDED(alpha), p->a.data, p->a.ld, HANDED(beta),
-               p->c.data, p->c.ld);
+    host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER, cblas_operation(&p->a),
+               p->n, p->k, HANDED(alpha), p->a.data, p->a.ld, HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.fortran(p->mask == TB_LOWER ? "L" : "U", p->a.transposed ? "T" : "N", &p->n, &p->k, alpha, p->a.data,
+    host.fortran(p->mask == TB_LOWER ? "L" : "U", fortran_operation(&p->a), &p->n, &p->k, alpha, p->a.data,
                  &p->a.ld, beta, p->c.data, &p->c.ld, 1, 1);
 }
 

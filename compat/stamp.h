@@ -81,7 +81,7 @@ static _Thread_local struct {
 
 static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 {
-    if (tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta)) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(NUMBER_OF_CBLAS(alpha), BETA_OF_CBLAS(beta)) && tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_cblas(host, CBLAS_ARGUMENTS))
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
-    if (tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), NUMBER_OF_FORTRAN(beta)) &&
+    if (tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), BETA_OF_FORTRAN(beta)) &&
         tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);

@@ -160,6 +160,8 @@ void product_hide_the_rest(const product *product)
             if (!belongs_to_c(product, line, i))
                 set_canary(c->element,
                            (char *)matrix_start_in(c, c->block) + (size_t)(line * c->ld + i) * size);
+    for (int64_t i = 0; i < c->lines && product->hermitian; i++)
+        matrix_set_imaginary(c, i, i, 1000);
     hide_unread(product, &product->a, product->structure_a, product->stored_a);
     hide_unread(product, &product->b, product->structure_b, product->stored_b);
 }
@@ -198,43 +200,85 @@ static double number_at(const view *view, int64_t i, int64_t j)
                                     : (double)((const float *)view->elements)[index];
 }
 
-/* op(X) of complex numbers, or of what is not all stored, as a real matrix that kernels would multiply: X of the left factor
- * has a block of four for each complex number, that of the right one two in a column. NULL where X is as it is. */
+/* One factor of a term: a stored matrix, and how it is read. */
+typedef struct factor {
+    const matrix *x;
+    bool transposed, conjugated;
+    tb_structure structure;
+    tb_triangle stored;
+    double re, im; /* by which it is multiplied */
+} factor;
+
+static factor factor_of(const product *p, bool left, int term)
+{
+    const bool is_a = left == (term == 0);
+    factor factor = {.x = is_a ? &p->a : &p->b,
+                     .transposed = is_a ? p->transpose_a : p->transpose_b,
+                     .conjugated = is_a ? p->conjugate_a : p->conjugate_b,
+                     .structure = is_a ? p->structure_a : p->structure_b,
+                     .stored = is_a ? p->stored_a : p->stored_b,
+                     .re = 1};
+    if (term > 0) {
+        factor.transposed = !factor.transposed;
+        factor.conjugated ^= p->hermitian;
+    }
+    if (left && p->terms == 2) {
+        factor.re = p->alpha;
+        factor.im = term > 0 && p->hermitian ? -p->alpha_im : p->alpha_im;
+    }
+    return factor;
+}
+
+/* Element (i, j) of a factor. */
+static void read_number(const product *product, const factor *f, int64_t i, int64_t j, double number[2])
+{
+    const bool single = tb_real_of(f->x->element) == TB_FP32, is_complex = tb_is_complex(f->x->element);
+    const bool mirrored = f->structure != TB_GENERAL && !is_stored(f->stored, i, j);
+    const bool turned = mirrored || f->transposed;
+    const int64_t row = turned ? j : i, column = turned ? i : j;
+    const int64_t at =
+        (is_complex ? 2 : 1) * (product->row_major ? row * f->x->ld + column : column * f->x->ld + row);
+    const void *start = matrix_start_in(f->x, f->x->block);
+    const double re = single ? (double)((const float *)start)[at] : ((const double *)start)[at];
+    double im = 0;
+    if (is_complex && !(f->structure == TB_HERMITIAN && i == j))
+        im = single ? (double)((const float *)start)[at + 1] : ((const double *)start)[at + 1];
+    if (f->conjugated || (mirrored && f->structure == TB_HERMITIAN))
+        im = -im;
+    const bool scales = f->re != 1 || f->im != 0;
+    number[0] = scales ? f->re * re - (is_complex ? f->im * im : 0) : re;
+    number[1] = scales && is_complex ? f->re * im + f->im * re : im;
+}
+
+/* The factors on one side, of complex numbers, or of what is not all stored, or of two terms, as a real matrix that kernels
+ * would multiply: that on the left has a block of four for each complex number, that on the right two in a column. NULL where
+ * the matrix is as it is. */
 static double *write_out(const product *product, bool left)
 {
-    const matrix *x = left ? &product->a : &product->b;
-    const tb_structure structure = left ? product->structure_a : product->structure_b;
-    const tb_triangle stored = left ? product->stored_a : product->stored_b;
-    const bool transposed = left ? product->transpose_a : product->transpose_b,
-               conjugated = left ? product->conjugate_a : product->conjugate_b,
-               is_complex = tb_is_complex(x->element), single = tb_real_of(x->element) == TB_FP32;
+    const factor first = factor_of(product, left, 0);
+    const bool is_complex = tb_is_complex(first.x->element);
+    const int terms = product->terms == 2 ? 2 : 1;
     const int64_t rows = left ? product->m : product->k, columns = left ? product->k : product->n;
-    const int64_t parts = is_complex ? 2 : 1, wide = left ? parts : 1, ld = parts * rows;
-    if (!is_complex && structure == TB_GENERAL)
+    const int64_t parts = is_complex ? 2 : 1, wide = left ? parts : 1, ld = parts * rows * (left ? 1 : terms);
+    if (!is_complex && first.structure == TB_GENERAL && terms == 1)
         return NULL;
-    double *out = must(malloc((size_t)(rows * columns * parts * wide + 1) * sizeof *out));
-    const void *start = matrix_start_in(x, x->block);
-    for (int64_t j = 0; j < columns; j++)
-        for (int64_t i = 0; i < rows; i++) {
-            const bool mirrored = structure != TB_GENERAL && !is_stored(stored, i, j);
-            const bool turned = mirrored || transposed;
-            const int64_t row = turned ? j : i, column = turned ? i : j;
-            const int64_t at = parts * (product->row_major ? row * x->ld + column : column * x->ld + row);
-            const double re = single ? (double)((const float *)start)[at] : ((const double *)start)[at];
-            double im = 0;
-            if (is_complex && !(structure == TB_HERMITIAN && i == j))
-                im = single ? (double)((const float *)start)[at + 1] : ((const double *)start)[at + 1];
-            if (conjugated || (mirrored && structure == TB_HERMITIAN))
-                im = -im;
-            double *to = out + parts * i + wide * j * ld;
-            to[0] = re;
-            if (is_complex)
-                to[1] = im;
-            if (wide == 2) {
-                to[ld] = -im;
-                to[ld + 1] = re;
+    double *out = must(malloc((size_t)(rows * columns * parts * wide * terms + 1) * sizeof *out));
+    for (int term = 0; term < terms; term++) {
+        const factor factor = factor_of(product, left, term);
+        double *of_term = out + term * (left ? wide * columns * ld : parts * rows);
+        for (int64_t j = 0; j < columns; j++)
+            for (int64_t i = 0; i < rows; i++) {
+                double number[2], *to = of_term + parts * i + wide * j * ld;
+                read_number(product, &factor, i, j, number);
+                to[0] = number[0];
+                if (is_complex)
+                    to[1] = number[1];
+                if (wide == 2) {
+                    to[ld] = -number[1];
+                    to[ld + 1] = number[0];
+                }
             }
-        }
+    }
     return out;
 }
 
@@ -321,7 +365,8 @@ static bool close_enough(const product *product, double got, long double expecte
         return isnan(expected) ? isnan(got) : (long double)got == expected;
     const tb_element element = product->c.element;
     const int64_t parts = tb_is_complex(element) ? 2 : 1;
-    const double roundings = (double)(parts * (product->k + 3) + product->more_roundings);
+    const double roundings =
+        (double)(parts * ((product->terms == 2 ? 2 : 1) * product->k + 3) + product->more_roundings);
     const long double bound =
         product->exact ? 0 : roundings * (formats[element].roundoff * magnitude + formats[element].smallest);
     return fabsl((long double)got - expected) <= bound;
@@ -366,14 +411,21 @@ static bool number_holds(const check *check, const sums *sums, int64_t at, int64
         old[part] = (long double)number_at(&check->before, i + part, j);
         size[part] = fabsl(old[part]);
     }
+    const bool is_real = p->hermitian && i / check->parts == j;
+    const bool is_left_alone = check->k == 0 && p->beta == 1 && p->beta_im == 0;
+    if (is_real && !is_left_alone)
+        old[1] = size[1] = 0;
     scaled expected = reads_c ? scale(p->beta, p->beta_im, old, size, check->parts) : (scaled){{0, 0}, 0};
     if (check->k > 0) {
-        const scaled sum =
-            scale(p->alpha, p->alpha_im, sums->terms + at, sums->magnitudes + at, check->parts);
+        const scaled sum = p->terms == 2 ? scale(1, 0, sums->terms + at, sums->magnitudes + at, check->parts)
+                                         : scale(p->alpha, p->alpha_im, sums->terms + at,
+                                                 sums->magnitudes + at, check->parts);
         for (int64_t part = 0; part < check->parts; part++)
             expected.part[part] += sum.part[part];
         expected.magnitude += sum.magnitude;
     }
+    if (is_real && !is_left_alone && isfinite(expected.part[1]))
+        expected.part[1] = 0;
     double got[2] = {0, 0};
     for (int64_t part = 0; part < check->parts; part++)
         got[part] = number_at(&check->after, i + part, j);
@@ -382,7 +434,8 @@ static bool number_holds(const check *check, const sums *sums, int64_t at, int64
         !(isfinite(got[0]) && isfinite(got[1])))
         return true;
     for (int64_t part = 0; part < check->parts; part++) {
-        if (close_enough(p, got[part], expected.part[part], expected.magnitude))
+        const bool is_zero = part == 1 && is_real && !is_left_alone;
+        if (is_zero ? got[part] == 0 : close_enough(p, got[part], expected.part[part], expected.magnitude))
             continue;
         snprintf(check->message, check->size,
                  "C(%" PRId64 ", %" PRId64 ")%s is %.17g, not %.17Lg (off by %.3Lg u d)", i / check->parts, j,
@@ -437,19 +490,19 @@ static view view_of_written(const double *written, int64_t rows)
 bool product_holds(const product *product, const matrix *c, char *message, size_t size)
 {
     const bool multiplies = (product->alpha != 0 || product->alpha_im != 0) && product->k > 0;
-    const int64_t parts = tb_is_complex(product->c.element) ? 2 : 1;
+    const int64_t parts = tb_is_complex(product->c.element) ? 2 : 1, terms = product->terms == 2 ? 2 : 1;
     double *a = multiplies ? write_out(product, true) : NULL,
            *b = multiplies ? write_out(product, false) : NULL;
     const check check = {.product = product,
                          .a = a ? view_of_written(a, parts * product->m)
                                 : view_of(&product->a, product->row_major, product->transpose_a),
-                         .b = b ? view_of_written(b, parts * product->k)
+                         .b = b ? view_of_written(b, parts * terms * product->k)
                                 : view_of(&product->b, product->row_major, product->transpose_b),
                          .before = view_of(&product->c, product->row_major, false),
                          .after = view_of(c, product->row_major, false),
                          .parts = parts,
                          .m = parts * product->m,
-                         .k = multiplies ? parts * product->k : 0,
+                         .k = multiplies ? parts * terms * product->k : 0,
                          .message = message,
                          .size = size};
     const double volume =

@@ -61,13 +61,16 @@ typedef struct product {
     int64_t m, n, k;
     double alpha, beta;
     double alpha_im, beta_im; /* their imaginary parts, of complex numbers */
+    int terms;                /* 2: another product is added, with A and B in each other's place */
+    bool hermitian;     /* C is: on its diagonal imaginary parts count for nothing, and come back as zero */
     bool exact;         /* every rounding error is to be zero */
     int more_roundings; /* that a kernel of less than FP32's accuracy is allowed */
     tb_triangle mask;   /* of C: all else of it is canaries */
     matrix a, b, c;     /* B may be A */
 } product;
 
-/* Makes canaries of what the mask leaves out of C, and of what is not read of a structured A or B. */
+/* Makes canaries of what the mask leaves out of C, and of what is not read of a structured A or B; and numbers of imaginary
+ * parts on the diagonal of a Hermitian C. */
 void product_hide_the_rest(const product *product);
 
 /* Whether c holds the product: elements within (k + 3 + more_roundings) u d of the product in double, or for doubles in

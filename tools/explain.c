@@ -272,6 +272,16 @@ static bool is_symmetric(const shape *shape)
     return class_of(shape) == TB_CLASS_SYMM || class_of(shape) == TB_CLASS_HEMM;
 }
 
+static bool has_one_operand(const shape *shape)
+{
+    return class_of(shape) == TB_CLASS_RANK_K || class_of(shape) == TB_CLASS_HERK;
+}
+
+static bool is_two_term(const shape *shape)
+{
+    return class_of(shape) == TB_CLASS_RANK_2K || class_of(shape) == TB_CLASS_HER2K;
+}
+
 /* Of C, all of which is of n rows and columns. */
 static bool has_triangle(const shape *shape)
 {
@@ -281,7 +291,10 @@ static bool has_triangle(const shape *shape)
 static tb_product make_product(const shape *s)
 {
     const tb_triangle triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle;
-    if (tb_routine_rows[s->routine].class == TB_CLASS_RANK_K)
+    if (is_two_term(s))
+        return tb_rank_2k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
+                          s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
+    if (has_one_operand(s))
         return tb_rank_k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
                          s->lda, s->beta, SOME_ADDRESS(TB_C), s->ldc);
     if (is_symmetric(s))
@@ -336,7 +349,7 @@ int tool_explain(int argc, char **argv)
         return tool_usage("explain", "sizes are whole numbers");
     if (class_of(&shape) == TB_CLASS_GEMM && shape.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
-    if (tb_routine_rows[shape.routine].class == TB_CLASS_RANK_K && (shape.has_transpose_b || shape.ldb))
+    if (has_one_operand(&shape) && (shape.has_transpose_b || shape.ldb))
         return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);
     question.product = make_product(&shape);
     for (tb_role role = TB_A; role < TB_ROLES; role++)

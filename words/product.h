@@ -94,15 +94,40 @@ static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_
     *stored_columns = inner_first ? outer : inner;
 }
 
+/* Whether C is Hermitian: its triangle's diagonal comes back real. */
+static inline bool tb_is_hermitian_routine(tb_routine routine)
+{
+    const tb_routine_class class = tb_routine_rows[routine].class;
+    return class == TB_CLASS_HERK || class == TB_CLASS_HER2K;
+}
+
+/* C = alpha * op(A) * op(B)' + alpha * op(B) * op(A)' + beta * C in a triangle, the arguments in the order of SYR2K,
+ * column-major; of HER2K what is transposed is conjugated too, and so is the second alpha. */
+static inline tb_product tb_rank_2k(tb_routine routine, tb_triangle triangle, bool transpose, int64_t n,
+                                    int64_t k, double alpha, const void *a, int64_t lda, const void *b,
+                                    int64_t ldb, double beta, void *c, int64_t ldc)
+{
+    tb_product product =
+        tb_gemm(routine, transpose, !transpose, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    product.mask = triangle;
+    product.terms = 2;
+    if (tb_is_hermitian_routine(routine)) {
+        product.a.conjugated = transpose;
+        product.b.conjugated = !transpose;
+        product.c.structure = TB_HERMITIAN;
+        product.c.stored = triangle;
+    }
+    return product;
+}
+
 /* C = alpha * op(A) * op(A)' + beta * C in a triangle, the arguments in the order of SYRK, column-major: B is A, read the
  * other way. */
 static inline tb_product tb_rank_k(tb_routine routine, tb_triangle triangle, bool transpose, int64_t n,
                                    int64_t k, double alpha, const void *a, int64_t lda, double beta, void *c,
                                    int64_t ldc)
 {
-    tb_product product =
-        tb_gemm(routine, transpose, !transpose, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
-    product.mask = triangle;
+    tb_product product = tb_rank_2k(routine, triangle, transpose, n, k, alpha, a, lda, a, lda, beta, c, ldc);
+    product.terms = 1;
     return product;
 }
 
@@ -268,7 +293,7 @@ static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int
 static inline double tb_volume(const tb_product *product)
 {
     const double of_elements = tb_masked_elements(product) * (double)product->k;
-    return tb_is_complex(tb_element_of(product)) ? 4 * of_elements : of_elements;
+    return of_elements * (tb_is_complex(tb_element_of(product)) ? 4 : 1) * (product->terms == 2 ? 2 : 1);
 }
 
 /* Whether A and B are one matrix, read both ways. */

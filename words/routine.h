@@ -14,6 +14,9 @@ typedef enum tb_routine_class {
     TB_CLASS_TRIANGLE, /* of the result of GEMM: GEMMT, by LAPACK's name GEMMTR */
     TB_CLASS_SYMM,
     TB_CLASS_HEMM,
+    TB_CLASS_HERK,
+    TB_CLASS_RANK_2K, /* SYR2K */
+    TB_CLASS_HER2K,
     TB_CLASSES,
 } tb_routine_class;
 

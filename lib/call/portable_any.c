@@ -61,10 +61,13 @@ static tb_scalar times(tb_scalar x, tb_scalar y, bool is_complex)
 static void update(const tb_product *product, int64_t row, int64_t column, tb_scalar value)
 {
     const tb_operand *c = &product->c;
-    if (tb_is_one(product->beta))
-        value = add(value, load(c, row, column));
-    else if (!tb_is_zero(product->beta))
-        value = add(value, times(product->beta, load(c, row, column), tb_is_complex(c->element)));
+    const bool is_real = c->structure == TB_HERMITIAN && row + c->diagonal == column;
+    tb_scalar old = tb_is_zero(product->beta) ? (tb_scalar){0, 0} : load(c, row, column);
+    old.im = is_real ? 0 : old.im;
+    if (!tb_is_one(product->beta) && !tb_is_zero(product->beta))
+        old = times(product->beta, old, tb_is_complex(c->element));
+    value = tb_is_zero(product->beta) ? value : add(value, old);
+    value.im = is_real ? 0 : value.im;
     store(c, row, column, value);
 }
 

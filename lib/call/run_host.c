@@ -72,13 +72,24 @@ static bool multiply_by_blocks(const tb_product *product, const tb_host *host)
     return multiply_half(product, host, false) && multiply_half(product, host, true);
 }
 
-void tb_compute_on_host(const tb_product *product, const tb_host *host)
+static void compute_term(const tb_product *product, const tb_host *host)
 {
     if (product->m == 0 || product->n == 0 || tb_is_masked_out(product))
         return;
     if (host->multiply && (host->multiply(host, product) || multiply_by_blocks(product, host)))
         return;
     portable_for(product)->multiply(product);
+}
+
+/* Only the host's own routine computes two terms at a time, and only of the whole product. */
+void tb_compute_on_host(const tb_product *product, const tb_host *host)
+{
+    if (product->terms == 2 && host->multiply && host->multiply(host, product))
+        return;
+    for (int term = 0; term < tb_terms_of(product); term++) {
+        const tb_product one = tb_term_of(product, term);
+        compute_term(&one, host);
+    }
 }
 
 tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)

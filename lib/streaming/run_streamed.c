@@ -53,7 +53,7 @@ static tb_status find_budget(int device, double *bytes)
     return TB_OK;
 }
 
-static void finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
+static void finish_term(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
     const int64_t next_row = done->rows + done->next_rows;
     const tb_product block = tb_rows_of(product, (tb_range){done->rows, done->next_rows});
@@ -61,6 +61,14 @@ static void finish_on_host(const tb_product *product, const tb_progress *done, c
     const tb_product below = tb_rows_of(product, (tb_range){next_row, product->m - next_row});
     tb_compute_on_host(&right, host);
     tb_compute_on_host(&below, host);
+}
+
+static void finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
+{
+    for (int term = 0; term < tb_terms_of(product); term++) {
+        const tb_product one = tb_term_of(product, term);
+        finish_term(&one, done, host);
+    }
 }
 
 /* One device's region of a call. */

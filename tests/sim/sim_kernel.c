@@ -150,6 +150,8 @@ static void multiply_structured(const tb_product *p, int64_t columns)
             }
             if (!tb_is_zero(p->beta))
                 old = number_at(&p->c, i, j);
+            if (p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j)
+                old.im = 0;
             sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0}
                            : (number){0, 0};
             old = tb_is_zero(p->beta) ? old

@@ -1,0 +1,5 @@
+#define ROUTINE ZGEMMT
+#define NAME    zgemmt
+#define REAL    double
+#define IS_COMPLEX
+#include "compat/triangle_abi.h"
