@@ -63,6 +63,8 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
         tb_choose_kernel(product, facts, as_forced, &directly);
     if (!tb_can_be_lowered(product) || !tb_choose_kernel(&lowered, facts, as_forced, plan)) {
         *plan = directly;
+        if (can_directly && plan->route == TB_ROUTE_STREAMED)
+            tb_choose_regions(product, facts, as_forced, plan);
         return can_directly;
     }
     if (plan->route == TB_ROUTE_STREAMED)

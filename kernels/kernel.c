@@ -3,7 +3,9 @@
 
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
 {
-    return (uintptr_t)operand->data % ((size_t)kernel->alignment * tb_bytes_of(operand->element)) == 0 &&
+    /* Complex numbers may begin wherever a real one may. */
+    const size_t bytes = tb_bytes_of(tb_real_of(operand->element));
+    return (uintptr_t)operand->data % ((size_t)kernel->alignment * bytes) == 0 &&
            operand->ld % kernel->alignment == 0;
 }
 

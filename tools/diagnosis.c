@@ -61,7 +61,7 @@ typedef struct inspected {
 
 typedef struct findings {
     inspected *objects;
-    bool refers_to_real, refers_to_complex, holds_own, has_blas;
+    bool refers_to_ours, refers_to_others, holds_own, has_blas;
 } findings;
 
 static const program_file *inspect(findings *findings, const char *path)
@@ -107,10 +107,10 @@ static void look_at_references(const report *report, const json_value *event, fi
         if (is_tileblas(report, object) || is_blas(findings, object))
             continue;
         if (!tb_is_taken_over(name)) {
-            findings->refers_to_complex = true;
+            findings->refers_to_others = true;
             continue;
         }
-        findings->refers_to_real = true;
+        findings->refers_to_ours = true;
         if (*bound && !is_tileblas(report, bound))
             say(diagnosis,
                 "%s is bound to %s in %s, past what is preloaded: it was opened with RTLD_DEEPBIND, "
@@ -140,13 +140,11 @@ static void look_at_objects(const report *report, const json_value *event, findi
 
 static void conclude(const findings *findings, diagnosis *diagnosis)
 {
-    if (findings->refers_to_real)
+    if (findings->refers_to_ours)
         say(diagnosis, "a product that TileBLAS takes over is referred to, but was not called%s",
-            findings->refers_to_complex
-                ? "; complex products (CGEMM, ZGEMM) stay with the program's BLAS: TileBLAS serves real ones"
-                : "");
-    else if (findings->refers_to_complex)
-        say(diagnosis, "only complex products (CGEMM, ZGEMM) are referred to: TileBLAS serves real ones");
+            findings->refers_to_others ? "; complex SYRK and GEMMT stay with the program's BLAS" : "");
+    else if (findings->refers_to_others)
+        say(diagnosis, "only complex SYRK or GEMMT is referred to, which stays with the program's BLAS");
     else if (findings->has_blas)
         say(diagnosis,
             "a BLAS was loaded, but nothing refers to its GEMM by name: calls through pointers from "

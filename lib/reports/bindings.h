@@ -7,42 +7,44 @@
 #include "lib/reports/json.h"
 #include "words/routine.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* 's' for a name of SGEMM, SSYRK, SGEMMT or SGEMMTR, 'd', 'c' or 'z' for the other types', under any spelling of a BLAS or
- * CBLAS; 0 for other names, sgemm_kernel and sgemm_batch among them. */
-static inline char tb_product_type(const char *name)
+/* Whether a name is that of a routine, given as "sgemm", under any spelling of a BLAS or CBLAS. */
+static inline bool tb_is_name_of(const char *name, const char *routine)
 {
-    static const char *const stems[] = {"gemm", "gemmt", "gemmtr", "syrk"}, *const suffixes[] = {"", "_",
-                                                                                                 "64_", "_64",
-                                                                                                 "_64_"};
+    static const char *const suffixes[] = {"", "_", "64_", "_64", "_64_"};
+    const size_t length = strlen(routine);
     if (strncmp(name, "scipy_", 6) == 0)
         name += 6;
     if (strncmp(name, "cblas_", 6) == 0)
         name += 6;
-    if (!*name || !strchr("sdcz", *name))
-        return 0;
-    for (size_t stem = 0; stem < sizeof stems / sizeof *stems; stem++) {
-        const size_t length = strlen(stems[stem]);
-        if (strncmp(name + 1, stems[stem], length) != 0)
-            continue;
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-            if (strcmp(name + 1 + length, suffixes[i]) == 0)
-                return *name;
-    }
-    return 0;
+    if (strncmp(name, routine, length) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(name + length, suffixes[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Whether it is one of a routine that is taken over. */
 static inline bool tb_is_taken_over(const char *name)
 {
-    const int letter = toupper(tb_product_type(name));
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
-        if (letter == tb_element_rows[tb_routine_rows[routine].element].letter)
+        if (tb_is_name_of(name, tb_routine_rows[routine].name))
             return true;
     return false;
+}
+
+/* Whether it is, or is one of the same classes' routines of complex numbers that are not: not so sgemm_kernel and
+ * sgemm_batch. */
+static inline bool tb_is_product(const char *name)
+{
+    static const char *const others[] = {"csyrk", "zsyrk", "cgemmt", "zgemmt", "cgemmtr", "zgemmtr"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (tb_is_name_of(name, others[i]))
+            return true;
+    return tb_is_taken_over(name);
 }
 
 /* The members "library" (this one's path), "objects" (paths in load order) and "gemm": for each reference the

@@ -83,12 +83,23 @@ static bool is_like(tb_element element, tb_element wish)
     return element == wish || tb_real_of(element) == wish;
 }
 
+static bool has_routine(tb_routine_class class, tb_element wish)
+{
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        if (tb_routine_rows[routine].class == class && is_like(tb_routine_rows[routine].element, wish))
+            return true;
+    return false;
+}
+
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
     static const tb_routine_class classes[] = {TB_CLASS_GEMM,     TB_CLASS_GEMM, TB_CLASS_RANK_K,
                                                TB_CLASS_TRIANGLE, TB_CLASS_SYMM, TB_CLASS_HEMM};
     const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
-    const tb_routine_class class = CHECK_PICK(random, classes);
+    tb_routine_class class;
+    do
+        class = CHECK_PICK(random, classes);
+    while (!any_element && !has_routine(class, (tb_element)wishes->element));
     const spelling *spelling;
     do
         spelling = &spellings[check_between(random, 0, (int64_t)spelling_count - 1)];

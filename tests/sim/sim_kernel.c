@@ -2,6 +2,7 @@
 #include "tests/sim/sim.h"
 #include "words/lowered.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +26,39 @@ typedef struct number {
     double re, im;
 } number;
 
+/* A float that is no number keeps its bits, which a conversion would change. */
+static double widened(float x)
+{
+    uint32_t narrow;
+    double wide;
+    memcpy(&narrow, &x, sizeof narrow);
+    const uint64_t bits =
+        (uint64_t)(narrow & 0x80000000) << 32 | UINT64_C(0x7ff) << 52 | (uint64_t)(narrow & 0x007fffff) << 29;
+    memcpy(&wide, &bits, sizeof wide);
+    return isnan(x) ? wide : (double)x;
+}
+
+static float narrowed(double x)
+{
+    uint64_t wide;
+    float narrow;
+    memcpy(&wide, &x, sizeof wide);
+    const uint32_t payload = (uint32_t)(wide >> 29) & 0x007fffff,
+                   bits = (uint32_t)(wide >> 32 & 0x80000000) | 0x7f800000 | payload;
+    memcpy(&narrow, &bits, sizeof narrow);
+    return isnan(x) && payload != 0 ? narrow : (float)x;
+}
+
 static number number_at(const tb_operand *operand, int64_t row, int64_t column)
 {
     const void *at = tb_at(operand, row, column);
     switch (operand->element) {
     case TB_FP32:
-        return (number){(double)*(const float *)at, 0};
+        return (number){widened(*(const float *)at), 0};
     case TB_FP64:
         return (number){*(const double *)at, 0};
     case TB_COMPLEX_FP32:
-        return (number){(double)((const float *)at)[0], (double)((const float *)at)[1]};
+        return (number){widened(((const float *)at)[0]), widened(((const float *)at)[1])};
     case TB_COMPLEX_FP64:
         return (number){((const double *)at)[0], ((const double *)at)[1]};
     case TB_ELEMENTS:
@@ -43,7 +67,7 @@ static number number_at(const tb_operand *operand, int64_t row, int64_t column)
     return (number){0, 0};
 }
 
-/* Of a matrix as it lies; what is not stored of it is not read. */
+/* Of a matrix as it lies, conjugated where op(X) is; what is not stored of it is not read. */
 static number stored_at(const tb_operand *x, int64_t i, int64_t j)
 {
     const int64_t below = i + x->diagonal - j; /* of the diagonal, so many rows */
@@ -51,18 +75,17 @@ static number stored_at(const tb_operand *x, int64_t i, int64_t j)
     if (x->structure == TB_TRIANGULAR && (mirrored || (below == 0 && x->unit_diagonal)))
         return (number){mirrored ? 0 : 1, 0};
     number number = mirrored ? number_at(x, j - x->diagonal, i + x->diagonal) : number_at(x, i, j);
-    if (x->structure == TB_HERMITIAN)
-        number.im = below == 0 ? 0 : mirrored ? -number.im : number.im;
+    if (x->conjugated != (mirrored && x->structure == TB_HERMITIAN))
+        number.im = -number.im;
+    if (x->structure == TB_HERMITIAN && below == 0)
+        number.im = 0;
     return number;
 }
 
 /* Element (i, j) of op(X). */
 static number element_of(const tb_operand *x, int64_t i, int64_t j)
 {
-    number number = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
-    if (x->conjugated)
-        number.im = -number.im;
-    return number;
+    return x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
 }
 
 static number multiply(number x, number y)
@@ -108,7 +131,7 @@ static void set_part(const tb_operand *x, int64_t row, int64_t column, int part,
     if (tb_real_of(x->element) == TB_FP64)
         ((double *)at)[part] = value;
     else
-        ((float *)at)[part] = (float)value;
+        ((float *)at)[part] = narrowed(value);
 }
 
 /* A product that is not plain. */
@@ -146,13 +169,16 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
     const bool is_complex = tb_is_complex(source->element);
     const number factor = {expansion->factor.re, expansion->factor.im};
     const int64_t parts = is_complex ? 2 : 1, wide = expansion->embedded ? 2 : 1;
-    for (int64_t column = 0; column < columns; column++)
-        for (int64_t row = 0; row < target->rows; row++) {
-            number x = element_of(source, row / parts, column / wide);
+    for (int64_t j = 0; j < columns / wide; j++)
+        for (int64_t i = 0; i < target->rows / parts; i++) {
+            number x = element_of(source, i, j);
             if (factor.re != 1 || factor.im != 0)
                 x = multiply(x, factor);
-            const bool imaginary = row % parts == 1, second = column % wide == 1;
-            set_part(target, row, column, 0, imaginary != second ? (second ? -x.im : x.im) : x.re);
+            /* The source may be the target, and has been read. */
+            const double block[2][2] = {{x.re, x.im}, {-x.im, x.re}};
+            for (int64_t column = 0; column < wide; column++)
+                for (int64_t part = 0; part < parts; part++)
+                    set_part(target, parts * i + part, wide * j + column, 0, block[column][part]);
         }
 }
 

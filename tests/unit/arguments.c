@@ -5,6 +5,8 @@
 #include "compat/arguments.h"
 #include "tests/check.h"
 
+#include <string.h>
+
 enum {
     F = -1, /* in place of a layout: Fortran, whose other arguments are letters */
     R = TB_ROW_MAJOR,
@@ -14,9 +16,12 @@ enum {
     C = TB_CONJUGATE_TRANSPOSE,
     U = TB_CBLAS_UPPER,
     L = TB_CBLAS_LOWER,
+    LEFT = TB_CBLAS_LEFT,
+    RIGHT = TB_CBLAS_RIGHT,
     ABSENT = 0 /* the class has no such argument */
 };
 
+/* Where SYMM has a side, others have transpose_a. */
 typedef struct row {
     const char *what;
     int layout, triangle, transpose_a, transpose_b;
@@ -211,6 +216,57 @@ static const row triangle_rows[] = {
     {"the first of the leading dimensions", F, 'U', 'N', 'N', ABSENT, 4, 5, 0, 0, 0, 8},
 };
 
+/* With m=3, n=4 the least leading dimensions are A 3, on the right 4; B and C 3, by rows 4. */
+static const row symm_rows[] = {
+    {"least leading dimensions", K, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 3, 0},
+    {"on the right", K, L, RIGHT, ABSENT, 3, 4, ABSENT, 4, 3, 3, 0},
+    {"by rows", R, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 4, 4, 0},
+    {"by rows, on the right", R, L, RIGHT, ABSENT, 3, 4, ABSENT, 4, 4, 4, 0},
+    {"nothing at all", K, U, LEFT, ABSENT, 0, 0, ABSENT, 1, 1, 1, 0},
+    {"nothing at all, by rows", R, U, RIGHT, ABSENT, 0, 0, ABSENT, 1, 1, 1, 0},
+    {"sizes beyond 32 bits", K, U, RIGHT, ABSENT, INT64_C(1) << 40, 1, ABSENT, 1, INT64_C(1) << 40,
+     INT64_C(1) << 40, 0},
+
+    {"layout 0", 0, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 3, 1},
+    {"Side 140", K, U, 140, ABSENT, 3, 4, ABSENT, 3, 3, 3, 2},
+    {"Side 143, by rows", R, U, 143, ABSENT, 3, 4, ABSENT, 3, 4, 4, 2},
+    {"Uplo 120", K, 120, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 3, 3},
+    {"Uplo 123, by rows", R, 123, RIGHT, ABSENT, 3, 4, ABSENT, 4, 4, 4, 3},
+    {"M negative", K, U, LEFT, ABSENT, -1, 4, ABSENT, 3, 3, 3, 4},
+    {"M negative, by rows", R, U, LEFT, ABSENT, -1, 4, ABSENT, 3, 4, 4, 4},
+    {"N negative", K, U, RIGHT, ABSENT, 3, -1, ABSENT, 4, 3, 3, 5},
+    {"N negative, by rows", R, U, RIGHT, ABSENT, 3, -1, ABSENT, 4, 4, 4, 5},
+    {"lda short", K, U, LEFT, ABSENT, 3, 4, ABSENT, 2, 3, 3, 8},
+    {"lda short, on the right", K, U, RIGHT, ABSENT, 3, 4, ABSENT, 3, 3, 3, 8},
+    {"lda short, by rows", R, U, LEFT, ABSENT, 3, 4, ABSENT, 2, 4, 4, 8},
+    {"lda short, by rows, on the right", R, U, RIGHT, ABSENT, 3, 4, ABSENT, 3, 4, 4, 8},
+    {"lda 0 with m 0", K, U, LEFT, ABSENT, 0, 4, ABSENT, 0, 1, 1, 8},
+    {"ldb short", K, U, RIGHT, ABSENT, 3, 4, ABSENT, 4, 2, 3, 10},
+    {"ldb short, by rows", R, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 4, 10},
+    {"ldc short", K, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 2, 13},
+    {"ldc short, by rows", R, U, RIGHT, ABSENT, 3, 4, ABSENT, 4, 4, 3, 13},
+
+    {"the layout is looked at first", 0, 0, 0, ABSENT, -1, -1, ABSENT, 0, 0, 0, 1},
+    {"then Side", R, 0, 0, ABSENT, -1, -1, ABSENT, 0, 0, 0, 2},
+    {"then Uplo", R, 0, LEFT, ABSENT, -1, -1, ABSENT, 0, 0, 0, 3},
+    {"then M", K, U, LEFT, ABSENT, -1, -1, ABSENT, 0, 0, 0, 4},
+    {"by rows N, which is the swapped M", R, U, LEFT, ABSENT, -1, -1, ABSENT, 0, 0, 0, 5},
+    {"then lda", K, U, RIGHT, ABSENT, 3, 4, ABSENT, 0, 0, 0, 8},
+    {"then lda, by rows", R, U, RIGHT, ABSENT, 3, 4, ABSENT, 0, 0, 0, 8},
+
+    {"least leading dimensions", F, 'U', 'L', ABSENT, 3, 4, ABSENT, 3, 3, 3, 0},
+    {"lower case", F, 'l', 'r', ABSENT, 3, 4, ABSENT, 4, 3, 3, 0},
+    {"SIDE", F, 'U', 'X', ABSENT, 3, 4, ABSENT, 3, 3, 3, 1},
+    {"UPLO", F, '\0', 'L', ABSENT, 3, 4, ABSENT, 3, 3, 3, 2},
+    {"M", F, 'U', 'L', ABSENT, -1, 4, ABSENT, 3, 3, 3, 3},
+    {"N", F, 'U', 'L', ABSENT, 3, -1, ABSENT, 3, 3, 3, 4},
+    {"LDA", F, 'U', 'R', ABSENT, 3, 4, ABSENT, 3, 3, 3, 7},
+    {"LDB", F, 'U', 'L', ABSENT, 3, 4, ABSENT, 3, 2, 3, 9},
+    {"LDC", F, 'U', 'L', ABSENT, 3, 4, ABSENT, 3, 3, 2, 12},
+    {"the first of all", F, 'X', 'X', ABSENT, -1, -1, ABSENT, 0, 0, 0, 1},
+    {"the first of the leading dimensions", F, 'U', 'L', ABSENT, 3, 4, ABSENT, 0, 0, 0, 7},
+};
+
 #define ROWS(rows)                                                                                           \
     {                                                                                                        \
         rows, sizeof rows / sizeof *rows                                                                     \
@@ -219,9 +275,9 @@ static const struct {
     const row *rows;
     size_t count;
 } of_class[] = {
-    [TB_CLASS_GEMM] = ROWS(gemm_rows),
-    [TB_CLASS_RANK_K] = ROWS(rank_k_rows),
-    [TB_CLASS_TRIANGLE] = ROWS(triangle_rows),
+    [TB_CLASS_GEMM] = ROWS(gemm_rows),         [TB_CLASS_RANK_K] = ROWS(rank_k_rows),
+    [TB_CLASS_TRIANGLE] = ROWS(triangle_rows), [TB_CLASS_SYMM] = ROWS(symm_rows),
+    [TB_CLASS_HEMM] = ROWS(symm_rows),
 };
 
 /* The rules are those of all routines of a class. */
@@ -246,6 +302,12 @@ static int read_call(const row *row, const tb_arguments *given, tb_product *prod
     case TB_CLASS_TRIANGLE:
         return fortran ? tb_triangle_of_fortran((char)triangle, (char)a, (char)b, given, product)
                        : tb_triangle_of_cblas(row->layout, triangle, a, b, given, product);
+    case TB_CLASS_SYMM:
+    case TB_CLASS_HEMM:
+        return fortran ? tb_symm_of_fortran((char)a, (char)triangle, given, product)
+                       : tb_symm_of_cblas(row->layout, a, triangle, given, product);
+    case TB_CLASSES:
+        break;
     }
     return -1;
 }
@@ -288,9 +350,14 @@ static int64_t distance_given(bool row_major, bool transposed, int64_t i, int64_
     return row_major != transposed ? j + i * ld : i + j * ld;
 }
 
-static bool is_real(tb_scalar scalar, double value)
+static bool is_same(tb_scalar x, tb_scalar y)
 {
-    return scalar.re == value && scalar.im == 0;
+    return x.re == y.re && x.im == y.im;
+}
+
+static bool is_of_symm(void)
+{
+    return class_of_routine() == TB_CLASS_SYMM || class_of_routine() == TB_CLASS_HEMM;
 }
 
 /* One form of a call: the values of its arguments, and what they mean. */
@@ -338,6 +405,15 @@ static bool is_callers(const tb_product *p, const tb_arguments *g, const row *ro
     return true;
 }
 
+/* op(A) and op(B) are conjugated where the caller says so, which complex routines alone do: a row-major call's op(A) is op(B). */
+static bool conjugates_as_asked(const tb_product *p, const row *row)
+{
+    const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
+    const bool a = is_complex && strchr("Cc\161", row->transpose_a) != NULL,
+               b = is_complex && strchr("Cc\161", row->transpose_b) != NULL;
+    return p->a.conjugated == (row->layout == R ? b : a) && p->b.conjugated == (row->layout == R ? a : b);
+}
+
 static void check_form(row row, form triangle, form a, form b)
 {
     static float memory[3];
@@ -345,8 +421,9 @@ static void check_form(row row, form triangle, form a, form b)
     given.a = &memory[0];
     given.b = &memory[1];
     given.c = &memory[2];
-    given.alpha = 2;
-    given.beta = 3;
+    const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
+    given.alpha = (tb_scalar){2, is_complex ? 5 : 0};
+    given.beta = (tb_scalar){3, is_complex ? 7 : 0};
     row.triangle = triangle.value;
     row.transpose_a = a.value;
     row.transpose_b = b.value;
@@ -359,8 +436,11 @@ static void check_form(row row, form triangle, form a, form b)
     CHECK(p.routine == routine && tb_element_of(&p) == tb_routine_rows[routine].element, "routine");
     CHECK(p.m == (row.layout == R ? row.n : m) && p.n == (row.layout == R ? m : row.n) && p.k == row.k,
           "sizes");
-    CHECK(p.c.data == given.c && is_real(p.alpha, 2) && is_real(p.beta, 3), "C and scalars");
+    CHECK(p.c.data == given.c && is_same(p.alpha, given.alpha) && is_same(p.beta, given.beta),
+          "C and scalars");
     CHECK((p.mask == TB_FULL) == is_gemm && p.diagonal == 0 && p.terms <= 1, "mask");
+    CHECK(conjugates_as_asked(&p, &row), "%s, layout %d, transposes %d %d: conjugated otherwise",
+          tb_routine_rows[routine].name, row.layout, a.value, b.value);
     CHECK((class_of_routine() == TB_CLASS_RANK_K) == tb_has_one_operand(&p), "one operand");
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const tb_operand *x = &p.operands[role];
@@ -376,7 +456,43 @@ static void check_form(row row, form triangle, form a, form b)
           tb_routine_rows[routine].name, row.layout, triangle.value, a.value, b.value, wrong);
 }
 
-/* In every layout, triangle and transposition. */
+static const form cblas_sides[] = {{LEFT, true}, {RIGHT, false}},
+                  fortran_sides[] = {{'L', true}, {'l', true}, {'R', false}, {'r', false}};
+
+/* Of SYMM: on the side and in the triangle that the caller's matrix has, by columns. Nothing is transposed or conjugated. */
+static void check_symm_form(row row, form triangle, form side)
+{
+    static float memory[3];
+    tb_arguments given = arguments_of(&row);
+    given.a = &memory[0];
+    given.b = &memory[1];
+    given.c = &memory[2];
+    given.alpha = (tb_scalar){2, 5};
+    given.beta = (tb_scalar){3, 7};
+    row.triangle = triangle.value;
+    row.transpose_a = side.value;
+    tb_product p;
+    const int number = read_call(&row, &given, &p);
+    if (!CHECK(number == 0, "%s: a regular call, %d", tb_routine_rows[routine].name, number))
+        return;
+    const bool exchanged = row.layout == R, left = side.set != exchanged, lower = triangle.set != exchanged;
+    const tb_operand *a = left ? &p.a : &p.b, *b = left ? &p.b : &p.a;
+    const tb_structure structure = class_of_routine() == TB_CLASS_HEMM ? TB_HERMITIAN : TB_SYMMETRIC;
+    const bool sizes = p.m == (exchanged ? row.n : row.m) && p.n == (exchanged ? row.m : row.n) &&
+                       p.k == (left ? p.m : p.n) && a->rows == p.k && a->columns == p.k && b->rows == p.m &&
+                       b->columns == p.n && p.c.rows == p.m && p.c.columns == p.n;
+    const bool places = a->data == given.a && a->ld == row.lda && b->data == given.b && b->ld == row.ldb &&
+                        p.c.data == given.c && p.c.ld == row.ldc;
+    const bool reading = a->structure == structure && a->stored == (lower ? TB_LOWER : TB_UPPER) &&
+                         b->structure == TB_GENERAL && a->diagonal == 0 && !a->transposed && !a->conjugated &&
+                         !b->transposed && !b->conjugated && p.mask == TB_FULL;
+    CHECK(p.routine == routine && sizes && places && reading && is_same(p.alpha, given.alpha) &&
+              is_same(p.beta, given.beta),
+          "%s, layout %d, triangle %d, side %d: sizes %d, places %d, reading %d",
+          tb_routine_rows[routine].name, row.layout, triangle.value, side.value, sizes, places, reading);
+}
+
+/* In every layout, triangle, side and transposition. */
 static void regular_calls_become_the_same_product(void)
 {
     static const int layouts[] = {F, R, K};
@@ -387,7 +503,12 @@ static void regular_calls_become_the_same_product(void)
         const int transpose_count = fortran ? SIZE(fortran_transposes) : SIZE(cblas_transposes);
         const int triangle_count = fortran ? SIZE(fortran_triangles) : SIZE(cblas_triangles);
         const row row = {.layout = layouts[i], .m = 3, .n = 4, .k = 5, .lda = 13, .ldb = 14, .ldc = 15};
-        for (int triangle = 0; triangle < triangle_count; triangle++)
+        const form *sides = fortran ? fortran_sides : cblas_sides;
+        const int side_count = fortran ? SIZE(fortran_sides) : SIZE(cblas_sides);
+        for (int triangle = 0; is_of_symm() && triangle < triangle_count; triangle++)
+            for (int side = 0; side < side_count; side++)
+                check_symm_form(row, triangles[triangle], sides[side]);
+        for (int triangle = 0; !is_of_symm() && triangle < triangle_count; triangle++)
             for (int a = 0; a < transpose_count; a++)
                 for (int b = 0; b < transpose_count; b++)
                     check_form(row, triangles[triangle], transposes[a], transposes[b]);

@@ -61,8 +61,11 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
         return;
     if (kernel->launch == tb_launch_skinny) /* it chooses otherwise: skinny.c */
         return;
-    if (kernel->structured) /* its only one is told */
+    if (kernel->structured) { /* one serves all */
+        CHECK(strcmp(kernel->entries[0].symbol, kernel->name) == 0, "%s: its entry is %s", kernel->name,
+              kernel->entries[0].symbol);
         return;
+    }
     for (int i = 0; i < 4; i++) {
         const tb_entry *entry = &kernel->entries[i];
         const char *ending = strrchr(entry->symbol, '_');
@@ -107,8 +110,8 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
                     continue;
                 int64_t n = 3 * kernel->tile_n;
                 const tb_product product =
-                    tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, transposition / 2,
-                            transposition % 2, m, n, k, 1, NULL, 1024, NULL, 1024, 0, NULL, 1024);
+                    tb_gemm(tb_gemm_routine(kernel->element), transposition / 2, transposition % 2, m, n, k,
+                            1, NULL, 1024, NULL, 1024, 0, NULL, 1024);
                 blocks_launched = 0;
                 const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
                 void *workspace = malloc(schedule.workspace + 1);
@@ -131,6 +134,11 @@ static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
     CHECK(tb_kernel_takes(kernel, &aligned), "%s: aligned", kernel->name);
     CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one element",
           kernel->name);
+    if (tb_is_complex(kernel->element)) {
+        tb_operand off_by_one_part = aligned;
+        off_by_one_part.data = (char *)elements + tb_bytes_of(tb_real_of(kernel->element));
+        CHECK(tb_kernel_takes(kernel, &off_by_one_part), "%s: address off by a real number", kernel->name);
+    }
     CHECK(tb_kernel_takes(kernel, &longer) == (step == 1), "%s: leading dimension off by one", kernel->name);
 }
 

@@ -133,8 +133,11 @@ static long bits_of(const tb_routine *routines, size_t count)
 static void a_list_names_routines_and_types(tb_option_index option)
 {
     const long all = (1L << TB_ROUTINES) - 1;
-    const tb_routine some[] = {TB_SGEMM, TB_DSYRK}, singles[] = {TB_SGEMM, TB_SSYRK, TB_SGEMMT, TB_SGEMMTR};
-    const long two = bits_of(some, 2), single = bits_of(singles, 4), one = 1L << TB_DGEMM;
+    const tb_routine some[] = {TB_SGEMM, TB_DSYRK};
+    const tb_routine singles[] = {TB_SGEMM, TB_SSYRK, TB_SGEMMT, TB_SGEMMTR, TB_SSYMM};
+    const tb_routine doubles[] = {TB_DGEMM, TB_DSYRK, TB_DGEMMT, TB_DGEMMTR, TB_DSYMM};
+    const tb_routine complex[] = {TB_CGEMM, TB_CSYMM, TB_CHEMM, TB_ZGEMM, TB_ZSYMM, TB_ZHEMM};
+    const long two = bits_of(some, 2), single = bits_of(singles, 5), one = 1L << TB_DGEMM;
     check_good(option, NULL, all, "all");
     check_good(option, "all", all, "all");
     check_good(option, "sgemm,dsyrk", two, "sgemm,dsyrk");
@@ -144,7 +147,8 @@ static void a_list_names_routines_and_types(tb_option_index option)
     check_good(option, "-dgemm", all & ~one, "-dgemm");
     check_good(option, "-s,-dgemm", all & ~single & ~one, "-s,-dgemm");
     check_good(option, "-dgemm,-dgemm", all & ~one, "-dgemm,-dgemm");
-    check_good(option, "d,-dgemm", all & ~single & ~one, "d,-dgemm");
+    check_good(option, "d,-dgemm", bits_of(doubles, 5) & ~one, "d,-dgemm");
+    check_good(option, "c,z", bits_of(complex, 6), "c,z");
     check_bad(option, "sgemm,");
     check_bad(option, "sgem");
     check_bad(option, "x");

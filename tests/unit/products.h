@@ -5,12 +5,14 @@
 #include "words/integers.h"
 #include "words/product.h"
 
-/* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update. */
+/* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update; A of SYMM is on the left, and m is k. */
 static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64_t n, int64_t k)
 {
     const tb_routine_class class = tb_routine_rows[routine].class;
     if (class == TB_CLASS_RANK_K)
         return tb_rank_k(routine, TB_LOWER, false, n, k, 1, NULL, n, 0, NULL, n);
+    if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
+        return tb_symm(routine, true, TB_LOWER, m, n, 1, NULL, m, NULL, m, 0, NULL, m);
     tb_product product = tb_gemm(routine, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
     if (class == TB_CLASS_TRIANGLE)
         product.mask = TB_LOWER;

@@ -28,7 +28,7 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm' ;;
         *:--uplo:*) words='L U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
