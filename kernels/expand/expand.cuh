@@ -96,7 +96,7 @@ template <class value> __device__ inline value load(const value *at, bool whole)
     value x;
 #pragma unroll
     for (int i = 0; i < value::parts; i++)
-        x.part[i] = at->part[i];
+        x.part[i] = reinterpret_cast<const typename value::real *>(at)[i];
     return x;
 }
 
@@ -232,7 +232,7 @@ __device__ inline void store(const tb_expand &x, value *at, const vector<value, 
             store_whole(at + i, values.of[i]);
         else if (i < count)
             for (int part = 0; part < value::parts; part++)
-                at[i].part[part] = values.of[i].part[part];
+                reinterpret_cast<typename value::real *>(at + i)[part] = values.of[i].part[part];
 }
 
 /* Writes neighbours of a column of op(source). */
