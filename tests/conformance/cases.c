@@ -93,8 +93,10 @@ static bool has_routine(tb_routine_class class, tb_element wish)
 
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
-    static const tb_routine_class classes[] = {TB_CLASS_GEMM,     TB_CLASS_GEMM, TB_CLASS_RANK_K,
-                                               TB_CLASS_TRIANGLE, TB_CLASS_SYMM, TB_CLASS_HEMM};
+    static const tb_routine_class classes[] = {
+        TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_RANK_K,  TB_CLASS_TRIANGLE,
+        TB_CLASS_SYMM, TB_CLASS_HEMM, TB_CLASS_HERK, TB_CLASS_RANK_2K, TB_CLASS_HER2K,
+    };
     const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
     tb_routine_class class;
     do
@@ -143,23 +145,24 @@ static void spoil(check_random *random, matrix *matrix)
                    check_between(random, 0, matrix->length - 1), CHECK_PICK(random, spoilers));
 }
 
-/* form: what the call's layout, triangle and transposes say. A square C has a triangle; SYRK's B is A. */
+/* form: what the call's layout, triangle and transposes say. A square C has a triangle; SYRK's and HERK's B is A. */
 static product random_product(check_random *random, tb_routine routine, const product *form)
 {
     const tb_element element = tb_routine_rows[routine].element;
-    const bool one_operand = tb_routine_rows[routine].class == TB_CLASS_RANK_K;
+    const tb_routine_class class = tb_routine_rows[routine].class;
+    const bool one_operand = class == TB_CLASS_RANK_K || class == TB_CLASS_HERK;
     product p = *form;
     p.c.element = element;
     do {
         p.n = random_size(random);
         p.m = p.mask == TB_FULL ? random_size(random) : p.n;
         p.k = p.structure_a != TB_GENERAL ? p.m : p.structure_b != TB_GENERAL ? p.n : random_size(random);
-    } while ((double)p.m * (double)p.n * (double)p.k > MOST_VOLUME);
+    } while ((double)p.m * (double)p.n * (double)p.k * (p.terms == 2 ? 2 : 1) > MOST_VOLUME);
     p.exact = check_between(random, 0, 2) == 0;
     p.alpha = random_alpha(random, element, p.exact, p.k);
     p.beta = random_scalar(random, element, p.exact);
-    p.alpha_im = random_imaginary(random, element, p.exact);
-    p.beta_im = random_imaginary(random, element, p.exact);
+    p.alpha_im = class == TB_CLASS_HERK ? 0 : random_imaginary(random, element, p.exact);
+    p.beta_im = p.hermitian ? 0 : random_imaginary(random, element, p.exact);
     bool aligned = check_between(random, 0, 2) == 0;
     p.a = random_matrix(random, &p, p.transpose_a, aligned, p.m, p.k);
     p.b = one_operand ? p.a : random_matrix(random, &p, p.transpose_b, aligned, p.k, p.n);
@@ -197,6 +200,27 @@ static bool has_one_operand(const routine_call *made)
     return made->product.b.block == made->product.a.block;
 }
 
+/* Of rank k, or 2 k. */
+static bool is_update(tb_routine_class class)
+{
+    return class == TB_CLASS_RANK_K || class == TB_CLASS_HERK || class == TB_CLASS_RANK_2K ||
+           class == TB_CLASS_HER2K;
+}
+
+/* Its transposition: complex ones of symmetric matrices are not conjugated, those of Hermitian ones not merely transposed. */
+static void draw_update(check_random *random, tb_routine_class class, bool fortran, bool is_complex,
+                        call_arguments *x, product *form)
+{
+    form->hermitian = class == TB_CLASS_HERK || class == TB_CLASS_HER2K;
+    form->terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;
+    do
+        x->transpose_a = random_transpose(random, fortran, &form->transpose_a, &form->conjugate_a);
+    while (is_complex && form->transpose_a && form->conjugate_a != form->hermitian);
+    form->transpose_b = !form->transpose_a;
+    form->conjugate_a = form->hermitian && form->transpose_a;
+    form->conjugate_b = form->hermitian && form->transpose_b;
+}
+
 routine_call case_make(check_random *random, const case_wishes *wishes)
 {
     routine_call made = {.spelling = random_spelling(random, wishes)};
@@ -217,8 +241,9 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
         if (class != TB_CLASS_GEMM)
             x->triangle = random_triangle(random, fortran, &form.mask);
     }
-    if (class == TB_CLASS_RANK_K)
-        form.transpose_b = !form.transpose_a;
+    if (is_update(class))
+        draw_update(random, class, fortran, tb_is_complex(tb_routine_rows[made.spelling->routine].element), x,
+                    &form);
 
     product *p = &made.product;
     *p = random_product(random, made.spelling->routine, &form);

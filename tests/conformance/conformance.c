@@ -101,6 +101,9 @@ static tb_product product_of(const routine_call *made)
         .alpha = {p->alpha, p->alpha_im},
         .beta = {p->beta, p->beta_im},
     };
+    product.terms = p->terms;
+    if (p->hermitian)
+        product.c.structure = TB_HERMITIAN;
     if (p->mask != TB_FULL)
         product.mask = (p->mask == TB_LOWER) != p->row_major ? TB_LOWER : TB_UPPER;
     return case_multiplies(made) ? product : tb_steps_of(&product, (tb_range){0, 0});

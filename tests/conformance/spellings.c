@@ -20,6 +20,13 @@ const spelling spellings[] = {
     SPELLINGS_OF(TB_SSYMM, "ssymm"),     SPELLINGS_OF(TB_DSYMM, "dsymm"),
     SPELLINGS_OF(TB_CSYMM, "csymm"),     SPELLINGS_OF(TB_ZSYMM, "zsymm"),
     SPELLINGS_OF(TB_CHEMM, "chemm"),     SPELLINGS_OF(TB_ZHEMM, "zhemm"),
+    SPELLINGS_OF(TB_CSYRK, "csyrk"),     SPELLINGS_OF(TB_ZSYRK, "zsyrk"),
+    SPELLINGS_OF(TB_CHERK, "cherk"),     SPELLINGS_OF(TB_ZHERK, "zherk"),
+    SPELLINGS_OF(TB_CGEMMT, "cgemmt"),   SPELLINGS_OF(TB_ZGEMMT, "zgemmt"),
+    SPELLINGS_OF(TB_CGEMMTR, "cgemmtr"), SPELLINGS_OF(TB_ZGEMMTR, "zgemmtr"),
+    SPELLINGS_OF(TB_SSYR2K, "ssyr2k"),   SPELLINGS_OF(TB_DSYR2K, "dsyr2k"),
+    SPELLINGS_OF(TB_CSYR2K, "csyr2k"),   SPELLINGS_OF(TB_ZSYR2K, "zsyr2k"),
+    SPELLINGS_OF(TB_CHER2K, "cher2k"),   SPELLINGS_OF(TB_ZHER2K, "zher2k"),
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
@@ -52,6 +59,14 @@ static int64_t word(int64_t value, int bits)
                      int64_t, scalar, real *, int64_t);                                                      \
         void (*rank_k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, scalar, real *,       \
                        int64_t);                                                                             \
+        void (*herk)(int, int, int, int64_t, int64_t, real, const real *, int64_t, real, real *, int64_t);   \
+        void (*rank_2k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *,        \
+                        int64_t, scalar, real *, int64_t);                                                   \
+        void (*her2k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t, \
+                      real, real *, int64_t);                                                                \
+        void (*rank_2k_)(const char *, const char *, const int64_t *, const int64_t *, const real *,         \
+                         const real *, const int64_t *, const real *, const int64_t *, const real *, real *, \
+                         const int64_t *);                                                                   \
         void (*triangle)(int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *,  \
                          int64_t, scalar, real *, int64_t);                                                  \
         void (*symm)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,  \
@@ -93,6 +108,18 @@ static int64_t word(int64_t value, int bits)
             function.symm(p->layout, x->side, x->triangle, p->m, p->n, alpha, x->a, p->lda, x->b, p->ldb,    \
                           beta, x->c, p->ldc);                                                               \
             break;                                                                                           \
+        case TB_CLASS_HERK:                                                                                  \
+            function.herk(p->layout, x->triangle, x->transpose_a, p->n, p->k, alphas[0], x->a, p->lda,       \
+                          betas[0], x->c, p->ldc);                                                           \
+            break;                                                                                           \
+        case TB_CLASS_RANK_2K:                                                                               \
+            function.rank_2k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, x->b,  \
+                             p->ldb, beta, x->c, p->ldc);                                                    \
+            break;                                                                                           \
+        case TB_CLASS_HER2K:                                                                                 \
+            function.her2k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, x->b,    \
+                           p->ldb, betas[0], x->c, p->ldc);                                                  \
+            break;                                                                                           \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \
         }                                                                                                    \
@@ -108,6 +135,7 @@ static int64_t word(int64_t value, int bits)
             function.gemm_(&p->transpose_a, &p->transpose_b, &p->m, &p->n, &p->k, alpha, x->a, &p->lda,      \
                            x->b, &p->ldb, beta, x->c, &p->ldc);                                              \
             break;                                                                                           \
+        case TB_CLASS_HERK:                                                                                  \
         case TB_CLASS_RANK_K:                                                                                \
             function.rank_k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, beta, x->c,  \
                              &p->ldc);                                                                       \
@@ -120,6 +148,11 @@ static int64_t word(int64_t value, int bits)
         case TB_CLASS_HEMM:                                                                                  \
             function.symm_(&p->side, &p->triangle, &p->m, &p->n, alpha, x->a, &p->lda, x->b, &p->ldb, beta,  \
                            x->c, &p->ldc);                                                                   \
+            break;                                                                                           \
+        case TB_CLASS_RANK_2K:                                                                               \
+        case TB_CLASS_HER2K:                                                                                 \
+            function.rank_2k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, x->b,       \
+                              &p->ldb, beta, x->c, &p->ldc);                                                 \
             break;                                                                                           \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \

@@ -187,7 +187,10 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
 uint64_t sim_multiply(const tb_product *product, int64_t columns)
 {
     if (!tb_is_plain(product)) {
-        multiply_structured(product, columns);
+        for (int term = 0; term < tb_terms_of(product); term++) {
+            const tb_product one = tb_term_of(product, term);
+            multiply_structured(&one, columns);
+        }
         return 0;
     }
     const tb_product *p = product;

@@ -9,7 +9,9 @@
 static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64_t n, int64_t k)
 {
     const tb_routine_class class = tb_routine_rows[routine].class;
-    if (class == TB_CLASS_RANK_K)
+    if (class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K)
+        return tb_rank_2k(routine, TB_LOWER, false, n, k, 1, NULL, n, NULL, n, 0, NULL, n);
+    if (class == TB_CLASS_RANK_K || class == TB_CLASS_HERK)
         return tb_rank_k(routine, TB_LOWER, false, n, k, 1, NULL, n, 0, NULL, n);
     if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
         return tb_symm(routine, true, TB_LOWER, m, n, 1, NULL, m, NULL, m, 0, NULL, m);
