@@ -55,7 +55,9 @@ static tb_plan on_host(tb_reason reason, tb_start start)
 static bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
                                tb_plan *plan)
 {
-    const tb_product lowered = tb_lowered(product);
+    /* Where all is on the device, terms are computed one after the other. */
+    const tb_product asked = plan->route == TB_ROUTE_RESIDENT ? tb_term_of(product, 0) : *product;
+    const tb_product lowered = tb_lowered(&asked);
     const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     tb_plan directly = *plan;
     const bool can_directly =
@@ -70,8 +72,8 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     if (plan->route == TB_ROUTE_STREAMED)
         tb_choose_regions(&lowered, facts, as_forced, plan);
     else if (can_directly && tb_kernel_seconds(directly.kernel, product, chip) <
-                                 tb_kernel_seconds(plan->kernel, &lowered, chip) +
-                                     tb_expanding_seconds(product, &lowered, chip))
+                                 tb_terms_of(product) * (tb_kernel_seconds(plan->kernel, &lowered, chip) +
+                                                         tb_expanding_seconds(&asked, &lowered, chip)))
         *plan = directly;
     return true;
 }

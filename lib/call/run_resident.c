@@ -29,10 +29,13 @@
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
-    tb_stream *stream;           /* while work is enqueued and waited for; NULL: not */
-    tb_buffer pitched[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */
-    tb_buffer workspace, zero;
-    int64_t done;  /* steps of k that have been added to C, if what was enqueued succeeds */
+    tb_stream *stream; /* while work is enqueued and waited for; NULL: not */
+    /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
+    tb_buffer pitched[2][TB_B + 1];
+    tb_buffer workspaces[2], zero;
+    int64_t done;    /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
+    bool has_begun;  /* something has been added to C */
+    bool overwrites; /* what lay in C does not count */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
@@ -90,34 +93,35 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
 }
 
 /* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
-static bool is_repeatable(const tb_product *product, const held *held)
+static bool is_repeatable(const held *held)
 {
-    return held->done == 0 || held->saved_c || tb_is_zero(product->beta);
+    return !held->has_begun || held->saved_c || held->overwrites;
 }
 
 /* Where there is no way back, what follows the parts that have been added to C is added by whichever kernel can. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                  int64_t chunk, held *held)
+                                  int64_t chunk, void *workspace, held *held)
 {
     do {
         const int64_t left = product->k - held->done;
         const tb_product part = tb_steps_of(product, (tb_range){held->done, left < chunk ? left : chunk});
         const tb_schedule schedule =
             part.k == product->k ? plan->schedule : tb_device.prepare(stream, plan->kernel, &part);
-        const tb_status status =
-            tb_device.launch(stream, plan->kernel, &part, &schedule, held->workspace.memory);
-        if (status != TB_OK && !is_repeatable(product, held)) {
+        const tb_status status = tb_device.launch(stream, plan->kernel, &part, &schedule, workspace);
+        if (status != TB_OK && !is_repeatable(held)) {
             const tb_product rest = tb_steps_of(product, (tb_range){held->done, left});
             return enqueue_frugally(stream, &rest, plan);
         }
         TB_TRY(status);
+        held->has_begun = true;
         held->done += part.k;
     } while (held->done < product->k);
     return TB_OK;
 }
 
 /* Lets the product be the real one that it is lowered to. */
-static tb_status expand_operands(tb_stream *stream, tb_product *product, const tb_plan *plan, held *held)
+static tb_status expand_operands(tb_stream *stream, tb_product *product, const tb_plan *plan,
+                                 tb_buffer *expanded_to)
 {
     const tb_product given = *product;
     *product = tb_lowered(&given);
@@ -127,31 +131,49 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
             continue;
         expanded->ld = tb_pitched(expanded->rows, expanded->element);
         const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
-        TB_TRY(tb_take_buffer(plan->place.device, bytes, &held->pitched[role]));
-        expanded->data = held->pitched[role].memory;
-        for (int term = 0; term < tb_terms_of(&given); term++) {
-            const tb_expansion expansion = tb_expansion_of(&given, product, role, term);
-            TB_TRY(tb_device.expand(stream, &expansion));
-        }
+        TB_TRY(tb_take_buffer(plan->place.device, bytes, &expanded_to[role]));
+        expanded->data = expanded_to[role].memory;
+        const tb_expansion expansion = tb_expansion_of(&given, product, role, 0);
+        TB_TRY(tb_device.expand(stream, &expansion));
     }
     return TB_OK;
 }
 
-static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
+/* A term, or all of a product. */
+static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, int term, held *held)
 {
     int64_t chunk;
-    const tb_operand c = product.c;
-    const bool lowers = !tb_is_plain(&product) && !plan->kernel->structured;
-    if (lowers)
-        TB_TRY(expand_operands(stream, &product, plan, held));
+    tb_plan own = *plan;
+    held->done = 0;
+    if (!tb_is_plain(&product) && !plan->kernel->structured)
+        TB_TRY(expand_operands(stream, &product, plan, held->pitched[term]));
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (plan->pads[role] && product.operands[role].expanded_from == 0)
+        if (plan->pads[term == 0 ? role : TB_B - role] && product.operands[role].expanded_from == 0)
             TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
-                                    &held->pitched[role]));
-    TB_TRY(take_workspace(stream, &product, plan, &chunk, &held->workspace));
-    TB_TRY(launch_in_chunks(stream, &product, plan, chunk, held));
-    return lowers && c.structure == TB_HERMITIAN
-               ? tb_enqueue_real_diagonal(stream, &c, plan->place.device, &held->zero)
+                                    &held->pitched[term][role]));
+    if (term > 0)
+        own.schedule = tb_device.prepare(stream, plan->kernel, &product);
+    TB_TRY(take_workspace(stream, &product, &own, &chunk, &held->workspaces[term]));
+    return launch_in_chunks(stream, &product, &own, chunk, held->workspaces[term].memory, held);
+}
+
+/* Term after term: side by side they would have to be written out, where kernels read them as they lie. One that fails when
+ * there is no way back is added by whichever kernel can. */
+static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+{
+    if (plan->kernel->structured)
+        return enqueue(stream, *product, plan, 0, held);
+    for (int term = 0; term < tb_terms_of(product); term++) {
+        const tb_product one = tb_term_of(product, term);
+        const tb_status status = enqueue(stream, one, plan, term, held);
+        if (status == TB_OK)
+            continue;
+        if (status == TB_DEVICE_LOST || held->done > 0 || is_repeatable(held))
+            return status;
+        TB_TRY(enqueue_frugally(stream, &one, plan));
+    }
+    return product->c.structure == TB_HERMITIAN
+               ? tb_enqueue_real_diagonal(stream, &product->c, plan->place.device, &held->zero)
                : TB_OK;
 }
 
@@ -164,9 +186,11 @@ static void destroy_stream(held *held)
 
 static void give_buffers(held *held)
 {
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        tb_give_buffer(&held->pitched[role]);
-    tb_give_buffer(&held->workspace);
+    for (int term = 0; term < 2; term++)
+        for (tb_role role = TB_A; role <= TB_B; role++)
+            tb_give_buffer(&held->pitched[term][role]);
+    for (int term = 0; term < 2; term++)
+        tb_give_buffer(&held->workspaces[term]);
     tb_give_buffer(&held->zero);
 }
 
@@ -191,7 +215,7 @@ static tb_status run(const tb_product *product, const tb_plan *plan, bool frugal
     tb_status status = tb_device.adopt_stream(&plan->place, tb_callers_stream(), &held->stream);
     if (status == TB_OK) {
         status = frugally ? enqueue_frugally(held->stream, product, plan)
-                          : enqueue(held->stream, *product, plan, held);
+                          : enqueue_terms(held->stream, product, plan, held);
         /* Also after a failure: copies may be in flight that read the caller's operands. */
         const tb_status finished = tb_device.synchronize(held->stream);
         destroy_stream(held);
@@ -249,7 +273,7 @@ static tb_status multiply(const tb_product *product, const tb_plan *plan, held *
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(product, plan, false, held);
     give_buffers(held);
-    if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(product, held)) {
+    if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(held)) {
         restore_c(product, held);
         status = run(product, plan, true, held);
     }
@@ -262,7 +286,7 @@ tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const
                            double *seconds)
 {
     (void)host, (void)seconds;
-    held held = {0};
+    held held = {.overwrites = tb_is_zero(product->beta)};
     const tb_status status = multiply(product, plan, &held);
     free(held.saved_c);
     if (status == TB_DEVICE_LOST)

@@ -114,7 +114,8 @@ static tb_product product_of(const routine_call *made)
 static bool kernel_serves(const routine_call *made)
 {
     const tb_product product = product_of(made);
-    tb_product lowered = tb_lowered(&product);
+    const tb_product one = lies_in(made, only_host) ? product : tb_term_of(&product, 0);
+    tb_product lowered = tb_lowered(&one);
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (lowered.operands[role].expanded_from > 0)
             lowered.operands[role].ld =
