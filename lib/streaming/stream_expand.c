@@ -102,6 +102,24 @@ static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, tb_
     return tb_load_through_slots(run, &transfer);
 }
 
+/* A column that is longer than a slot. */
+static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source, tb_operand *stored,
+                                   int64_t column)
+{
+    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
+    const int64_t first = source->stored == TB_LOWER ? column : 0,
+                  end = source->stored == TB_LOWER ? source->rows : column + 1;
+    for (int64_t row = first; row < end; row += most) {
+        const tb_operand from = tb_rectangle(source, row, column, tb_smaller(most, end - row), 1);
+        const tb_transfer transfer = {.from = &from,
+                                      .target = tb_at(stored, row, column),
+                                      .target_pitch = tb_pitch(stored),
+                                      .pitch = tb_column_bytes(&from)};
+        TB_TRY(tb_load_through_slots(run, &transfer));
+    }
+    return TB_OK;
+}
+
 static tb_status bring_stored(tb_stream_run *run, tb_role role)
 {
     const tb_operand *source = &run->given->operands[role];
@@ -113,10 +131,12 @@ static tb_status bring_stored(tb_stream_run *run, tb_role role)
                            &run->stored_there[role], &pitch));
     there.data = run->stored_there[role].memory;
     there.ld = (int64_t)(pitch / tb_bytes_of(source->element));
-    const int64_t most = tb_larger((int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source)), 1);
-    for (int64_t column = 0; column < source->columns; column += most)
-        TB_TRY(bring_columns(run, source, &there,
-                             (tb_range){column, tb_smaller(most, source->columns - column)}));
+    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source));
+    for (int64_t column = 0; column < source->columns; column += tb_larger(most, 1)) {
+        const tb_range columns = {column, tb_smaller(most, source->columns - column)};
+        TB_TRY(most > 0 ? bring_columns(run, source, &there, columns)
+                        : bring_long_column(run, source, &there, column));
+    }
     TB_TRY(tb_send_filled(run));
     *stored = there;
     return TB_OK;

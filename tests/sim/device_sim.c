@@ -1,6 +1,7 @@
 /* The table of operations of the simulated device: what each checks before it acts. device_sim.h says how it
  * is steered.
  */
+#include "kernels/launch.h"
 #include "tests/clusters_h200.h"
 #include "tests/sim/sim.h"
 
@@ -8,7 +9,9 @@
 #include <string.h>
 
 #define ARCHITECTURE 90
-#define PITCH_BYTES  512 /* as cudaMallocPitch answers on real devices */
+#define CLOCK_KHZ    1980000
+#define MEMORY_RATE  4.8e12 /* bytes a second */
+#define PITCH_BYTES  512    /* as cudaMallocPitch answers on real devices */
 
 static atomic_bool opened, device_opened[SIM_MAX_DEVICES];
 
@@ -49,8 +52,8 @@ static tb_status describe(int device, tb_device_description *description)
         .name = "simulated",
         .architecture = ARCHITECTURE,
         .multiprocessors = sim_get_settings()->multiprocessors,
-        .clock_khz = 1980000,
-        .memory_bytes_per_second = 4.8e12,
+        .clock_khz = CLOCK_KHZ,
+        .memory_bytes_per_second = MEMORY_RATE,
         .memory_bytes = sim_get_settings()->memory_bytes,
         .driver_version = 13000,
     };
@@ -137,10 +140,11 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
 static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     (void)stream;
-    return tb_prepare(kernel, product,
-                      (tb_target){.architecture = ARCHITECTURE,
-                                  .multiprocessors = sim_get_settings()->multiprocessors,
-                                  .clusters = clusters(0)});
+    tb_target target = {.architecture = ARCHITECTURE,
+                        .multiprocessors = sim_get_settings()->multiprocessors,
+                        .clusters = clusters(0)};
+    target.memory_bytes_a_clock = tb_memory_bytes_a_clock(target, 1e3 * CLOCK_KHZ, MEMORY_RATE);
+    return tb_prepare(kernel, product, target);
 }
 
 static void reach_operand(tb_operand *operand, int device, const char *what)
