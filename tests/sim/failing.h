@@ -29,9 +29,13 @@
 typedef struct scenario {
     tb_element element;
     int m, n, k;
-    bool transposed;      /* A and B */
-    tb_triangle triangle; /* of C, by SYRK: B is A, and m is n */
+    bool transposed;        /* A and B; of complex numbers A is conjugated as well */
+    tb_triangle triangle;   /* of C, by SYRK: B is A, and m is n */
+    tb_structure structure; /* of the left factor, by SYMM or HEMM, which is square: k is m */
+    bool structured_right;  /* of the right one instead: k is n */
+    tb_triangle stored;     /* of that factor */
     double beta;
+    double alpha_im, beta_im;  /* of complex numbers */
     int threads;               /* in a crowd every other one multiplies doubles */
     tb_memory memory;          /* of A, B and C */
     bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
@@ -76,52 +80,90 @@ static inline void *place(const matrix *matrix, tb_memory memory)
     return block;
 }
 
-static inline bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
+/* "cblas_zhemm": by class and element. */
+static inline const spelling *spelling_of(const scenario *scenario, tb_element element)
 {
-    check_random random = {.state = seed + number};
-    const tb_element element = scenario->threads > 1 && number % 2 == 1 ? TB_FP64 : scenario->element;
+    static const char letters[TB_ELEMENTS] = {
+        [TB_FP32] = 's', [TB_FP64] = 'd', [TB_COMPLEX_FP32] = 'c', [TB_COMPLEX_FP64] = 'z'};
+    static const char *const structured[] = {
+        [TB_GENERAL] = "gemm", [TB_SYMMETRIC] = "symm", [TB_HERMITIAN] = "hemm"};
+    char name[16];
+    snprintf(name, sizeof name, "cblas_%c%s", letters[element],
+             scenario->triangle != TB_FULL ? "syrk" : structured[scenario->structure]);
+    return spelling_named(name);
+}
+
+static inline matrix make_factor(tb_element element, bool transposed, int64_t rows, int64_t columns,
+                                 int64_t more, int64_t offset)
+{
+    return transposed ? matrix_make_of(element, columns, rows, columns + more, offset)
+                      : matrix_make_of(element, rows, columns, rows + more, offset);
+}
+
+/* What the scenario multiplies, filled. */
+static inline product make_product(const scenario *scenario, tb_element element, check_random *random)
+{
     product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5, .beta = scenario->beta};
     p.transpose_a = p.transpose_b = scenario->transposed;
-    p.a = scenario->transposed ? matrix_make_of(element, p.k, p.m, p.k + 3, 1)
-                               : matrix_make_of(element, p.m, p.k, p.m + 3, 1);
-    p.b = scenario->transposed ? matrix_make_of(element, p.n, p.k, p.n, 0)
-                               : matrix_make_of(element, p.k, p.n, p.k, 0);
+    p.conjugate_a = scenario->transposed && tb_is_complex(element);
+    p.alpha_im = scenario->alpha_im;
+    p.beta_im = scenario->beta_im;
+    *(scenario->structured_right ? &p.structure_b : &p.structure_a) = scenario->structure;
+    *(scenario->structured_right ? &p.stored_b : &p.stored_a) = scenario->stored;
+    p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
+    p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
     p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
-    matrix_fill(&p.a, MATRIX_UNIFORM, &random);
-    matrix_fill(&p.b, MATRIX_UNIFORM, &random);
+    matrix_fill(&p.a, MATRIX_UNIFORM, random);
+    matrix_fill(&p.b, MATRIX_UNIFORM, random);
     if (scenario->triangle != TB_FULL) {
         matrix_free(&p.b);
         p.b = matrix_clone(&p.a);
         p.transpose_b = !p.transpose_a;
         p.mask = scenario->triangle;
     }
-    matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
+    matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
+    if (scenario->structure != TB_GENERAL)
+        product_hide_the_rest(&p);
+    return p;
+}
 
+static inline bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
+{
+    check_random random = {.state = seed + number};
+    const tb_element element = scenario->threads > 1 && number % 2 == 1 && !tb_is_complex(scenario->element)
+                                   ? TB_FP64
+                                   : scenario->element;
+    product p = make_product(scenario, element, &random);
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    const call_arguments arguments = {.triangle = scenario->triangle == TB_UPPER ? 121 : 122,
-                                      .transpose_a = transposition,
+    const bool right = scenario->structured_right;
+    const matrix *first = right ? &p.b : &p.a, *second = right ? &p.a : &p.b;
+    const tb_triangle triangle = scenario->triangle != TB_FULL ? scenario->triangle : scenario->stored;
+    const call_arguments arguments = {.side = right ? 142 : 141,
+                                      .triangle = triangle == TB_UPPER ? 121 : 122,
+                                      .transpose_a = p.conjugate_a ? 113 : transposition,
                                       .transpose_b = transposition,
                                       .m = p.m,
                                       .n = p.n,
                                       .k = p.k,
-                                      .lda = p.a.ld,
-                                      .ldb = p.b.ld,
+                                      .lda = first->ld,
+                                      .ldb = second->ld,
                                       .ldc = p.c.ld,
                                       .alpha = p.alpha,
                                       .beta = p.beta,
-                                      .a = matrix_start_in(&p.a, a),
-                                      .b = matrix_start_in(&p.b, b),
+                                      .alpha_im = p.alpha_im,
+                                      .beta_im = p.beta_im,
+                                      .a = matrix_start_in(first, right ? b : a),
+                                      .b = matrix_start_in(second, right ? a : b),
                                       .c = matrix_start_in(&p.c, c)};
-    static const char *const names[][2] = {{"cblas_sgemm", "cblas_ssyrk"}, {"cblas_dgemm", "cblas_dsyrk"}};
-    call_routine(spelling_named(names[element == TB_FP64][scenario->triangle != TB_FULL]), &arguments);
+    call_routine(spelling_of(scenario, element), &arguments);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
-    bool right = product_holds(&p, &result, wrong, size);
+    const bool holds = product_holds(&p, &result, wrong, size);
 
     void *blocks[] = {a, b, c};
     for (int i = 0; i < 3; i++)
@@ -129,7 +171,7 @@ static inline bool multiply(const scenario *scenario, uint64_t number, char *wro
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};
     for (int i = 0; i < 4; i++)
         matrix_free(spent[i]);
-    return right;
+    return holds;
 }
 
 typedef struct job {
@@ -192,10 +234,16 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     /* A device that cannot be opened is no loss. */
     report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
     sim_set("FAIL", "");
+    const bool right = scenario->structured_right;
     const struct scenario later = {.element = scenario->element,
                                    .m = 65,
                                    .n = 33,
-                                   .k = 20,
+                                   .k = scenario->structure == TB_GENERAL ? 20
+                                        : right                           ? 33
+                                                                          : 65,
+                                   .structure = scenario->structure,
+                                   .structured_right = right,
+                                   .stored = scenario->stored,
                                    .beta = -2,
                                    .threads = scenario->threads,
                                    .memory = scenario->memory};

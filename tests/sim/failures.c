@@ -3,7 +3,7 @@
  * more is said than one warning.
  *
  * The argument says how operations fail: memory, unsupported, lost, fault or half (device_sim.h). A second one,
- * cuts, double or triangles, picks other products.
+ * cuts, double, triangles or expanded, picks other products.
  */
 #include "tests/sim/failing.h"
 
@@ -211,6 +211,110 @@ static void fail_in_doubles(const char *failure)
     }
 }
 
+/* Complex numbers, and a factor of which one triangle is stored: what is multiplied is written out on the device first, and
+ * what the device has done is counted in rows that are parts of numbers. */
+static void fail_in_expanded(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.element = TB_COMPLEX_FP64, .m = 35, .n = 33, .k = 20, .beta = -2},
+        {.element = TB_COMPLEX_FP32, .m = 33, .n = 35, .k = 20, .transposed = true, .alpha_im = -0.5},
+        {.element = TB_FP64, .m = 65, .n = 33, .k = 65, .structure = TB_SYMMETRIC, .beta = -2},
+        {.element = TB_COMPLEX_FP64,
+         .m = 35,
+         .n = 43,
+         .k = 43,
+         .structure = TB_HERMITIAN,
+         .structured_right = true},
+        {.element = TB_COMPLEX_FP32,
+         .m = 50,
+         .n = 30,
+         .k = 50,
+         .structure = TB_SYMMETRIC,
+         .alpha_im = 2,
+         .beta = 1},
+        /* Too large for the device, or for what is pinned. */
+        {.element = TB_COMPLEX_FP64, .m = 150, .n = 130, .k = 200, .beta = -2, .device_memory = "1"},
+        {.element = TB_COMPLEX_FP64,
+         .m = 130,
+         .n = 150,
+         .k = 200,
+         .transposed = true,
+         .device_memory = "1",
+         .pinned_memory = "1"},
+        {.element = TB_COMPLEX_FP64,
+         .m = 150,
+         .n = 130,
+         .k = 150,
+         .structure = TB_HERMITIAN,
+         .beta = -2,
+         .device_memory = "1"},
+        {.element = TB_FP32,
+         .m = 170,
+         .n = 300,
+         .k = 300,
+         .structure = TB_SYMMETRIC,
+         .structured_right = true,
+         .beta = -2,
+         .device_memory = "1",
+         .pinned_memory = "1"},
+        /* Bands of rows; columns longer than a slot. */
+        {.element = TB_COMPLEX_FP64, .m = 700, .n = 20, .k = 60, .beta = -2, .pinned_memory = "1"},
+        {.element = TB_COMPLEX_FP64, .m = 3, .n = 4, .k = 70000, .beta = -2, .transposed = true},
+        /* Where the device reads what is to be expanded, or writes C, in place. */
+        {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 50, .memory = TB_MEMORY_PINNED},
+        {.element = TB_COMPLEX_FP32,
+         .m = 30,
+         .n = 40,
+         .k = 50,
+         .transposed = true,
+         .beta = -2,
+         .memory = TB_MEMORY_PINNED},
+        {.element = TB_FP64,
+         .m = 30,
+         .n = 50,
+         .k = 30,
+         .structure = TB_SYMMETRIC,
+         .memory = TB_MEMORY_PINNED},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .managed_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .managed_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP64,
+         .m = 45,
+         .n = 35,
+         .k = 50,
+         .beta = -2,
+         .beta_im = 0.5,
+         .transposed = true,
+         .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP32,
+         .m = 45,
+         .n = 35,
+         .k = 45,
+         .structure = TB_HERMITIAN,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .device_c = true},
+        {.element = TB_FP64,
+         .m = 45,
+         .n = 35,
+         .k = 45,
+         .structure = TB_SYMMETRIC,
+         .beta = -2,
+         .device_c = true},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.threads = 1;
+        if (scenario.structure != TB_GENERAL)
+            scenario.stored = i % 2 == 0 ? TB_LOWER : TB_UPPER;
+        if (!scenario.device_c)
+            fail_everywhere(&scenario, "any", failure);
+        /* What lies on a device that is gone is beyond help. */
+        else if (strcmp(failure, "memory") == 0)
+            fail_everywhere(&scenario, "copy", failure);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -225,6 +329,10 @@ int main(int count, char **arguments)
     }
     if (count > 2 && strcmp(arguments[2], "triangles") == 0) {
         fail_in_triangles(failure);
+        return check_result();
+    }
+    if (count > 2 && strcmp(arguments[2], "expanded") == 0) {
+        fail_in_expanded(failure);
         return check_result();
     }
     if (count > 2 && strcmp(arguments[2], "double") == 0) {
