@@ -45,6 +45,7 @@ typedef struct scenario {
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
+    long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
 /* What a process has to say. */
@@ -307,7 +308,7 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
     long devices = scenario->devices != NULL ? atol(scenario->devices) : 1;
     size_t pinned = (size_t)(devices * atol(PINNED_MIB)) << 20;
     check_no_leak("without failures", &normal.usage[LATER_CALLS - 2], settled, pinned);
-    for (long n = 1;; n += stride) {
+    for (long n = 1;; n += stride * (scenario->step > 0 ? scenario->step : 1)) {
         char script[64];
         snprintf(script, sizeof script, "%s:%ld=%s", operation, n, failure);
         report report = run_scenario(scenario, script);
