@@ -37,6 +37,8 @@ typedef struct scenario {
     double beta;
     double alpha_im, beta_im;  /* of complex numbers */
     int threads;               /* in a crowd every other one multiplies doubles */
+    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead */
+    int calls;                 /* of each thread; 0: one */
     tb_memory memory;          /* of A, B and C */
     bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
     const char *device_memory; /* the option; NULL: its default */
@@ -128,9 +130,43 @@ static inline product make_product(const scenario *scenario, tb_element element,
     return p;
 }
 
-static inline bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
+/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither. */
+static inline scenario draw_scenario(check_random *random)
+{
+    static const tb_element elements[] = {TB_FP32, TB_FP64, TB_COMPLEX_FP32, TB_COMPLEX_FP64,
+                                          TB_COMPLEX_FP64};
+    static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED,
+                                         TB_MEMORY_MANAGED};
+    static const int most[] = {9, 70, 300};
+    static const double betas[] = {0, 1, -2}, parts[] = {0, 0, 0.5};
+    scenario one = {.element = CHECK_PICK(random, elements),
+                    .m = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .n = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .k = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .beta = CHECK_PICK(random, betas),
+                    .threads = 1,
+                    .memory = CHECK_PICK(random, memories),
+                    .managed_c = check_between(random, 0, 7) == 0};
+    const bool is_complex = tb_is_complex(one.element);
+    if (is_complex) {
+        one.alpha_im = CHECK_PICK(random, parts);
+        one.beta_im = check_between(random, 0, 7) == 0 ? 0.5 : 0;
+    }
+    one.structure = (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
+    if (one.structure == TB_GENERAL) {
+        one.transposed = check_between(random, 0, 1);
+    } else {
+        one.structured_right = check_between(random, 0, 1);
+        one.stored = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
+        one.k = one.structured_right ? one.n : one.m;
+    }
+    return one;
+}
+
+static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong, size_t size)
 {
     check_random random = {.state = seed + number};
+    const struct scenario one = of_all->drawn ? draw_scenario(&random) : *of_all, *scenario = &one;
     const tb_element element = scenario->threads > 1 && number % 2 == 1 && !tb_is_complex(scenario->element)
                                    ? TB_FP64
                                    : scenario->element;
@@ -165,6 +201,13 @@ static inline bool multiply(const scenario *scenario, uint64_t number, char *wro
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
     const bool holds = product_holds(&p, &result, wrong, size);
+    if (!holds && of_all->drawn) {
+        const size_t length = strlen(wrong);
+        snprintf(wrong + length, size - length,
+                 " of %s m=%d n=%d k=%d, right %d, stored %d, transposed %d, memory %d, %d",
+                 spelling_of(scenario, element)->name, one.m, one.n, one.k, right, (int)one.stored,
+                 one.transposed, (int)one.memory, one.managed_c);
+    }
 
     void *blocks[] = {a, b, c};
     for (int i = 0; i < 3; i++)
@@ -178,24 +221,31 @@ static inline bool multiply(const scenario *scenario, uint64_t number, char *wro
 typedef struct job {
     pthread_t thread;
     const scenario *scenario;
-    uint64_t number;
+    uint64_t number; /* of the first of its calls */
     bool right;
     char wrong[256];
 } job;
 
+static inline int calls_of(const scenario *scenario)
+{
+    return scenario->calls > 0 ? scenario->calls : 1;
+}
+
 static inline void *run_job(void *argument)
 {
     job *job = argument;
-    job->right = multiply(job->scenario, job->number, job->wrong, sizeof job->wrong);
+    job->right = true;
+    for (int call = 0; job->right && call < calls_of(job->scenario); call++)
+        job->right = multiply(job->scenario, job->number + (uint64_t)call, job->wrong, sizeof job->wrong);
     return NULL;
 }
 
-/* One call in each of the scenario's threads; notes the first that is wrong. */
+/* The calls of each of the scenario's threads; notes the first that is wrong. */
 static inline void multiply_at_once(const scenario *scenario, report *report)
 {
     job jobs[MAX_THREADS];
     for (int i = 0; i < scenario->threads; i++) {
-        jobs[i] = (job){.scenario = scenario, .number = (uint64_t)i};
+        jobs[i] = (job){.scenario = scenario, .number = (uint64_t)(i * calls_of(scenario))};
         pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
     }
     for (int i = 0; i < scenario->threads; i++) {
@@ -207,13 +257,24 @@ static inline void multiply_at_once(const scenario *scenario, report *report)
     }
 }
 
+/* When nothing is kept any more, or after a while in which that does not come. */
+static inline sim_usage usage_at_rest(void)
+{
+    sim_usage usage = sim_get_usage();
+    for (int i = 0; i < 6000 && usage.device_bytes + usage.pinned_bytes > 0; i++) {
+        usleep(10000);
+        usage = sim_get_usage();
+    }
+    return usage;
+}
+
 static inline void run_process(const scenario *scenario, const char *script, report *report)
 {
     *report = (struct report){.right = true};
     sim_set("FAIL", script);
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
-    tileblas_set_option("KEEP_SECONDS", "3600");
+    tileblas_set_option("KEEP_SECONDS", scenario->drawn ? "1" : "3600");
     tileblas_set_option("PINNED_MEMORY",
                         scenario->pinned_memory != NULL ? scenario->pinned_memory : PINNED_MIB);
     sim_set("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
@@ -252,6 +313,8 @@ static inline void run_process(const scenario *scenario, const char *script, rep
         multiply_at_once(&later, report);
         report->usage[call] = sim_get_usage();
     }
+    if (scenario->drawn)
+        report->usage[LATER_CALLS - 1] = usage_at_rest();
     report->finished = true;
 }
 

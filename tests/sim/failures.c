@@ -4,7 +4,11 @@
  *
  * The argument says how operations fail: memory, unsupported, lost, fault or half (device_sim.h). A second one,
  * cuts, double, triangles or expanded, picks other products.
+ *
+ *   failures FAILURE drawn SECONDS       sessions, each of threads that multiply whatever is drawn while some operations fail
+ *   failures FAILURE session SEED        one session again
  */
+#include "lib/process/clock.h"
 #include "tests/sim/failing.h"
 
 /* Operations of many calls at once fail; which of them is left to chance. */
@@ -323,6 +327,51 @@ static void fail_in_expanded(const char *failure)
     }
 }
 
+/* Whether all was right; adds up what the device did, and how often it could not. */
+static bool run_session(const char *failure, uint64_t session, long *launches, long *failures)
+{
+    static const char *const operations[] = {"any",      "any",    "copy",   "launch",
+                                             "allocate", "pinned", "stream", "event"};
+    static const char *const device_memory[] = {NULL, NULL, "1", "2", "8"}, *const pinned_memory[] = {
+                                                                                NULL, "1", "2"};
+    static const int most[] = {10, 100, 1000};
+    check_random random = {.state = session};
+    seed = check_next(&random);
+    const scenario crowd = {.threads = 8,
+                            .calls = 10,
+                            .drawn = true,
+                            .device_memory = CHECK_PICK(&random, device_memory),
+                            .pinned_memory = CHECK_PICK(&random, pinned_memory),
+                            .devices = check_between(&random, 0, 5) == 0 ? "3" : NULL};
+    char script[128];
+    size_t length = 0;
+    for (int64_t i = check_between(&random, 1, 3); i > 0; i--)
+        length += (size_t)snprintf(script + length, sizeof script - length, "%s%s:%d=%s",
+                                   length > 0 ? "," : "", CHECK_PICK(&random, operations),
+                                   (int)check_between(&random, 1, CHECK_PICK(&random, most)), failure);
+    const long before = atomic_load(&check_failures);
+    const report report = run_scenario(&crowd, script);
+    *launches += report.launches;
+    *failures += report.failures;
+    const sim_usage *left = &report.usage[LATER_CALLS - 1];
+    CHECK(left->device_bytes == 0 && left->pinned_bytes == 0,
+          "%zu bytes on the device and %zu pinned ones left", left->device_bytes, left->pinned_bytes);
+    return CHECK(atomic_load(&check_failures) == before,
+                 "session %" PRIu64 ", %s, device memory %s, pinned %s", session, script, crowd.device_memory,
+                 crowd.pinned_memory);
+}
+
+static void run_sessions(const char *failure, double seconds)
+{
+    const double end = tb_seconds() + seconds;
+    check_random random = {.state = seed};
+    long sessions = 0, launches = 0, failures = 0;
+    while (tb_seconds() < end && run_session(failure, check_next(&random), &launches, &failures))
+        sessions++;
+    printf("%ld sessions, %ld launches, %ld failures\n", sessions, launches, failures);
+    CHECK(launches > sessions && failures > 0, "the device was not used, or never failed");
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -331,6 +380,15 @@ int main(int count, char **arguments)
     static const double betas[] = {0, 1, -2};
 
     begin_failing();
+    if (count > 3 && strcmp(arguments[2], "drawn") == 0) {
+        run_sessions(failure, atof(arguments[3]));
+        return check_result();
+    }
+    if (count > 3 && strcmp(arguments[2], "session") == 0) {
+        long launches = 0, failures = 0;
+        run_session(failure, strtoull(arguments[3], NULL, 0), &launches, &failures);
+        return check_result();
+    }
     if (count > 2 && strcmp(arguments[2], "cuts") == 0) {
         fail_in_cuts(failure);
         return check_result();
