@@ -150,7 +150,8 @@ static inline scenario draw_scenario(check_random *random)
     const bool is_complex = tb_is_complex(one.element);
     if (is_complex) {
         one.alpha_im = CHECK_PICK(random, parts);
-        one.beta_im = check_between(random, 0, 7) == 0 ? 0.5 : 0;
+        /* Products in host memory with a complex beta are the host's. */
+        one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
     }
     one.structure = (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
     if (one.structure == TB_GENERAL) {
