@@ -29,10 +29,16 @@
 typedef struct scenario {
     tb_element element;
     int m, n, k;
-    bool transposed;      /* A and B */
-    tb_triangle triangle; /* of C, by SYRK: B is A, and m is n */
+    bool transposed;        /* A and B; of complex numbers A is conjugated as well */
+    tb_triangle triangle;   /* of C, by SYRK: B is A, and m is n */
+    tb_structure structure; /* of the left factor, by SYMM or HEMM, which is square: k is m */
+    bool structured_right;  /* of the right one instead: k is n */
+    tb_triangle stored;     /* of that factor */
     double beta;
+    double alpha_im, beta_im;  /* of complex numbers */
     int threads;               /* in a crowd every other one multiplies doubles */
+    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead */
+    int calls;                 /* of each thread; 0: one */
     tb_memory memory;          /* of A, B and C */
     bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
     const char *device_memory; /* the option; NULL: its default */
@@ -41,6 +47,7 @@ typedef struct scenario {
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
+    long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
 /* What a process has to say. */
@@ -76,52 +83,132 @@ static inline void *place(const matrix *matrix, tb_memory memory)
     return block;
 }
 
-static inline bool multiply(const scenario *scenario, uint64_t number, char *wrong, size_t size)
+/* "cblas_zhemm": by class and element. */
+static inline const spelling *spelling_of(const scenario *scenario, tb_element element)
 {
-    check_random random = {.state = seed + number};
-    const tb_element element = scenario->threads > 1 && number % 2 == 1 ? TB_FP64 : scenario->element;
+    static const char letters[TB_ELEMENTS] = {
+        [TB_FP32] = 's', [TB_FP64] = 'd', [TB_COMPLEX_FP32] = 'c', [TB_COMPLEX_FP64] = 'z'};
+    static const char *const structured[] = {
+        [TB_GENERAL] = "gemm", [TB_SYMMETRIC] = "symm", [TB_HERMITIAN] = "hemm"};
+    char name[16];
+    snprintf(name, sizeof name, "cblas_%c%s", letters[element],
+             scenario->triangle != TB_FULL ? "syrk" : structured[scenario->structure]);
+    return spelling_named(name);
+}
+
+static inline matrix make_factor(tb_element element, bool transposed, int64_t rows, int64_t columns,
+                                 int64_t more, int64_t offset)
+{
+    return transposed ? matrix_make_of(element, columns, rows, columns + more, offset)
+                      : matrix_make_of(element, rows, columns, rows + more, offset);
+}
+
+/* What the scenario multiplies, filled. */
+static inline product make_product(const scenario *scenario, tb_element element, check_random *random)
+{
     product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5, .beta = scenario->beta};
     p.transpose_a = p.transpose_b = scenario->transposed;
-    p.a = scenario->transposed ? matrix_make_of(element, p.k, p.m, p.k + 3, 1)
-                               : matrix_make_of(element, p.m, p.k, p.m + 3, 1);
-    p.b = scenario->transposed ? matrix_make_of(element, p.n, p.k, p.n, 0)
-                               : matrix_make_of(element, p.k, p.n, p.k, 0);
+    p.conjugate_a = scenario->transposed && tb_is_complex(element);
+    p.alpha_im = scenario->alpha_im;
+    p.beta_im = scenario->beta_im;
+    *(scenario->structured_right ? &p.structure_b : &p.structure_a) = scenario->structure;
+    *(scenario->structured_right ? &p.stored_b : &p.stored_a) = scenario->stored;
+    p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
+    p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
     p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
-    matrix_fill(&p.a, MATRIX_UNIFORM, &random);
-    matrix_fill(&p.b, MATRIX_UNIFORM, &random);
+    matrix_fill(&p.a, MATRIX_UNIFORM, random);
+    matrix_fill(&p.b, MATRIX_UNIFORM, random);
     if (scenario->triangle != TB_FULL) {
         matrix_free(&p.b);
         p.b = matrix_clone(&p.a);
         p.transpose_b = !p.transpose_a;
         p.mask = scenario->triangle;
     }
-    matrix_fill(&p.c, p.beta == 0 ? MATRIX_NANS : MATRIX_UNIFORM, &random);
+    matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
+    if (scenario->structure != TB_GENERAL)
+        product_hide_the_rest(&p);
+    return p;
+}
 
+/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither. */
+static inline scenario draw_scenario(check_random *random)
+{
+    static const tb_element elements[] = {TB_FP32, TB_FP64, TB_COMPLEX_FP32, TB_COMPLEX_FP64,
+                                          TB_COMPLEX_FP64};
+    static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED,
+                                         TB_MEMORY_MANAGED};
+    static const int most[] = {9, 70, 300};
+    static const double betas[] = {0, 1, -2}, parts[] = {0, 0, 0.5};
+    scenario one = {.element = CHECK_PICK(random, elements),
+                    .m = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .n = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .k = (int)check_between(random, 1, CHECK_PICK(random, most)),
+                    .beta = CHECK_PICK(random, betas),
+                    .threads = 1,
+                    .memory = CHECK_PICK(random, memories),
+                    .managed_c = check_between(random, 0, 7) == 0};
+    const bool is_complex = tb_is_complex(one.element);
+    if (is_complex) {
+        one.alpha_im = CHECK_PICK(random, parts);
+        /* Products in host memory with a complex beta are the host's. */
+        one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
+    }
+    one.structure = (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
+    if (one.structure == TB_GENERAL) {
+        one.transposed = check_between(random, 0, 1);
+    } else {
+        one.structured_right = check_between(random, 0, 1);
+        one.stored = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
+        one.k = one.structured_right ? one.n : one.m;
+    }
+    return one;
+}
+
+static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong, size_t size)
+{
+    check_random random = {.state = seed + number};
+    const struct scenario one = of_all->drawn ? draw_scenario(&random) : *of_all, *scenario = &one;
+    const tb_element element = scenario->threads > 1 && number % 2 == 1 && !tb_is_complex(scenario->element)
+                                   ? TB_FP64
+                                   : scenario->element;
+    product p = make_product(scenario, element, &random);
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
     const int transposition = scenario->transposed ? 112 : 111;
-    const call_arguments arguments = {.triangle = scenario->triangle == TB_UPPER ? 121 : 122,
-                                      .transpose_a = transposition,
+    const bool right = scenario->structured_right;
+    const matrix *first = right ? &p.b : &p.a, *second = right ? &p.a : &p.b;
+    const tb_triangle triangle = scenario->triangle != TB_FULL ? scenario->triangle : scenario->stored;
+    const call_arguments arguments = {.side = right ? 142 : 141,
+                                      .triangle = triangle == TB_UPPER ? 121 : 122,
+                                      .transpose_a = p.conjugate_a ? 113 : transposition,
                                       .transpose_b = transposition,
                                       .m = p.m,
                                       .n = p.n,
                                       .k = p.k,
-                                      .lda = p.a.ld,
-                                      .ldb = p.b.ld,
+                                      .lda = first->ld,
+                                      .ldb = second->ld,
                                       .ldc = p.c.ld,
                                       .alpha = p.alpha,
                                       .beta = p.beta,
-                                      .a = matrix_start_in(&p.a, a),
-                                      .b = matrix_start_in(&p.b, b),
+                                      .alpha_im = p.alpha_im,
+                                      .beta_im = p.beta_im,
+                                      .a = matrix_start_in(first, right ? b : a),
+                                      .b = matrix_start_in(second, right ? a : b),
                                       .c = matrix_start_in(&p.c, c)};
-    static const char *const names[][2] = {{"cblas_sgemm", "cblas_ssyrk"}, {"cblas_dgemm", "cblas_dsyrk"}};
-    call_routine(spelling_named(names[element == TB_FP64][scenario->triangle != TB_FULL]), &arguments);
+    call_routine(spelling_of(scenario, element), &arguments);
     matrix result = matrix_clone(&p.c);
     arena_copy(result.block, c, result.bytes);
-    bool right = product_holds(&p, &result, wrong, size);
+    const bool holds = product_holds(&p, &result, wrong, size);
+    if (!holds && of_all->drawn) {
+        const size_t length = strlen(wrong);
+        snprintf(wrong + length, size - length,
+                 " of %s m=%d n=%d k=%d, right %d, stored %d, transposed %d, memory %d, %d",
+                 spelling_of(scenario, element)->name, one.m, one.n, one.k, right, (int)one.stored,
+                 one.transposed, (int)one.memory, one.managed_c);
+    }
 
     void *blocks[] = {a, b, c};
     for (int i = 0; i < 3; i++)
@@ -129,30 +216,37 @@ static inline bool multiply(const scenario *scenario, uint64_t number, char *wro
     matrix *spent[] = {&p.a, &p.b, &p.c, &result};
     for (int i = 0; i < 4; i++)
         matrix_free(spent[i]);
-    return right;
+    return holds;
 }
 
 typedef struct job {
     pthread_t thread;
     const scenario *scenario;
-    uint64_t number;
+    uint64_t number; /* of the first of its calls */
     bool right;
     char wrong[256];
 } job;
 
+static inline int calls_of(const scenario *scenario)
+{
+    return scenario->calls > 0 ? scenario->calls : 1;
+}
+
 static inline void *run_job(void *argument)
 {
     job *job = argument;
-    job->right = multiply(job->scenario, job->number, job->wrong, sizeof job->wrong);
+    job->right = true;
+    for (int call = 0; job->right && call < calls_of(job->scenario); call++)
+        job->right = multiply(job->scenario, job->number + (uint64_t)call, job->wrong, sizeof job->wrong);
     return NULL;
 }
 
-/* One call in each of the scenario's threads; notes the first that is wrong. */
+/* The calls of each of the scenario's threads; notes the first that is wrong. */
 static inline void multiply_at_once(const scenario *scenario, report *report)
 {
     job jobs[MAX_THREADS];
     for (int i = 0; i < scenario->threads; i++) {
-        jobs[i] = (job){.scenario = scenario, .number = (uint64_t)i};
+        jobs[i] = (job){.scenario = scenario, .number = (uint64_t)(i * calls_of(scenario))};
         pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
     }
     for (int i = 0; i < scenario->threads; i++) {
@@ -164,13 +258,24 @@ static inline void multiply_at_once(const scenario *scenario, report *report)
     }
 }
 
+/* When nothing is kept any more, or after a while in which that does not come. */
+static inline sim_usage usage_at_rest(void)
+{
+    sim_usage usage = sim_get_usage();
+    for (int i = 0; i < 6000 && usage.device_bytes + usage.pinned_bytes > 0; i++) {
+        usleep(10000);
+        usage = sim_get_usage();
+    }
+    return usage;
+}
+
 static inline void run_process(const scenario *scenario, const char *script, report *report)
 {
     *report = (struct report){.right = true};
     sim_set("FAIL", script);
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
-    tileblas_set_option("KEEP_SECONDS", "3600");
+    tileblas_set_option("KEEP_SECONDS", scenario->drawn ? "1" : "3600");
     tileblas_set_option("PINNED_MEMORY",
                         scenario->pinned_memory != NULL ? scenario->pinned_memory : PINNED_MIB);
     sim_set("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
@@ -192,10 +297,16 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     /* A device that cannot be opened is no loss. */
     report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
     sim_set("FAIL", "");
+    const bool right = scenario->structured_right;
     const struct scenario later = {.element = scenario->element,
                                    .m = 65,
                                    .n = 33,
-                                   .k = 20,
+                                   .k = scenario->structure == TB_GENERAL ? 20
+                                        : right                           ? 33
+                                                                          : 65,
+                                   .structure = scenario->structure,
+                                   .structured_right = right,
+                                   .stored = scenario->stored,
                                    .beta = -2,
                                    .threads = scenario->threads,
                                    .memory = scenario->memory};
@@ -203,6 +314,8 @@ static inline void run_process(const scenario *scenario, const char *script, rep
         multiply_at_once(&later, report);
         report->usage[call] = sim_get_usage();
     }
+    if (scenario->drawn)
+        report->usage[LATER_CALLS - 1] = usage_at_rest();
     report->finished = true;
 }
 
@@ -259,7 +372,7 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
     long devices = scenario->devices != NULL ? atol(scenario->devices) : 1;
     size_t pinned = (size_t)(devices * atol(PINNED_MIB)) << 20;
     check_no_leak("without failures", &normal.usage[LATER_CALLS - 2], settled, pinned);
-    for (long n = 1;; n += stride) {
+    for (long n = 1;; n += stride * (scenario->step > 0 ? scenario->step : 1)) {
         char script[64];
         snprintf(script, sizeof script, "%s:%ld=%s", operation, n, failure);
         report report = run_scenario(scenario, script);

@@ -3,8 +3,12 @@
  * more is said than one warning.
  *
  * The argument says how operations fail: memory, unsupported, lost, fault or half (device_sim.h). A second one,
- * cuts, double or triangles, picks other products.
+ * cuts, double, triangles or expanded, picks other products.
+ *
+ *   failures FAILURE drawn SECONDS       sessions, each of threads that multiply whatever is drawn while some operations fail
+ *   failures FAILURE session SEED        one session again
  */
+#include "lib/process/clock.h"
 #include "tests/sim/failing.h"
 
 /* Operations of many calls at once fail; which of them is left to chance. */
@@ -211,6 +215,163 @@ static void fail_in_doubles(const char *failure)
     }
 }
 
+/* Complex numbers, and a factor of which one triangle is stored: what is multiplied is written out on the device first, and
+ * what the device has done is counted in rows that are parts of numbers. */
+static void fail_in_expanded(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.element = TB_COMPLEX_FP64, .m = 35, .n = 33, .k = 20, .beta = -2},
+        {.element = TB_COMPLEX_FP32, .m = 33, .n = 35, .k = 20, .transposed = true, .alpha_im = -0.5},
+        {.element = TB_FP64, .m = 65, .n = 33, .k = 65, .structure = TB_SYMMETRIC, .beta = -2},
+        {.element = TB_COMPLEX_FP64,
+         .m = 35,
+         .n = 43,
+         .k = 43,
+         .structure = TB_HERMITIAN,
+         .structured_right = true},
+        {.element = TB_COMPLEX_FP32,
+         .m = 50,
+         .n = 30,
+         .k = 50,
+         .structure = TB_SYMMETRIC,
+         .alpha_im = 2,
+         .beta = 1},
+        /* Too large for the device, or for what is pinned. */
+        {.element = TB_COMPLEX_FP64,
+         .m = 150,
+         .n = 130,
+         .k = 200,
+         .beta = -2,
+         .device_memory = "1",
+         .step = 53},
+        {.element = TB_COMPLEX_FP64,
+         .m = 130,
+         .n = 150,
+         .k = 200,
+         .transposed = true,
+         .device_memory = "1",
+         .pinned_memory = "1",
+         .step = 53},
+        {.element = TB_COMPLEX_FP64,
+         .m = 150,
+         .n = 130,
+         .k = 150,
+         .structure = TB_HERMITIAN,
+         .beta = -2,
+         .device_memory = "1",
+         .step = 53},
+        {.element = TB_FP32,
+         .m = 170,
+         .n = 300,
+         .k = 300,
+         .structure = TB_SYMMETRIC,
+         .structured_right = true,
+         .beta = -2,
+         .device_memory = "1",
+         .pinned_memory = "1"},
+        /* Bands of rows; columns longer than a slot. */
+        {.element = TB_COMPLEX_FP64, .m = 700, .n = 20, .k = 60, .beta = -2, .pinned_memory = "1", .step = 5},
+        {.element = TB_COMPLEX_FP64, .m = 3, .n = 4, .k = 70000, .beta = -2, .transposed = true, .step = 53},
+        /* Where the device reads what is to be expanded, or writes C, in place. */
+        {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 50, .memory = TB_MEMORY_PINNED},
+        {.element = TB_COMPLEX_FP32,
+         .m = 30,
+         .n = 40,
+         .k = 50,
+         .transposed = true,
+         .beta = -2,
+         .memory = TB_MEMORY_PINNED},
+        {.element = TB_FP64,
+         .m = 30,
+         .n = 50,
+         .k = 30,
+         .structure = TB_SYMMETRIC,
+         .memory = TB_MEMORY_PINNED},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .managed_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .managed_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP64,
+         .m = 45,
+         .n = 35,
+         .k = 50,
+         .beta = -2,
+         .beta_im = 0.5,
+         .transposed = true,
+         .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP32,
+         .m = 45,
+         .n = 35,
+         .k = 45,
+         .structure = TB_HERMITIAN,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .k = 50, .beta = -2, .device_c = true},
+        {.element = TB_FP64,
+         .m = 45,
+         .n = 35,
+         .k = 45,
+         .structure = TB_SYMMETRIC,
+         .beta = -2,
+         .device_c = true},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.threads = 1;
+        if (scenario.structure != TB_GENERAL)
+            scenario.stored = i % 2 == 0 ? TB_LOWER : TB_UPPER;
+        if (!scenario.device_c)
+            fail_everywhere(&scenario, strcmp(failure, "half") == 0 ? "launch" : "any", failure);
+        /* What lies on a device that is gone is beyond help. */
+        else if (strcmp(failure, "memory") == 0)
+            fail_everywhere(&scenario, "copy", failure);
+    }
+}
+
+/* Whether all was right; adds up what the device did, and how often it could not. */
+static bool run_session(const char *failure, uint64_t session, long *launches, long *failures)
+{
+    static const char *const operations[] = {"any",      "any",    "copy",   "launch",
+                                             "allocate", "pinned", "stream", "event"};
+    static const char *const device_memory[] = {NULL, NULL, "1", "2", "8"}, *const pinned_memory[] = {
+                                                                                NULL, "1", "2"};
+    static const int most[] = {10, 100, 1000};
+    check_random random = {.state = session};
+    seed = check_next(&random);
+    const scenario crowd = {.threads = 8,
+                            .calls = 10,
+                            .drawn = true,
+                            .device_memory = CHECK_PICK(&random, device_memory),
+                            .pinned_memory = CHECK_PICK(&random, pinned_memory),
+                            .devices = check_between(&random, 0, 5) == 0 ? "3" : NULL};
+    char script[128];
+    size_t length = 0;
+    for (int64_t i = check_between(&random, 1, 3); i > 0; i--)
+        length += (size_t)snprintf(script + length, sizeof script - length, "%s%s:%d=%s",
+                                   length > 0 ? "," : "", CHECK_PICK(&random, operations),
+                                   (int)check_between(&random, 1, CHECK_PICK(&random, most)), failure);
+    const long before = atomic_load(&check_failures);
+    const report report = run_scenario(&crowd, script);
+    *launches += report.launches;
+    *failures += report.failures;
+    const sim_usage *left = &report.usage[LATER_CALLS - 1];
+    CHECK(left->device_bytes == 0 && left->pinned_bytes == 0,
+          "%zu bytes on the device and %zu pinned ones left", left->device_bytes, left->pinned_bytes);
+    return CHECK(atomic_load(&check_failures) == before,
+                 "session %" PRIu64 ", %s, device memory %s, pinned %s", session, script, crowd.device_memory,
+                 crowd.pinned_memory);
+}
+
+static void run_sessions(const char *failure, double seconds)
+{
+    const double end = tb_seconds() + seconds;
+    check_random random = {.state = seed};
+    long sessions = 0, launches = 0, failures = 0;
+    while (tb_seconds() < end && run_session(failure, check_next(&random), &launches, &failures))
+        sessions++;
+    printf("%ld sessions, %ld launches, %ld failures\n", sessions, launches, failures);
+    CHECK(launches > sessions && failures > 0, "the device was not used, or never failed");
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -219,12 +380,25 @@ int main(int count, char **arguments)
     static const double betas[] = {0, 1, -2};
 
     begin_failing();
+    if (count > 3 && strcmp(arguments[2], "drawn") == 0) {
+        run_sessions(failure, atof(arguments[3]));
+        return check_result();
+    }
+    if (count > 3 && strcmp(arguments[2], "session") == 0) {
+        long launches = 0, failures = 0;
+        run_session(failure, strtoull(arguments[3], NULL, 0), &launches, &failures);
+        return check_result();
+    }
     if (count > 2 && strcmp(arguments[2], "cuts") == 0) {
         fail_in_cuts(failure);
         return check_result();
     }
     if (count > 2 && strcmp(arguments[2], "triangles") == 0) {
         fail_in_triangles(failure);
+        return check_result();
+    }
+    if (count > 2 && strcmp(arguments[2], "expanded") == 0) {
+        fail_in_expanded(failure);
         return check_result();
     }
     if (count > 2 && strcmp(arguments[2], "double") == 0) {
