@@ -5,7 +5,9 @@
 #include "dispatch/plan.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The definition that references of an object to a name are bound to: that which the whole process sees, or
@@ -75,8 +77,12 @@ bool tb_notice_probe(tb_spelling spelling, const void *c)
     return true;
 }
 
-/* The k of the larger of two probes. */
+/* Multiply-adds of real numbers in the larger of two probes, for which as many zeros are enough. */
 enum { LARGEST_PROBE = (int)TB_SMALL_VOLUME };
+
+/* Bytes from one element of C to the next where a probe has more than one: the rest lies behind what tells it. */
+enum { PROBE_STEP = 64 };
+_Static_assert(sizeof(probe) <= PROBE_STEP, "elements of C overlap the mark");
 
 static _Thread_local bool probing __attribute__((tls_model("initial-exec")));
 
@@ -98,22 +104,42 @@ static double value_of(const probe *probe, tb_element element)
     return tb_real_of(element) == TB_FP64 ? probe->c.fp64[0] : (double)probe->c.fp32[0];
 }
 
-/* C := 0 A B + beta C, C being 1 and k as given. No argument is irregular, nothing trivial enough for a
- * forwarder to answer by itself, nothing read but the zeros here, if anything, and it is never called small. Integers
- * may be of either width. */
-static bool computes_probe(tb_spelling spelling, const void *address, const int64_t k)
+/* C := 0 A B + beta C with about as many multiply-adds. C is one row, and one element where the routine lets k be chosen: of
+ * SYMM and HEMM k is n. */
+static tb_product make_probe(tb_routine routine, double volume, void *c)
 {
     static double zeros[LARGEST_PROBE];
+    const tb_routine_row *row = &tb_routine_rows[routine];
+    const int64_t elements = (int64_t)fmax(1, tb_is_complex(row->element) ? volume / 4 : volume);
+    if (row->class != TB_CLASS_SYMM && row->class != TB_CLASS_HEMM)
+        return tb_gemm(routine, false, false, 1, 1, elements, 0, zeros, 1, zeros, elements, TB_PROBE_BETA, c,
+                       1);
+    const int64_t n = (int64_t)sqrt((double)elements), ldc = PROBE_STEP / (int64_t)tb_bytes_of(row->element);
+    return tb_symm(routine, false, TB_LOWER, 1, n, 0, zeros, n, zeros, 1, TB_PROBE_BETA, c, ldc);
+}
+
+/* The first element of C is 1, and others are 0. No argument is irregular, nothing trivial enough for a
+ * forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
+ * may be of either width. */
+static bool computes_probe(tb_spelling spelling, const void *address, double volume)
+{
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     const tb_element element = tb_routine_rows[row->routine].element;
-    probe probe = {.mark = MARK, .is_cblas = row->is_cblas};
-    set_to_one(&probe, element);
-    const tb_product product =
-        tb_gemm(row->routine, false, false, 1, 1, k, 0, zeros, 1, zeros, k, TB_PROBE_BETA, &probe.c, 1);
+    tb_product product = make_probe(row->routine, volume, NULL);
+    probe *const probe = calloc((size_t)product.n, PROBE_STEP);
+    if (!probe)
+        return true;
+    memcpy(probe->mark, MARK, sizeof MARK);
+    probe->is_cblas = row->is_cblas;
+    set_to_one(probe, element);
+    product.c.data = &probe->c;
     probing = true;
     tb_call_routine(row->routine, row->is_cblas, (void *)address, &product);
     probing = false;
-    return !probe.has_come_back && (probe.was_passed_on || value_of(&probe, element) == TB_PROBE_BETA);
+    const bool computes =
+        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) == TB_PROBE_BETA);
+    free(probe);
+    return computes;
 }
 
 /* Whether the object that has the address has one of these functions of its own. The list ends with NULL. */

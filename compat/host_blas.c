@@ -75,6 +75,13 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_gemm_routine(tb_routine_rows[routine].element);
 }
 
+/* Whether GEMM computes blocks of what the routine does, so that it can stand in for it. */
+static bool is_served_by_gemm(tb_routine routine)
+{
+    const tb_routine_class class = tb_routine_rows[routine].class;
+    return class == TB_CLASS_RANK_K || class == TB_CLASS_TRIANGLE;
+}
+
 /* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
 static bool call_host(const tb_host *host, const tb_product *product)
 {
@@ -317,9 +324,8 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
 {
     bool lacks_it, lacks_gemm = true;
     tb_host_blas found = search_one(spelling, call_site, &lacks_it), gemm = {.nested = true};
-    const tb_spelling of_gemm = spelling_of_gemm(spelling);
-    if (of_gemm != spelling && !found.nested)
-        gemm = search_one(of_gemm, call_site, &lacks_gemm);
+    if (is_served_by_gemm(tb_spelling_rows[spelling].routine) && !found.nested)
+        gemm = search_one(spelling_of_gemm(spelling), call_site, &lacks_gemm);
     if (lacks_it && lacks_gemm)
         tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", tb_spelling_rows[spelling].symbol,
                      tb_option_text(TB_OPTION_HOST_BLAS));

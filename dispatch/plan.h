@@ -164,6 +164,14 @@ const char *tb_reason_text(tb_reason reason);
  */
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
+/* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two operations;
+ * R is conjugated and not transposed. */
+enum { TB_LETTERS_SIZE = 4 };
+void tb_print_letters(const tb_product *product, char text[static TB_LETTERS_SIZE]);
+
+/* A scalar of the product: (re,im) where its numbers are complex. Like snprintf. */
+int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size);
+
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_product *product, const tb_machine *machine);
 

@@ -50,3 +50,32 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
                     plan->pads[TB_B] ? ", B padded" : "", plan->place.device, tb_reason_text(plan->reason),
                     forecast);
 }
+
+static char operation_letter(const tb_operand *operand)
+{
+    if (operand->conjugated)
+        return operand->transposed ? 'C' : 'R';
+    return operand->transposed ? 'T' : 'N';
+}
+
+void tb_print_letters(const tb_product *product, char text[static TB_LETTERS_SIZE])
+{
+    static const char triangles[] = {[TB_LOWER] = 'L', [TB_UPPER] = 'U'};
+    const bool left = tb_is_symmetric_left(product);
+    if (left || product->b.structure != TB_GENERAL) {
+        *text++ = left ? 'L' : 'R';
+        *text++ = triangles[left ? product->a.stored : product->b.stored];
+    } else {
+        if (product->mask != TB_FULL)
+            *text++ = triangles[product->mask];
+        *text++ = operation_letter(&product->a);
+        *text++ = operation_letter(&product->b);
+    }
+    *text = '\0';
+}
+
+int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size)
+{
+    return tb_is_complex(tb_element_of(product)) ? snprintf(text, size, "(%g,%g)", scalar.re, scalar.im)
+                                                 : snprintf(text, size, "%g", scalar.re);
+}

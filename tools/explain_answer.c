@@ -172,23 +172,37 @@ static void print_kernels(const question *question, const answer *answer, const 
         printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
 }
 
-/* "" of a routine that computes all of C. */
+/* "" of a routine that has none: the triangle of C, or of SYMM's A. */
 static const char *triangle_of(const tb_product *product)
 {
-    return product->mask == TB_LOWER ? "L" : product->mask == TB_UPPER ? "U" : "";
+    const tb_triangle of_operand = product->a.structure != TB_GENERAL ? product->a.stored : product->b.stored;
+    const tb_triangle triangle = product->mask != TB_FULL ? product->mask : of_operand;
+    return triangle == TB_LOWER ? "L" : triangle == TB_UPPER ? "U" : "";
+}
+
+static bool is_symm(const tb_product *product)
+{
+    return product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL;
+}
+
+static const char *operation_of(const tb_operand *operand)
+{
+    return operand->conjugated ? "C" : operand->transposed ? "T" : "N";
 }
 
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
     const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
-    char plan[512];
+    char plan[512], letters[TB_LETTERS_SIZE], alpha[64], beta[64];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    printf("product      %s %s%c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g\n",
-           tb_routine_rows[product->routine].name, triangle_of(product), product->a.transposed ? 'T' : 'N',
-           product->b.transposed ? 'T' : 'N', (long long)product->m, (long long)product->n,
+    tb_print_letters(product, letters);
+    tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
+    tb_print_scalar(product, product->beta, beta, sizeof beta);
+    printf("product      %s %s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
+           tb_routine_rows[product->routine].name, letters, (long long)product->m, (long long)product->n,
            (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-           (long long)product->c.ld, product->alpha.re, product->beta.re);
+           (long long)product->c.ld, alpha, beta);
     printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
     printf("host         %d cores\n", machine->host_cores);
     if (has_device(question))
@@ -224,10 +238,12 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, NULL, '{');
     tb_json_open(&json, "problem", '{');
     tb_json_text(&json, "routine", tb_routine_rows[product->routine].name);
-    if (product->mask != TB_FULL)
+    if (is_symm(product))
+        tb_json_text(&json, "side", tb_is_symmetric_left(product) ? "L" : "R");
+    if (*triangle_of(product))
         tb_json_text(&json, "uplo", triangle_of(product));
-    tb_json_text(&json, "transa", product->a.transposed ? "T" : "N");
-    tb_json_text(&json, "transb", product->b.transposed ? "T" : "N");
+    tb_json_text(&json, "transa", operation_of(&product->a));
+    tb_json_text(&json, "transb", operation_of(&product->b));
     tb_json_integer(&json, "m", product->m);
     tb_json_integer(&json, "n", product->n);
     tb_json_integer(&json, "k", product->k);

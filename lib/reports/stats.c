@@ -47,16 +47,25 @@ static int print_plan(const tb_plan *plan, char *text, size_t size)
     return length;
 }
 
+static void print_scalars(const tb_product *product, char *alpha, char *beta, size_t size)
+{
+    locale_t previous = tb_enter_c_locale();
+    tb_print_scalar(product, product->alpha, alpha, size);
+    tb_print_scalar(product, product->beta, beta, size);
+    tb_leave_c_locale(previous);
+}
+
 static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    char decision[256];
+    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64];
     print_plan(plan, decision, sizeof decision);
-    tb_log("%s %c%c m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%g beta=%g A %s B %s C %s -> "
+    tb_print_letters(product, letters);
+    print_scalars(product, alpha, beta, sizeof alpha);
+    tb_log("%s %s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
            "%s, %.3f ms",
-           tb_routine_rows[product->routine].name, product->a.transposed ? 'T' : 'N',
-           product->b.transposed ? 'T' : 'N', (long long)product->m, (long long)product->n,
+           tb_routine_rows[product->routine].name, letters, (long long)product->m, (long long)product->n,
            (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-           (long long)product->c.ld, product->alpha.re, product->beta.re, memory_text(&facts->places[TB_A]),
+           (long long)product->c.ld, alpha, beta, memory_text(&facts->places[TB_A]),
            memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
 }
 
