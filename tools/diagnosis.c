@@ -142,9 +142,9 @@ static void conclude(const findings *findings, diagnosis *diagnosis)
 {
     if (findings->refers_to_ours)
         say(diagnosis, "a product that TileBLAS takes over is referred to, but was not called%s",
-            findings->refers_to_others ? "; complex SYRK and GEMMT stay with the program's BLAS" : "");
+            findings->refers_to_others ? "; TRMM and TRSM stay with the program's BLAS" : "");
     else if (findings->refers_to_others)
-        say(diagnosis, "only complex SYRK or GEMMT is referred to, which stays with the program's BLAS");
+        say(diagnosis, "only TRMM or TRSM is referred to, which stay with the program's BLAS");
     else if (findings->has_blas)
         say(diagnosis,
             "a BLAS was loaded, but nothing refers to its GEMM by name: calls through pointers from "

@@ -36,11 +36,11 @@ static inline bool tb_is_taken_over(const char *name)
     return false;
 }
 
-/* Whether it is, or is one of the same classes' routines of complex numbers that are not: not so sgemm_kernel and
- * sgemm_batch. */
+/* Whether it is, or is one of level 3's that are not: not so sgemm_kernel and sgemm_batch. */
 static inline bool tb_is_product(const char *name)
 {
-    static const char *const others[] = {"csyrk", "zsyrk", "cgemmt", "zgemmt", "cgemmtr", "zgemmtr"};
+    static const char *const others[] = {"strmm", "dtrmm", "ctrmm", "ztrmm",
+                                         "strsm", "dtrsm", "ctrsm", "ztrsm"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (tb_is_name_of(name, others[i]))
             return true;

@@ -10,7 +10,7 @@
  *   raise N        the signal
  *   exit N, _exit N
  *
- * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), of complex SYRK alone (CLIENT_COMPLEX), or
+ * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), of TRSM alone (CLIENT_TRIANGULAR), or
  * none. As a library
  * (CLIENT_WORK) it is what `open` opens.
  */
@@ -30,8 +30,8 @@ void cblas_sgemm(int layout, int transpose_a, int transpose_b, int m, int n, int
 void cblas_dgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
                  const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
-void cblas_zsyrk(int layout, int triangle, int transpose, int n, int k, const void *alpha, const void *a,
-                 int lda, const void *beta, void *c, int ldc);
+void cblas_dtrsm(int layout, int side, int triangle, int transpose, int diagonal, int m, int n, double alpha,
+                 const double *a, int lda, double *b, int ldb);
 
 static void *make_calls(void *count)
 {
@@ -45,10 +45,10 @@ static void *make_calls(void *count)
     double matrices[3] = {1, 2, 0};
     for (int i = 0; i < *(int *)count; i++)
         cblas_dgemm(102, 111, 111, 1, 1, 1, 1, matrices, 1, matrices + 1, 1, 0, matrices + 2, 1);
-#elif defined(CLIENT_COMPLEX)
-    double numbers[2] = {1, 2}, c[2];
+#elif defined(CLIENT_TRIANGULAR)
+    double a = 1, b = 2;
     for (int i = 0; i < *(int *)count; i++)
-        cblas_zsyrk(102, 121, 111, 1, 1, numbers, numbers, 1, numbers, c, 1);
+        cblas_dtrsm(102, 141, 121, 111, 131, 1, 1, 1, &a, 1, &b, 1);
 #endif
     return count;
 }

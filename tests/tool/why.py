@@ -59,8 +59,8 @@ def a_library_opened_with_deepbind():
     contains(summary["remarks"][0], "RTLD_DEEPBIND", PATHS["EXTENSION"])
 
 
-def complex_products_only():
-    contains(_why("CLIENT_COMPLEX", "calls", "1"), "only complex SYRK")
+def triangular_ones_only():
+    contains(_why("CLIENT_TRIANGULAR", "calls", "1"), "only TRMM or TRSM")
 
 
 def products_that_are_not_called():
