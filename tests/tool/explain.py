@@ -97,10 +97,25 @@ def an_update_reads_one_operand():
     assert update["route"]["streamed"]["seconds"] < product["route"]["streamed"]["seconds"]
 
 
-def every_routine_is_named():
-    with open(Path(__file__).parents[2] / "words" / "routines.def") as rows:
-        routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", rows.read(), re.M)
-    contains(call("TOOL", "explain", "--help").stdout, "--routine " + "|".join(routines))
+def a_symmetric_operand_is_asked_for_with_two_sizes():
+    problem = _explain("--routine", "zhemm", "40", "30", "--side", "r", "--uplo", "U", "--assume", "h200")["problem"]
+    equal({key: problem[key] for key in ("routine", "side", "uplo", "m", "n", "k", "lda", "ldb", "ldc")},
+          {"routine": "zhemm", "side": "R", "uplo": "U", "m": 40, "n": 30, "k": 30, "lda": 40, "ldb": 30, "ldc": 40})
+    left = ("explain", "--routine", "SSYMM", "40", "30", "--alpha", "2", "--assume", "h200")
+    contains(call("TOOL", *left).stdout, "product      ssymm LL m=40 n=30 k=40 lda=40 ldb=40 ldc=40 alpha=2 beta=0")
+    conjugated = ("explain", "--routine", "cgemm", "40", "30", "20", "--transa", "c", "--transb", "t", "--assume", "h200")
+    contains(call("TOOL", *conjugated).stdout, "product      cgemm CT m=40 n=30 k=20", "alpha=(1,0) beta=(0,0)")
+
+
+def every_routine_is_known():
+    source = Path(__file__).parents[2]
+    routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", (source / "words" / "routines.def").read_text(), re.M)
+    manual = (source / "tools" / "tileblas.1").read_text()
+    sizes = {"gemm": ("60", "50", "40")}
+    for routine in routines:
+        equal(_explain("--routine", routine, *sizes.get(routine[1:], ("60", "50")), "--assume", "h200")["problem"]["routine"],
+              routine)
+        contains(manual.lower(), routine)
 
 
 def shapes_and_options_reach_the_decision():

@@ -40,7 +40,7 @@ _tileblas() {
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--routine --uplo --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --side --uplo --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;
