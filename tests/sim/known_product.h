@@ -20,19 +20,43 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const 
                  int);
 void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double,
                  double *, int);
+void cblas_ssymm(int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+void cblas_dsymm(int, int, int, int, int, double, const double *, int, const double *, int, double, double *,
+                 int);
+#define KNOWN_COMPLEX_GEMM(name)                                                                             \
+    void name(int, int, int, int, int, int, const void *, const void *, int, const void *, int,              \
+              const void *, void *, int);
+#define KNOWN_COMPLEX_SYMM(name)                                                                             \
+    void name(int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,     \
+              void *, int);
+KNOWN_COMPLEX_GEMM(cblas_cgemm)
+KNOWN_COMPLEX_GEMM(cblas_zgemm)
+KNOWN_COMPLEX_SYMM(cblas_csymm)
+KNOWN_COMPLEX_SYMM(cblas_zsymm)
+KNOWN_COMPLEX_SYMM(cblas_chemm)
+KNOWN_COMPLEX_SYMM(cblas_zhemm)
+
+typedef enum known_class { KNOWN_GEMM, KNOWN_SYMM, KNOWN_HEMM } known_class;
 
 typedef struct known_product {
+    known_class class; /* of SYMM and HEMM the lower triangle of A is stored, and k is m */
     int m, n, k;
     double factor; /* of A's elements: another one gives other data in the same place */
     double beta;
     tb_memory memory; /* where all three lie */
     bool of_doubles;  /* not of floats */
+    bool is_complex;  /* with real and imaginary parts of these */
     void *a, *b, *c;
 } known_product;
 
+static inline int known_parts(const known_product *p)
+{
+    return p->is_complex ? 2 : 1;
+}
+
 static inline size_t known_bytes(const known_product *p, int elements)
 {
-    return (size_t)elements * (p->of_doubles ? sizeof(double) : sizeof(float));
+    return (size_t)(elements * known_parts(p)) * (p->of_doubles ? sizeof(double) : sizeof(float));
 }
 
 static inline void *known_host_block(size_t bytes)
@@ -75,6 +99,18 @@ static inline void known_set(const known_product *p, void *block, int index, dou
         ((float *)block)[index] = (float)number;
 }
 
+/* An element that is a number times the imaginary unit to some power, as long as it has parts. */
+static inline void known_set_turned(const known_product *p, void *block, int index, double number, int turns)
+{
+    if (!p->is_complex) {
+        known_set(p, block, index, number);
+        return;
+    }
+    const double signed_number = turns % 4 < 2 ? number : -number;
+    known_set(p, block, 2 * index, turns % 2 == 0 ? signed_number : 0);
+    known_set(p, block, 2 * index + 1, turns % 2 == 0 ? 0 : signed_number);
+}
+
 /* The host's view of C, wherever that lies. */
 static inline void *known_fetch_c(const known_product *p)
 {
@@ -91,12 +127,24 @@ static inline void known_put(const known_product *p, void *place, void *view, in
     free(view);
 }
 
+/* Of A's column, or of a symmetric A's row as well. */
+static inline int known_weight(const known_product *p, int l)
+{
+    return p->class == KNOWN_GEMM ? l % 3 + 1 : l % 7 + 1;
+}
+
+/* Element (i, l) of a complex A is turned by i and back by l, by both of a symmetric one, and what of B meets it the other way,
+ * so that terms of a sum are all turned by i. What of A is not stored is nonsense. */
 static inline void known_fill_a(const known_product *p)
 {
     void *a = known_host_block(known_bytes(p, p->m * p->k));
     for (int l = 0; l < p->k; l++)
-        for (int i = 0; i < p->m; i++)
-            known_set(p, a, i + l * p->m, p->factor * ((i % 7 + 1) * (l % 3 + 1)));
+        for (int i = 0; i < p->m; i++) {
+            const bool is_stored = p->class == KNOWN_GEMM || i >= l;
+            known_set_turned(p, a, i + l * p->m,
+                             is_stored ? p->factor * ((i % 7 + 1) * known_weight(p, l)) : KNOWN_FILLED,
+                             i % 2 + (p->class == KNOWN_SYMM ? l % 2 : l % 2 * 3));
+        }
     known_put(p, p->a, a, p->m * p->k);
 }
 
@@ -105,36 +153,35 @@ static inline void known_fill_b(const known_product *p)
     void *b = known_host_block(known_bytes(p, p->k * p->n));
     for (int j = 0; j < p->n; j++)
         for (int l = 0; l < p->k; l++)
-            known_set(p, b, l + j * p->k, (j % 5 + 1) * (l % 2 + 1));
+            known_set_turned(p, b, l + j * p->k, (j % 5 + 1) * (l % 2 + 1),
+                             p->class == KNOWN_SYMM ? l % 2 * 3 : l % 2);
     known_put(p, p->b, b, p->k * p->n);
 }
 
 static inline void known_fill_c(const known_product *p, double value)
 {
     void *c = known_host_block(known_bytes(p, p->m * p->n));
-    for (int i = 0; i < p->m * p->n; i++)
+    for (int i = 0; i < known_parts(p) * p->m * p->n; i++)
         known_set(p, c, i, value);
     known_put(p, p->c, c, p->m * p->n);
 }
 
-static inline known_product known_make_of(bool of_doubles, int m, int n, int k, double beta, double factor,
-                                          tb_memory memory)
+static inline void known_place(known_product *p)
 {
-    known_product p = {
-        .m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory, .of_doubles = of_doubles};
-    p.a = known_allocate(&p, m * k);
-    p.b = known_allocate(&p, k * n);
-    p.c = known_allocate(&p, m * n);
-    known_fill_a(&p);
-    known_fill_b(&p);
-    known_fill_c(&p, KNOWN_BEFORE);
-    return p;
+    p->a = known_allocate(p, p->m * p->k);
+    p->b = known_allocate(p, p->k * p->n);
+    p->c = known_allocate(p, p->m * p->n);
+    known_fill_a(p);
+    known_fill_b(p);
+    known_fill_c(p, KNOWN_BEFORE);
 }
 
 /* Of floats, as most tests' are. */
 static inline known_product known_make(int m, int n, int k, double beta, double factor, tb_memory memory)
 {
-    return known_make_of(false, m, n, k, beta, factor, memory);
+    known_product p = {.m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory};
+    known_place(&p);
+    return p;
 }
 
 static inline void known_free(known_product *p)
@@ -144,37 +191,68 @@ static inline void known_free(known_product *p)
     known_release(p->memory, p->c);
 }
 
-/* One call site of either element: the BLAS behind it is looked for once. */
-static __attribute__((noinline)) void known_multiply(const known_product *p)
+static inline void known_multiply_complex(const known_product *p)
 {
-    if (p->of_doubles)
-        cblas_dgemm(102, 111, 111, p->m, p->n, p->k, 1, p->a, p->m, p->b, p->k, p->beta, p->c, p->m);
+    const double one[] = {1, 0}, beta[] = {p->beta, 0};
+    const float one_single[] = {1, 0}, beta_single[] = {(float)p->beta, 0};
+    const void *alpha = p->of_doubles ? (const void *)one : one_single,
+               *of_c = p->of_doubles ? (const void *)beta : beta_single;
+    const int m = p->m, n = p->n, k = p->k;
+    if (p->class == KNOWN_GEMM)
+        (p->of_doubles ? cblas_zgemm : cblas_cgemm)(102, 111, 111, m, n, k, alpha, p->a, m, p->b, k, of_c,
+                                                    p->c, m);
+    else if (p->class == KNOWN_SYMM)
+        (p->of_doubles ? cblas_zsymm : cblas_csymm)(102, 141, 122, m, n, alpha, p->a, m, p->b, k, of_c, p->c,
+                                                    m);
     else
-        cblas_sgemm(102, 111, 111, p->m, p->n, p->k, 1, p->a, p->m, p->b, p->k, (float)p->beta, p->c, p->m);
+        (p->of_doubles ? cblas_zhemm : cblas_chemm)(102, 141, 122, m, n, alpha, p->a, m, p->b, k, of_c, p->c,
+                                                    m);
 }
 
-/* Elements of C that are something else than the product says, C having held KNOWN_BEFORE. */
+/* One call site of each routine: the BLAS behind it is looked for once. */
+static __attribute__((noinline)) void known_multiply(const known_product *p)
+{
+    const int m = p->m, n = p->n, k = p->k;
+    if (p->is_complex)
+        known_multiply_complex(p);
+    else if (p->of_doubles && p->class == KNOWN_GEMM)
+        cblas_dgemm(102, 111, 111, m, n, k, 1, p->a, m, p->b, k, p->beta, p->c, m);
+    else if (p->class == KNOWN_GEMM)
+        cblas_sgemm(102, 111, 111, m, n, k, 1, p->a, m, p->b, k, (float)p->beta, p->c, m);
+    else if (p->of_doubles)
+        cblas_dsymm(102, 141, 122, m, n, 1, p->a, m, p->b, k, p->beta, p->c, m);
+    else
+        cblas_ssymm(102, 141, 122, m, n, 1, p->a, m, p->b, k, (float)p->beta, p->c, m);
+}
+
+/* Numbers in C, parts of complex ones counted each, that are something else than the product says, C having held
+ * KNOWN_BEFORE. */
 static inline int known_errors(const known_product *p)
 {
     void *c = known_fetch_c(p);
+    const int parts = known_parts(p);
     double sum = 0;
     int errors = 0;
     for (int l = 0; l < p->k; l++)
-        sum += (l % 3 + 1) * (l % 2 + 1);
+        sum += known_weight(p, l) * (l % 2 + 1);
     for (int j = 0; j < p->n; j++)
         for (int i = 0; i < p->m; i++)
-            errors += known_number(p, c, i + j * p->m) !=
-                      p->factor * ((i % 7 + 1) * (j % 5 + 1)) * sum + p->beta * KNOWN_BEFORE;
+            for (int part = 0; part < parts; part++) {
+                const bool is_turned_there = parts == 1 || part == i % 2;
+                const double product = is_turned_there ? p->factor * ((i % 7 + 1) * (j % 5 + 1)) * sum : 0;
+                errors +=
+                    known_number(p, c, parts * (i + j * p->m) + part) != product + p->beta * KNOWN_BEFORE;
+            }
     free(c);
     return errors;
 }
 
-/* Elements of C that are something else than the value. */
+/* Numbers in C that are something else than the value. */
 static inline int known_differ(const known_product *p, double value)
 {
     void *c = known_fetch_c(p);
     int others = 0;
-    for (int i = 0; i < p->m * p->n; i++)
+    for (int i = 0; i < known_parts(p) * p->m * p->n; i++)
         others += known_number(p, c, i) != value;
     free(c);
     return others;

@@ -18,7 +18,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-enum { THREADS_MOST = 6, OPERANDS = 3, SCRIPT_MOST = 6 };
+enum { THREADS_MOST = 6, OPERANDS = 3, SCRIPT_MOST = 6, SYMMETRIC_MOST = 200 };
 
 /* Of one session; and many times what it takes. */
 #define SESSION_SECONDS 0.7
@@ -48,10 +48,23 @@ static known_product draw_product(check_random *random)
     const tb_memory memory = kind < 3                   ? TB_MEMORY_HOST
                              : kind < 5 || loses_device ? TB_MEMORY_PINNED
                                                         : TB_MEMORY_DEVICE;
-    return known_make_of(check_between(random, 0, 1), (int)check_between(random, 1, most[shape].m),
-                         (int)check_between(random, 1, most[shape].n),
-                         (int)check_between(random, 1, most[shape].k), (double)check_between(random, 0, 2),
-                         (double)check_between(random, 1, 9), memory);
+    known_product p = {.class = (known_class)check_between(random, KNOWN_GEMM, KNOWN_HEMM),
+                       .of_doubles = check_between(random, 0, 1),
+                       .is_complex = check_between(random, 0, 1),
+                       .m = (int)check_between(random, 1, most[shape].m),
+                       .n = (int)check_between(random, 1, most[shape].n),
+                       .k = (int)check_between(random, 1, most[shape].k),
+                       .beta = (double)check_between(random, 0, 2),
+                       .factor = (double)check_between(random, 1, 9),
+                       .memory = memory};
+    if (p.class == KNOWN_HEMM && !p.is_complex)
+        p.class = KNOWN_GEMM;
+    if (p.class != KNOWN_GEMM) {
+        p.m = p.m < SYMMETRIC_MOST ? p.m : SYMMETRIC_MOST;
+        p.k = p.m;
+    }
+    known_place(&p);
+    return p;
 }
 
 static void check_product(const known_product *p, const char *after)
@@ -60,8 +73,10 @@ static void check_product(const known_product *p, const char *after)
     if (p->memory == TB_MEMORY_DEVICE && known_differ(p, KNOWN_BEFORE) == 0)
         return;
     const int errors = known_errors(p);
-    CHECK(errors == 0, "%s, %s, %d x %d x %d, memory %d, beta %g: %d elements are wrong", after,
-          p->of_doubles ? "doubles" : "floats", p->m, p->n, p->k, (int)p->memory, p->beta, errors);
+    static const char *const classes[] = {"gemm", "symm", "hemm"};
+    CHECK(errors == 0, "%s, %c%s, %d x %d x %d, memory %d, beta %g: %d numbers are wrong", after,
+          (p->is_complex ? "cz" : "sd")[p->of_doubles], classes[p->class], p->m, p->n, p->k, (int)p->memory,
+          p->beta, errors);
 }
 
 static void multiply(const known_product *p, const char *after)

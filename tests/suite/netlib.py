@@ -1,4 +1,4 @@
-"""Netlib's testers of BLAS and LAPACK with real numbers, as Debian's libblas-test and liblapack-test bring them.
+"""Netlib's testers of BLAS and LAPACK, as Debian's libblas-test and liblapack-test bring them.
 
 They are linked with libblas.so.3, liblapack.so.3 and libtmglib.so.3. Which libraries the first two names mean is said
 here, by links in a folder on the library path, so that nothing depends on what this machine has chosen. LAPACK is
@@ -70,12 +70,14 @@ class Tester:
     """A program that reads what to test from an input file, which is Netlib's unless it lies beside this file.
 
     `calls` are lower bounds of the calls that a run makes, by routine. `replaced` are lines of the input that read
-    otherwise, by their numbers. In files that lie here a ? stands for the letter of the element, S or D.
+    otherwise, by their numbers. `declined` are routines that the host computes some calls of, whatever the route: those
+    with a complex beta. In files that lie here a ? stands for the letter of the element.
     """
 
-    def __init__(self, letter, program, inputs, calls, output=None, needs_reference=False, replaced=None, part=None):
+    def __init__(self, letter, program, inputs, calls, output=None, needs_reference=False, replaced=None, part=None,
+                 declined=()):
         self.letter, self.program, self.inputs, self.calls, self.output = letter, program, inputs, calls, output
-        self.replaced, self.part = replaced or {}, part
+        self.replaced, self.part, self.declined = replaced or {}, part, declined
         self.needs_reference = needs_reference  # for a variable in it that tells how cblas_xerbla is to count
 
     def run(self, route, work, environment):
@@ -122,18 +124,28 @@ LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: 
 def testers(letter):
     """Rows of the table for an element."""
     gemm = letter + "gemm"
-    linear = "lapack/xlintst" + letter, ["linear.in"]
+    is_complex = letter in "cz"
+    linear = "lapack/xlintst" + letter, ["linear_complex.in" if is_complex else "linear.in"]
     linear_part = Tester(letter, *linear, {gemm: 35000}, replaced=LINEAR_PART)
-    return {
-        "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], {gemm: 10000}, output=f"{letter}blat3.out"),
-        "cblas3": Tester(letter, f"blas/x{letter}cblat3", [f"{letter}in3"], {gemm: 20000}, needs_reference=True),
+    multiplied = {gemm: 10000, letter + "symm": 500}
+    if is_complex:
+        multiplied = {gemm: 6000, letter + "symm": 500, letter + "hemm": 500}
+    declined = multiplied.keys() if is_complex else ()
+    rows = {
+        "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], multiplied, output=f"{letter}blat3.out",
+                        declined=declined),
+        "cblas3": Tester(letter, f"blas/x{letter}cblat3", [f"{letter}in3"], {name: 2 * least for name, least in multiplied.items()},
+                         needs_reference=True, declined=declined),
         "lapack_linear": Tester(letter, *linear, {gemm: 140000}, part=linear_part),
+    }
+    # Of complex numbers the rest is left out: what is multiplied there are the same calls.
+    return rows if is_complex else rows | {
         "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"], {gemm: 5000}),
         "lapack_eigen": Tester(letter, f"lapack/xeigtst{letter}", ["sep.in", "gqr.in", "gsv.in", "lse.in"], {gemm: 30000}),
     }
 
 
-SUITES = {f"{name}_{element}": tester for letter, element in (("s", "float32"), ("d", "float64"))
-          for name, tester in testers(letter).items()}
+ELEMENTS = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
+SUITES = {f"{name}_{element}": tester for letter, element in ELEMENTS.items() for name, tester in testers(letter).items()}
 # Solvers that factorize in single precision, and refine the solution in double.
 SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"], {"sgemm": 15000, "dgemm": 9000})
