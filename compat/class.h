@@ -22,7 +22,6 @@ typedef const REAL *scalar;
         (double)(x)[0], (double)(x)[1]                                                                       \
     }
 #define HANDED(parts) (parts)
-#define MULTIPLY_ADDS 4 /* of real numbers, for each of elements */
 #else
 typedef REAL scalar;
 #define NUMBER_OF_CBLAS(x)                                                                                   \

@@ -105,7 +105,8 @@ typedef enum tb_reason {
     TB_REASON_ROUTINE,        /* the option ROUTINES leaves it to the host */
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
-    TB_REASON_DEVICE_FAILED,  /* the runner declined */
+    TB_REASON_NO_KERNEL,     /* none can, where its operands lie: a complex beta of matrices in host memory */
+    TB_REASON_DEVICE_FAILED, /* the runner declined */
     TB_REASON_COUNT,
 } tb_reason;
 

@@ -103,7 +103,7 @@ static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_
     plan.reason = TB_REASON_KERNEL_REFUSED;
     if (any_operand(product, facts, only_on_device) && choose_kernels(product, facts, false, &plan))
         return plan;
-    return on_host(TB_REASON_KERNEL_REFUSED, TB_START_NOT);
+    return on_host(tb_can_be_lowered(product) ? TB_REASON_KERNEL_REFUSED : TB_REASON_NO_KERNEL, TB_START_NOT);
 }
 
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */

@@ -28,6 +28,7 @@ const char *tb_reason_text(tb_reason reason)
         [TB_REASON_ROUTINE] = "the routine is left to the host",
         [TB_REASON_ROUTE_REFUSED] = "the forced route cannot serve it",
         [TB_REASON_KERNEL_REFUSED] = "the forced kernel cannot serve it",
+        [TB_REASON_NO_KERNEL] = "no kernel serves a complex beta of matrices in host memory",
         [TB_REASON_DEVICE_FAILED] = "the device could not serve it",
     };
     return texts[reason];

@@ -28,7 +28,7 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k' ;;
         *:--uplo:*) words='L U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
