@@ -4,8 +4,8 @@
  * candidate leads back.
  *
  * Two things tell one. A call that comes out of an object whose references the dynamic linker has bound to
- * the object's own definition came through a pointer of that object. And a probe, a call of GEMM by which a
- * single number of ours is computed, comes back to us; that shows also those that jump, of which a return
+ * the object's own definition came through a pointer of that object. And a probe, a call by which
+ * numbers of ours are computed, comes back to us; that shows also those that jump, of which a return
  * address tells nothing, and chains of several.
  *
  * host_blas.c and forward/resolve.c ask about candidates; the exported functions (gemm_abi.h) notice probes.
@@ -44,7 +44,7 @@ bool tb_computes(tb_spelling spelling, const void *address);
  * that does. */
 bool tb_object_computes(const tb_loaded_object *object);
 
-/* A probe multiplies one 1 x 1 matrix by this number, which no program would think of, adding nothing. It is
+/* A probe multiplies a matrix of one row by this number, which no program would think of, adding nothing. It is
  * one of FP32. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9
 

@@ -1,5 +1,6 @@
 /* The parameters of the routines of a class in either calling convention, and their names as arguments. A program or library is
- * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K or TRIANGLE.
+ * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K, TRIANGLE or SYMM, which HEMM is of here.
+ * CBLAS takes scalars as a type of its own: a complex one by its address.
  */
 #ifndef CLASSES_H
 #define CLASSES_H
@@ -10,11 +11,18 @@
 #define OF_CLASS(class, what)  OF_CLASS_(class, what)
 
 /* For `if`: which class something is built for, OF_CLASS(class, NUMBER). */
-enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER };
+enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER, SYMM_NUMBER };
+
+typedef float float_scalar;
+typedef double double_scalar;
+typedef float _Complex complex_float;
+typedef const complex_float *complex_float_scalar;
+typedef double _Complex complex_double;
+typedef const complex_double *complex_double_scalar;
 
 #define GEMM_CBLAS_PARAMETERS(integer, real)                                                                 \
-    int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, real alpha,               \
-        const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc
+    int layout, int transpose_a, int transpose_b, integer m, integer n, integer k, real##_scalar alpha,      \
+        const real *a, integer lda, const real *b, integer ldb, real##_scalar beta, real *c, integer ldc
 #define GEMM_CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 #define GEMM_FORTRAN_PARAMETERS(integer, real)                                                               \
     const char *transpose_a, const char *transpose_b, const integer *m, const integer *n, const integer *k,  \
@@ -24,8 +32,8 @@ enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER };
 #define GEMM_LENGTHS           size_t length_1, size_t length_2
 
 #define RANK_K_CBLAS_PARAMETERS(integer, real)                                                               \
-    int layout, int triangle, int transpose_a, integer n, integer k, real alpha, const real *a, integer lda, \
-        real beta, real *c, integer ldc
+    int layout, int triangle, int transpose_a, integer n, integer k, real##_scalar alpha, const real *a,     \
+        integer lda, real##_scalar beta, real *c, integer ldc
 #define RANK_K_CBLAS_ARGUMENTS layout, triangle, transpose_a, n, k, alpha, a, lda, beta, c, ldc
 #define RANK_K_FORTRAN_PARAMETERS(integer, real)                                                             \
     const char *triangle, const char *transpose_a, const integer *n, const integer *k, const real *alpha,    \
@@ -34,8 +42,8 @@ enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER };
 #define RANK_K_LENGTHS           size_t length_1, size_t length_2
 
 #define TRIANGLE_CBLAS_PARAMETERS(integer, real)                                                             \
-    int layout, int triangle, int transpose_a, int transpose_b, integer n, integer k, real alpha,            \
-        const real *a, integer lda, const real *b, integer ldb, real beta, real *c, integer ldc
+    int layout, int triangle, int transpose_a, int transpose_b, integer n, integer k, real##_scalar alpha,   \
+        const real *a, integer lda, const real *b, integer ldb, real##_scalar beta, real *c, integer ldc
 #define TRIANGLE_CBLAS_ARGUMENTS                                                                             \
     layout, triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 #define TRIANGLE_FORTRAN_PARAMETERS(integer, real)                                                           \
@@ -45,5 +53,16 @@ enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER };
 #define TRIANGLE_FORTRAN_ARGUMENTS                                                                           \
     triangle, transpose_a, transpose_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 #define TRIANGLE_LENGTHS size_t length_1, size_t length_2, size_t length_3
+
+#define SYMM_CBLAS_PARAMETERS(integer, real)                                                                 \
+    int layout, int side, int triangle, integer m, integer n, real##_scalar alpha, const real *a,            \
+        integer lda, const real *b, integer ldb, real##_scalar beta, real *c, integer ldc
+#define SYMM_CBLAS_ARGUMENTS layout, side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
+#define SYMM_FORTRAN_PARAMETERS(integer, real)                                                               \
+    const char *side, const char *triangle, const integer *m, const integer *n, const real *alpha,           \
+        const real *a, const integer *lda, const real *b, const integer *ldb, const real *beta, real *c,     \
+        const integer *ldc
+#define SYMM_FORTRAN_ARGUMENTS side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
+#define SYMM_LENGTHS           size_t length_1, size_t length_2
 
 #endif

@@ -7,6 +7,7 @@
  *   client LIBRARY large  makes products of which also the blocks that GEMM computes are large
  *   client real           a BLAS that is no fixture, so that nothing is known of its calls
  *   client none           there is no BLAS
+ *   client none lacks     what TILEBLAS_HOST_BLAS names is one that lacks the routine, which is said
  *
  * Decisions are counted by the lines that TILEBLAS_VERBOSE=1 prints; without it small calls take their short
  * way, which is not counted.
@@ -33,6 +34,9 @@ static void start_counting(void)
 /* The host is the one that TILEBLAS_HOST_BLAS names. */
 static bool answers_by_choice;
 
+/* It was said that what TILEBLAS_HOST_BLAS names lacks the routine. */
+static bool lack_was_said;
+
 /* Of calls of the routine; a GEMM that computes a part of one is not decided upon. */
 static int count_decisions(void)
 {
@@ -40,13 +44,16 @@ static int count_decisions(void)
     close(kept_stderr);
     int decisions = 0;
     static const char deciding[] = "tileblas: " PRODUCT_ROUTINE " ";
-    static const char *const parts[] = {"tileblas: sgemm ", "tileblas: dgemm "};
+    static const char lacking[] = "tileblas: TILEBLAS_HOST_BLAS: no usable ";
+    static const char *const parts[] = {"tileblas: sgemm ", "tileblas: dgemm ", "tileblas: cgemm ",
+                                        "tileblas: zgemm "};
     char line[1024];
     rewind(lines);
     while (fgets(line, sizeof line, lines)) {
         CHECK(!answers_by_choice || !strstr(line, "TILEBLAS_HOST_BLAS"), "what is chosen answers: %s", line);
+        lack_was_said |= strncmp(line, lacking, strlen(lacking)) == 0;
         decisions += strncmp(line, deciding, strlen(deciding)) == 0;
-        for (int i = 0; i < 2 && PRODUCT_OF != GEMM_NUMBER; i++)
+        for (int i = 0; i < 4 && PRODUCT_OF != GEMM_NUMBER; i++)
             CHECK(strncmp(line, parts[i], strlen(parts[i])) != 0, "a part was decided upon: %s", line);
     }
     fclose(lines);
@@ -98,6 +105,7 @@ static void check_products(const char *host, bool by_gemm, bool large)
     for (size_t i = 0; i < (large ? count : count - 1); i++)
         for (int form = 0; form < 12; form++) {
             product p = {.lower = (form + (int)i) % 3 == 0,
+                         .left = form & 1,
                          .transpose_a = form & 1,
                          .transpose_b = form & 2,
                          .fortran = form >= 8,
@@ -129,9 +137,11 @@ int main(int argc, char **argv)
         return 2;
     const char *chosen = getenv("TILEBLAS_HOST_BLAS");
     answers_by_choice = chosen && strcmp(chosen, argv[1]) == 0;
+    const bool lacks = argc == 3 && strcmp(argv[2], "lacks") == 0;
     const bool by_gemm = argc == 3 && strcmp(argv[2], "gemm") == 0;
     check_products(argv[1], by_gemm, argc == 3 && strcmp(argv[2], "large") == 0);
     if (!by_gemm)
         check_call_from_host(argv[1]);
+    CHECK(!lacks || lack_was_said, "it was not said that %s lacks the routine", chosen);
     return check_result();
 }

@@ -23,6 +23,7 @@ static long some_errors(int seed)
                  .transpose_a = seed & 4,
                  .transpose_b = seed & 8,
                  .lower = seed % 3 == 0,
+                 .left = seed & 4,
                  .m = 1 + seed % 60,
                  .n = 1 + seed % 37,
                  .k = 1 + seed % 50};

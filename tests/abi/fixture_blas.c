@@ -3,7 +3,9 @@
  *
  *   FIXTURE_CBLAS, FIXTURE_FORTRAN   the names under which it exports the routine
  *   FIXTURE_CLASS                    the routine's class (classes.h)
- *   FIXTURE_REAL                     float or double, its elements
+ *   FIXTURE_REAL                     float or double, its elements, or complex_float or complex_double
+ *   FIXTURE_COMPLEX                  whether they are complex
+ *   FIXTURE_HERMITIAN                whether SYMM's class is HEMM
  *   FIXTURE_BITS                     the width of its integers, which its isamax shows
  *   FIXTURE_NESTS                    1: reference BLAS's way, cblas_sgemm calls sgemm_ through the symbol
  * that somebody may have taken over; 0: OpenBLAS's way, which also knows 114
@@ -20,6 +22,16 @@ typedef int64_t integer;
 typedef int32_t integer;
 #endif
 typedef FIXTURE_REAL real;
+typedef OF_CLASS(FIXTURE_REAL, scalar) real_scalar;
+#if FIXTURE_COMPLEX
+#define VALUE(scalar)       (*(scalar))
+#define CONJUGATED(value)   ((real)__builtin_conj(value))
+#define REAL_PART_OF(value) ((real)__builtin_creal(value))
+#else
+#define VALUE(scalar)       (scalar)
+#define CONJUGATED(value)   (value)
+#define REAL_PART_OF(value) (value)
+#endif
 
 /* Two fixtures of a process count for themselves. */
 __attribute__((visibility("protected"))) fixture_state fixture_blas = {.nests = FIXTURE_NESTS};
@@ -35,29 +47,49 @@ __attribute__((weak)) void xerbla_(const char *routine, const integer *number, s
 #define LENGTHS_GIVEN  OF_CLASS(FIXTURE_CLASS, ONES)
 #define GEMM_ONES      1, 1
 #define RANK_K_ONES    1, 1
+#define SYMM_ONES      1, 1
 #define TRIANGLE_ONES  1, 1, 1
 #define GEMM_THIRD     1
 #define RANK_K_THIRD   1
+#define SYMM_THIRD     1
 #define TRIANGLE_THIRD length_3
 
 /* What a class has no argument for. */
-#define DECLARE_ABSENT                OF_CLASS(FIXTURE_CLASS, ABSENT)
-#define GEMM_ABSENT(type, letter)     letter triangle = 0;
-#define TRIANGLE_ABSENT(type, letter) type m = n;
+#define DECLARE_ABSENT OF_CLASS(FIXTURE_CLASS, ABSENT)
+#define GEMM_ABSENT(type, letter)                                                                            \
+    letter triangle = 0;                                                                                     \
+    letter side = 0;
+#define TRIANGLE_ABSENT(type, letter)                                                                        \
+    letter side = 0;                                                                                         \
+    type m = n;
 #define RANK_K_ABSENT(type, letter)                                                                          \
     letter transpose_b = 0;                                                                                  \
+    letter side = 0;                                                                                         \
     type m = n;                                                                                              \
     type ldb = lda;                                                                                          \
     const real *b = a;
+#define SYMM_ABSENT(type, letter)                                                                            \
+    letter transpose_a = 0;                                                                                  \
+    letter transpose_b = 0;                                                                                  \
+    type k = n;
 
 void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN);
 
 /* The class, for `if`. */
-#define OF OF_CLASS(FIXTURE_CLASS, NUMBER)
+#define OF               OF_CLASS(FIXTURE_CLASS, NUMBER)
+#define HAS_OPERATIONS   (OF != SYMM_NUMBER)
+#define HAS_TWO_OPERANDS (OF != RANK_K_NUMBER)
+#define MASKS_C          (OF == RANK_K_NUMBER || OF == TRIANGLE_NUMBER)
+#define HAS_TRIANGLE     (OF != GEMM_NUMBER)
+
+typedef struct operation {
+    bool flips, conjugates;
+} operation;
 
 /* A call in column-major order. */
 typedef struct job {
-    bool lower, flip_a, flip_b;
+    bool left, lower;
+    operation of_a, of_b;
     integer m, n, k, lda, ldb, ldc;
     real alpha, beta;
     const real *a, *b;
@@ -66,34 +98,71 @@ typedef struct job {
 
 static bool is_regular(const job *x)
 {
-    integer rows_a = x->flip_a ? x->k : x->m, rows_b = x->flip_b ? x->n : x->k;
+    integer rows_a = x->of_a.flips ? x->k : x->m, rows_b = x->of_b.flips ? x->n : x->k;
+    if (OF == SYMM_NUMBER) {
+        rows_a = x->left ? x->m : x->n;
+        rows_b = x->m;
+    }
     return x->m >= 0 && x->n >= 0 && x->k >= 0 && x->lda >= (rows_a > 1 ? rows_a : 1) &&
            x->ldb >= (rows_b > 1 ? rows_b : 1) && x->ldc >= (x->m > 1 ? x->m : 1);
+}
+
+static real element_of(const real *x, integer ld, ptrdiff_t i, ptrdiff_t j, operation operation)
+{
+    const real element = operation.flips ? x[j + i * ld] : x[i + j * ld];
+    return operation.conjugates ? CONJUGATED(element) : element;
+}
+
+/* Of SYMM's A. */
+static real mirrored(const job *x, ptrdiff_t i, ptrdiff_t j)
+{
+    const bool stored = x->lower ? i >= j : i <= j;
+    const operation as_stored = {!stored, FIXTURE_HERMITIAN && !stored};
+    const real element = element_of(x->a, x->lda, i, j, as_stored);
+    return FIXTURE_HERMITIAN && i == j ? REAL_PART_OF(element) : element;
+}
+
+static real sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
+{
+    const operation none = {false, false};
+    real sum = 0;
+    if (OF == SYMM_NUMBER && x->left)
+        for (ptrdiff_t l = 0; l < x->m; l++)
+            sum += mirrored(x, i, l) * element_of(x->b, x->ldb, l, j, none);
+    else if (OF == SYMM_NUMBER)
+        for (ptrdiff_t l = 0; l < x->n; l++)
+            sum += element_of(x->b, x->ldb, i, l, none) * mirrored(x, l, j);
+    else
+        for (ptrdiff_t l = 0; l < x->k; l++)
+            sum += element_of(x->a, x->lda, i, l, x->of_a) * element_of(x->b, x->ldb, l, j, x->of_b);
+    return sum;
 }
 
 static void multiply(const job *x)
 {
     for (ptrdiff_t j = 0; j < x->n; j++)
         for (ptrdiff_t i = 0; i < x->m; i++) {
-            real sum = 0, *c = &x->c[i + j * x->ldc];
-            if (OF != GEMM_NUMBER && (x->lower ? i < j : i > j))
+            real *c = &x->c[i + j * x->ldc];
+            if (MASKS_C && (x->lower ? i < j : i > j))
                 continue;
-            for (ptrdiff_t l = 0; l < x->k; l++)
-                sum += (x->flip_a ? x->a[l + i * x->lda] : x->a[i + l * x->lda]) *
-                       (x->flip_b ? x->b[j + l * x->ldb] : x->b[l + j * x->ldb]);
-            *c = x->alpha * sum + (x->beta == 0 ? 0 : x->beta * *c);
+            *c = x->alpha * sum_of(x, i, j) + (x->beta == 0 ? 0 : x->beta * *c);
         }
+}
+
+static const char *letter_of(operation operation)
+{
+    return operation.conjugates ? "C" : operation.flips ? "T" : "N";
 }
 
 /* From within the CBLAS function itself, as reference BLAS does. */
 static inline __attribute__((always_inline)) void call_fortran(const job *x)
 {
-    const char *triangle = x->lower ? "L" : "U", *transpose_a = x->flip_a ? "T" : "N",
-               *transpose_b = x->flip_b ? "T" : "N";
+    const char *side = x->left ? "L" : "R", *triangle = x->lower ? "L" : "U",
+               *transpose_a = letter_of(x->of_a), *transpose_b = letter_of(x->of_b);
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
     const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
     real *c = x->c;
-    (void)triangle, (void)transpose_b, (void)m, (void)b, (void)ldb;
+    (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
     FIXTURE_FORTRAN(FORTRAN_GIVEN, LENGTHS_GIVEN);
 }
 
@@ -102,9 +171,9 @@ static bool is_known(int transpose)
     return transpose >= 111 && transpose <= (FIXTURE_NESTS ? 113 : 114);
 }
 
-static bool flips(int transpose)
+static operation operation_of(int transpose)
 {
-    return transpose == 112 || transpose == 113;
+    return (operation){transpose == 112 || transpose == 113, FIXTURE_COMPLEX && transpose >= 113};
 }
 
 /* (op(A) op(B))' is op(B)' op(A)'. */
@@ -112,29 +181,51 @@ static void turn(job *x)
 {
     const job given = *x;
     x->lower = !given.lower;
+    x->left = !given.left;
+    x->m = given.n;
+    x->n = given.m;
+    if (OF == SYMM_NUMBER)
+        return;
     if (OF == RANK_K_NUMBER) {
-        x->flip_a = !given.flip_a;
-        x->flip_b = !given.flip_b;
+        x->of_a.flips = !given.of_a.flips;
+        x->of_b.flips = !given.of_b.flips;
         return;
     }
-    x->m = given.n, x->lda = given.ldb, x->a = given.b, x->flip_a = given.flip_b;
-    x->n = given.m, x->ldb = given.lda, x->b = given.a, x->flip_b = given.flip_a;
+    x->lda = given.ldb, x->a = given.b, x->of_a = given.of_b;
+    x->ldb = given.lda, x->b = given.a, x->of_b = given.of_a;
 }
 
 void FIXTURE_CBLAS(CBLAS_TAKEN)
 {
     DECLARE_ABSENT(integer, int)
-    fixture_blas.cblas_calls += alpha != 0;
-    bool known = (layout == 101 || layout == 102) && is_known(transpose_a);
-    known = known && (OF == RANK_K_NUMBER || is_known(transpose_b));
-    known = known && (OF == GEMM_NUMBER || triangle == 121 || triangle == 122);
+    fixture_blas.cblas_calls += VALUE(alpha) != 0;
+    bool known = layout == 101 || layout == 102;
+    known = known && (!HAS_OPERATIONS || is_known(transpose_a));
+    known = known && (!HAS_OPERATIONS || !HAS_TWO_OPERANDS || is_known(transpose_b));
+    known = known && (OF != SYMM_NUMBER || side == 141 || side == 142);
+    known = known && (!HAS_TRIANGLE || triangle == 121 || triangle == 122);
     if (!known) {
         if (cblas_xerbla)
             cblas_xerbla(FIXTURE_IRREGULAR, "fixture", "");
         return;
     }
-    const bool flip_b = OF == RANK_K_NUMBER ? !flips(transpose_a) : flips(transpose_b);
-    job job = {triangle == 122, flips(transpose_a), flip_b, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c};
+    job job = {side == 141,
+               triangle == 122,
+               operation_of(transpose_a),
+               operation_of(transpose_b),
+               m,
+               n,
+               k,
+               lda,
+               ldb,
+               ldc,
+               VALUE(alpha),
+               VALUE(beta),
+               a,
+               b,
+               c};
+    if (!HAS_TWO_OPERANDS)
+        job.of_b.flips = !job.of_a.flips;
     if (layout == 101)
         turn(&job);
     if (FIXTURE_NESTS)
@@ -146,34 +237,48 @@ void FIXTURE_CBLAS(CBLAS_TAKEN)
 }
 
 /* 'N', or 'T' and 'C'. */
-static bool read_letter(const char *letter, bool *flip)
+static bool read_letter(const char *letter, operation *operation)
 {
     const char upper = (char)toupper(*letter);
-    *flip = upper == 'T' || upper == 'C';
-    return *flip || upper == 'N';
+    operation->flips = upper == 'T' || upper == 'C';
+    operation->conjugates = FIXTURE_COMPLEX && upper == 'C';
+    return operation->flips || upper == 'N';
 }
 
-static bool read_triangle(const char *letter, bool *lower)
+/* One of two letters; whether it is the first one. */
+static bool read_choice(const char *letter, const char *choices, bool *first)
 {
     const char upper = (char)toupper(*letter);
-    *lower = upper == 'L';
-    return *lower || upper == 'U';
+    *first = upper == choices[0];
+    return *first || upper == choices[1];
 }
 
 void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN)
 {
     static const integer irregular = FIXTURE_IRREGULAR;
     DECLARE_ABSENT(const integer *, const char *)
-    job job = {false, false, false, *m, *n, *k, *lda, *ldb, *ldc, *alpha, *beta, a, b, c};
+    job job = {.m = *m,
+               .n = *n,
+               .k = *k,
+               .lda = *lda,
+               .ldb = *ldb,
+               .ldc = *ldc,
+               .alpha = *alpha,
+               .beta = *beta,
+               .a = a,
+               .b = b,
+               .c = c};
     fixture_blas.fortran_calls += *alpha != 0;
     fixture_blas.wrong_lengths += length_1 != 1 || length_2 != 1 || OF_CLASS(FIXTURE_CLASS, THIRD) != 1;
-    bool known = read_letter(transpose_a, &job.flip_a);
-    if (OF == RANK_K_NUMBER)
-        job.flip_b = !job.flip_a;
-    else
-        known = known && read_letter(transpose_b, &job.flip_b);
-    if (OF != GEMM_NUMBER)
-        known = known && read_triangle(triangle, &job.lower);
+    bool known = !HAS_OPERATIONS || read_letter(transpose_a, &job.of_a);
+    if (!HAS_TWO_OPERANDS)
+        job.of_b.flips = !job.of_a.flips;
+    else if (HAS_OPERATIONS)
+        known = known && read_letter(transpose_b, &job.of_b);
+    if (OF == SYMM_NUMBER)
+        known = known && read_choice(side, "LR", &job.left);
+    if (HAS_TRIANGLE)
+        known = known && read_choice(triangle, "LU", &job.lower);
     if (known && is_regular(&job))
         multiply(&job);
     else if (xerbla_)

@@ -23,9 +23,13 @@ typedef struct backend {
     void (*cblas_sgemm)(GEMM_CBLAS_PARAMETERS(int, float));
     void (*cblas_dgemm)(GEMM_CBLAS_PARAMETERS(int, double));
     void (*cblas_ssyrk)(RANK_K_CBLAS_PARAMETERS(int, float));
+    void (*cblas_cgemm)(GEMM_CBLAS_PARAMETERS(int, complex_float));
+    void (*cblas_zhemm)(SYMM_CBLAS_PARAMETERS(int, complex_double));
     void (*sgemm_)(GEMM_FORTRAN_PARAMETERS(int, float), GEMM_LENGTHS);
     void (*dgemm_)(GEMM_FORTRAN_PARAMETERS(int, double), GEMM_LENGTHS);
     void (*ssyrk_)(RANK_K_FORTRAN_PARAMETERS(int, float), RANK_K_LENGTHS);
+    void (*cgemm_)(GEMM_FORTRAN_PARAMETERS(int, complex_float), GEMM_LENGTHS);
+    void (*zhemm_)(SYMM_FORTRAN_PARAMETERS(int, complex_double), SYMM_LENGTHS);
     void (*dgemv)(DGEMV_PARAMETERS, size_t length);
     int (*isamax)(const int *n, const float *x, const int *increment);
 } backend;
@@ -60,6 +64,10 @@ static void open_backend(const char *variable, backend *opened)
     *(void **)&found.dgemm_ = dlsym(library, "dgemm_");
     *(void **)&found.cblas_ssyrk = dlsym(library, "cblas_ssyrk");
     *(void **)&found.ssyrk_ = dlsym(library, "ssyrk_");
+    *(void **)&found.cblas_cgemm = dlsym(library, "cblas_cgemm");
+    *(void **)&found.cgemm_ = dlsym(library, "cgemm_");
+    *(void **)&found.cblas_zhemm = dlsym(library, "cblas_zhemm");
+    *(void **)&found.zhemm_ = dlsym(library, "zhemm_");
     if (getenv("FORWARDER_LACKS_SYRK"))
         found.cblas_ssyrk = NULL, found.ssyrk_ = NULL;
     *(void **)&found.dgemv = dlsym(library, "dgemv_");
@@ -89,7 +97,7 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
 }
 
 /* Where the backend lacks a name nothing is done, as libblastrampoline does. */
-#define HAND_ON(class, cblas, fortran, type, m)                                                              \
+#define HAND_ON(class, cblas, fortran, type, m, k)                                                           \
     void cblas(class##_CBLAS_PARAMETERS(int, type));                                                         \
     void cblas(class##_CBLAS_PARAMETERS(int, type))                                                          \
     {                                                                                                        \
@@ -105,9 +113,11 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
             chosen->fortran(class##_FORTRAN_ARGUMENTS, length_1, length_2);                                  \
     }
 
-HAND_ON(GEMM, cblas_sgemm, sgemm_, float, m)
-HAND_ON(GEMM, cblas_dgemm, dgemm_, double, m)
-HAND_ON(RANK_K, cblas_ssyrk, ssyrk_, float, n)
+HAND_ON(GEMM, cblas_sgemm, sgemm_, float, m, k)
+HAND_ON(GEMM, cblas_dgemm, dgemm_, double, m, k)
+HAND_ON(GEMM, cblas_cgemm, cgemm_, complex_float, m, k)
+HAND_ON(RANK_K, cblas_ssyrk, ssyrk_, float, n, k)
+HAND_ON(SYMM, cblas_zhemm, zhemm_, complex_double, m, n) /* as if A were on the right */
 
 void dgemv_(DGEMV_PARAMETERS, size_t length);
 int isamax_(const int *n, const float *x, const int *increment);

@@ -13,6 +13,12 @@ IDLE(cblas_ssyrk)
 IDLE(ssyrk_)
 IDLE(cblas_sgemmt)
 IDLE(sgemmt_)
+IDLE(cblas_cgemm)
+IDLE(cgemm_)
+IDLE(cblas_ssymm)
+IDLE(ssymm_)
+IDLE(cblas_zhemm)
+IDLE(zhemm_)
 
 int isamax_(const int *n);
 int isamax_(const int *n)

@@ -48,7 +48,9 @@ void xerbla_(const char *routine, const int *number, size_t length)
 }
 
 typedef struct irregular_call {
-    int class, layout, triangle, transpose_a, transpose_b;
+    int class, layout, triangle;
+    int transpose_a; /* or SYMM's side */
+    int transpose_b;
     integer m, n, k, lda, ldb, ldc;
     int number;
 } irregular_call;
@@ -161,12 +163,46 @@ static const irregular_call calls[] = {
     {TRIANGLE_NUMBER, 0, 'U', 'N', 'T', 0, 4, 2, 4, 3, 4, 10},
     {TRIANGLE_NUMBER, 0, 'U', 'N', 'N', 0, 4, 0, 4, 0, 4, 10},
     {TRIANGLE_NUMBER, 0, 'L', 'N', 'n', 0, 4, 2, 4, 2, 3, 13},
+
+    /* With m = 4, n = 3: lda 4 on the left, 3 on the right; ldb and ldc 4, row-major 3. */
+    {SYMM_NUMBER, 7, 121, 141, 0, 4, 3, 0, 4, 4, 4, 1},
+    {SYMM_NUMBER, 102, 121, 140, 0, 4, 3, 0, 4, 4, 4, 2},
+    {SYMM_NUMBER, 102, 120, 143, 0, 4, 3, 0, 4, 4, 4, 2},
+    {SYMM_NUMBER, 102, 123, 141, 0, 4, 3, 0, 4, 4, 4, 3},
+    {SYMM_NUMBER, 101, 'U', 142, 0, 4, 3, 0, 3, 3, 3, 3},
+    {SYMM_NUMBER, 102, 121, 141, 0, -1, 3, 0, 4, 4, 4, 4},
+    {SYMM_NUMBER, 102, 121, 142, 0, 4, -1, 0, 4, 4, 4, 5},
+    {SYMM_NUMBER, 102, 121, 142, 0, -1, -1, 0, 4, 4, 4, 4},
+    {SYMM_NUMBER, 102, 121, 141, 0, 4, 3, 0, 3, 4, 4, 8},
+    {SYMM_NUMBER, 102, 122, 142, 0, 4, 3, 0, 2, 4, 4, 8},
+    {SYMM_NUMBER, 102, 122, 142, 0, 4, 0, 0, 0, 4, 4, 8},
+    {SYMM_NUMBER, 102, 122, 141, 0, 4, 3, 0, 3, 3, 3, 8},
+    {SYMM_NUMBER, 102, 121, 141, 0, 4, 3, 0, 4, 3, 4, 10},
+    {SYMM_NUMBER, 102, 121, 142, 0, 4, 3, 0, 3, 3, 3, 10},
+    {SYMM_NUMBER, 102, 121, 141, 0, 4, 3, 0, 4, 4, 3, 13},
+    {SYMM_NUMBER, 101, 121, 141, 0, -1, 3, 0, 4, 3, 3, 4},
+    {SYMM_NUMBER, 101, 121, 141, 0, 4, -1, 0, 4, 3, 3, 5},
+    {SYMM_NUMBER, 101, 121, 141, 0, -1, -1, 0, 4, 3, 3, 5},
+    {SYMM_NUMBER, 101, 121, 141, 0, 4, 3, 0, 3, 3, 3, 8},
+    {SYMM_NUMBER, 101, 122, 142, 0, 4, 3, 0, 2, 3, 3, 8},
+    {SYMM_NUMBER, 101, 122, 142, 0, 4, 3, 0, 3, 2, 3, 10},
+    {SYMM_NUMBER, 101, 122, 141, 0, 4, 3, 0, 4, 3, 2, 13},
+    {SYMM_NUMBER, 0, 'U', 'N', 0, 4, 3, 0, 4, 4, 4, 1},
+    {SYMM_NUMBER, 0, '?', 'X', 0, 4, 3, 0, 4, 4, 4, 1},
+    {SYMM_NUMBER, 0, 'N', 'l', 0, 4, 3, 0, 4, 4, 4, 2},
+    {SYMM_NUMBER, 0, 'u', 'L', 0, -1, 3, 0, 4, 4, 4, 3},
+    {SYMM_NUMBER, 0, 'L', 'r', 0, 4, -1, 0, 4, 4, 4, 4},
+    {SYMM_NUMBER, 0, 'U', 'L', 0, 4, 3, 0, 3, 4, 4, 7},
+    {SYMM_NUMBER, 0, 'l', 'R', 0, 4, 3, 0, 2, 4, 4, 7},
+    {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 3, 4, 9},
+    {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 4, 3, 12},
 };
 
 static void make(const irregular_call *x)
 {
     const product_call call = {
         .layout = x->layout,
+        .side = x->transpose_a,
         .triangle = x->triangle,
         .transpose_a = x->transpose_a,
         .transpose_b = x->transpose_b,

@@ -2,7 +2,7 @@
  * small whole numbers, so every order of summation gives the same results and they are compared for equality.
  *
  * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN of a routine of PRODUCT_CLASS, with integers of PRODUCT_BITS and elements
- * of the type PRODUCT_REAL. Fortran is called as many C programs do, without the lengths of its strings.
+ * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM. Fortran is called as many C programs do, without the lengths of its strings.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
@@ -14,14 +14,17 @@
 #include <stdlib.h>
 
 #ifndef PRODUCT_CBLAS
-#define PRODUCT_CBLAS   cblas_sgemm
-#define PRODUCT_FORTRAN sgemm_
-#define PRODUCT_CLASS   GEMM
-#define PRODUCT_BITS    32
-#define PRODUCT_REAL    float
+#define PRODUCT_CBLAS     cblas_sgemm
+#define PRODUCT_FORTRAN   sgemm_
+#define PRODUCT_CLASS     GEMM
+#define PRODUCT_BITS      32
+#define PRODUCT_REAL      float
+#define PRODUCT_COMPLEX   0
+#define PRODUCT_HERMITIAN 0
 #endif
 
 typedef PRODUCT_REAL real;
+typedef OF_CLASS(PRODUCT_REAL, scalar) real_scalar;
 
 #if PRODUCT_BITS == 64
 typedef int64_t integer;
@@ -32,18 +35,37 @@ typedef int32_t integer;
 #define PASSED(value) ((int64_t)(value) | 0x5a5a5a5a00000000)
 #endif
 
+#if PRODUCT_COMPLEX
+#define PASSED_SCALAR(value) (&(value))
+#define OF_PARTS(re, im)     ((re) + (real)1.0i * (im))
+#define CONJUGATED(value)    ((real)__builtin_conj(value))
+#define REAL_PART_OF(value)  ((real)__builtin_creal(value))
+#else
+#define PASSED_SCALAR(value) (value)
+#define OF_PARTS(re, im)     (re)
+#define CONJUGATED(value)    (value)
+#define REAL_PART_OF(value)  (value)
+#endif
+
 void PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_PARAMETERS)(int64_t, real));
 void PRODUCT_FORTRAN(OF_CLASS(PRODUCT_CLASS, FORTRAN_PARAMETERS)(integer, real));
 
-enum { FORTRAN = 0, ROW_MAJOR = 101, COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
-enum { UPPER = 121, LOWER = 122 };
+enum {
+    FORTRAN = 0,
+    ROW_MAJOR = 101,
+    COLUMN_MAJOR = 102,
+    NO_TRANSPOSE = 111,
+    TRANSPOSE = 112,
+    CONJUGATE = 113
+};
+enum { UPPER = 121, LOWER = 122, LEFT = 141, RIGHT = 142 };
 /* The class, for `if`. */
 #define PRODUCT_OF OF_CLASS(PRODUCT_CLASS, NUMBER)
 
 /* Arguments as they are passed, those of all classes. */
 typedef struct product_call {
-    int layout;                             /* or FORTRAN */
-    int triangle, transpose_a, transpose_b; /* numbers, of Fortran letters */
+    int layout;                                   /* or FORTRAN */
+    int side, triangle, transpose_a, transpose_b; /* numbers, of Fortran letters */
     integer m, n, k, lda, ldb, ldc;
     real alpha, beta;
     const real *a, *b;
@@ -52,24 +74,26 @@ typedef struct product_call {
 
 static inline void product_call_cblas(const product_call *x)
 {
-    const int layout = x->layout, triangle = x->triangle, transpose_a = x->transpose_a,
+    const int layout = x->layout, side = x->side, triangle = x->triangle, transpose_a = x->transpose_a,
               transpose_b = x->transpose_b;
     const int64_t m = PASSED(x->m), n = PASSED(x->n), k = PASSED(x->k), lda = PASSED(x->lda),
                   ldb = PASSED(x->ldb), ldc = PASSED(x->ldc);
-    const real alpha = x->alpha, beta = x->beta, *a = x->a, *b = x->b;
+    const real_scalar alpha = PASSED_SCALAR(x->alpha), beta = PASSED_SCALAR(x->beta);
+    const real *a = x->a, *b = x->b;
     real *c = x->c;
-    (void)triangle, (void)transpose_b, (void)m, (void)b, (void)ldb;
+    (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
     PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_ARGUMENTS));
 }
 
 static inline void product_call_fortran(const product_call *x)
 {
-    const char letters[] = {(char)x->triangle, (char)x->transpose_a, (char)x->transpose_b};
-    const char *triangle = &letters[0], *transpose_a = &letters[1], *transpose_b = &letters[2];
+    const char letters[] = {(char)x->triangle, (char)x->transpose_a, (char)x->transpose_b, (char)x->side};
+    const char *triangle = &letters[0], *transpose_a = &letters[1], *transpose_b = &letters[2],
+               *side = &letters[3];
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
     const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
     real *c = x->c;
-    (void)triangle, (void)transpose_b, (void)m, (void)b, (void)ldb;
+    (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
     PRODUCT_FORTRAN(OF_CLASS(PRODUCT_CLASS, FORTRAN_ARGUMENTS));
 }
 
@@ -83,13 +107,14 @@ enum { PRODUCT_GAP = 3, PRODUCT_UNTOUCHED = -77 };
 
 typedef struct product {
     bool fortran, row_major, transpose_a, transpose_b;
-    bool lower; /* the triangle, of a class that has one: m is n there */
+    bool lower; /* the triangle, of a class that has one: m is n there; of SYMM that of A */
+    bool left;  /* the side of A, of SYMM: m or n is k there */
     integer m, n, k;
 } product;
 
 static inline real product_element(integer i, integer j)
 {
-    return (real)((i * 5 + j * 3) % 7 - 3);
+    return OF_PARTS((real)((i * 5 + j * 3) % 7 - 3), (real)((i * 2 + j * 6) % 5 - 2));
 }
 
 /* Element (i, j) of a matrix lies at lines[j][i] in column-major order, at lines[i][j] in row-major order. */
@@ -124,26 +149,58 @@ static inline real *product_matrix(bool row_major, integer rows, integer columns
     return matrix;
 }
 
-/* Makes the product C := -2 op(A) op(B) + C, in SYRK's class B being A transposed. The number of elements of C, gaps and what is
- * outside of the triangle included, that came out wrong. */
+/* Element (i, j) of a symmetric or Hermitian matrix of which one triangle is stored. */
+static inline real product_mirrored(bool lower, integer i, integer j)
+{
+    const bool stored = lower ? i >= j : i <= j;
+    const real element = stored ? product_element(i, j) : product_element(j, i);
+    if (!PRODUCT_HERMITIAN)
+        return element;
+    return i == j ? REAL_PART_OF(element) : stored ? element : CONJUGATED(element);
+}
+
+static inline real product_operand(integer i, integer j, bool transposed, bool conjugated)
+{
+    const real element = transposed ? product_element(j, i) : product_element(i, j);
+    return conjugated ? CONJUGATED(element) : element;
+}
+
+/* Makes the product C := alpha op(A) op(B) + C; in SYRK's class B is A transposed, in SYMM's A is square and may stand on the
+ * right. The number of elements of C, gaps and what is outside of the triangle included, that came out wrong. */
 static inline long product_errors(const product *given)
 {
     product p = *given;
-    const bool has_triangle = PRODUCT_OF != GEMM_NUMBER, rank_k = PRODUCT_OF == RANK_K_NUMBER;
+    const bool rank_k = PRODUCT_OF == RANK_K_NUMBER, symm = PRODUCT_OF == SYMM_NUMBER;
+    const bool has_triangle = rank_k || PRODUCT_OF == TRIANGLE_NUMBER;
     if (has_triangle)
         p.m = p.n;
     if (rank_k)
         p.transpose_b = !p.transpose_a;
+    if (symm) {
+        p.k = p.left ? p.m : p.n;
+        p.transpose_a = p.transpose_b = false;
+    }
+    /* Of real numbers one means the other. */
+    const bool conjugate_a = p.transpose_a && p.row_major, conjugate_b = p.transpose_b && p.fortran;
     integer lda, ldb, ldc, ldd;
-    real *a = product_matrix(p.row_major, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, &lda);
-    real *b = product_matrix(p.row_major, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, &ldb);
+    real *a = symm ? product_matrix(p.row_major, p.k, p.k, &lda)
+                   : product_matrix(p.row_major, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, &lda);
+    real *b = symm ? product_matrix(p.row_major, p.m, p.n, &ldb)
+                   : product_matrix(p.row_major, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, &ldb);
     real *c = product_matrix(p.row_major, p.m, p.n, &ldc);
     real *expected = product_matrix(p.row_major, p.m, p.n, &ldd);
+    for (integer i = 0; symm && i < p.k; i++)
+        for (integer j = 0; j < p.k; j++)
+            if (p.lower ? i < j : i > j)
+                a[product_at(p.row_major, i, j, lda)] = PRODUCT_UNTOUCHED;
     product_call call = {.layout = p.fortran     ? FORTRAN
                                    : p.row_major ? ROW_MAJOR
                                                  : COLUMN_MAJOR,
+                         .side = p.left ? LEFT : RIGHT,
                          .triangle = p.lower ? LOWER : UPPER,
-                         .transpose_a = p.transpose_a ? TRANSPOSE : NO_TRANSPOSE,
+                         .transpose_a = conjugate_a     ? CONJUGATE
+                                        : p.transpose_a ? TRANSPOSE
+                                                        : NO_TRANSPOSE,
                          .transpose_b = p.transpose_b ? TRANSPOSE : NO_TRANSPOSE,
                          .m = p.m,
                          .n = p.n,
@@ -151,12 +208,13 @@ static inline long product_errors(const product *given)
                          .lda = lda,
                          .ldb = ldb,
                          .ldc = ldc,
-                         .alpha = -2,
+                         .alpha = OF_PARTS(-2, 1),
                          .beta = 1,
                          .a = a,
                          .b = b,
                          .c = c};
     if (p.fortran) {
+        call.side = p.left ? 'l' : 'R';
         call.triangle = p.lower ? 'l' : 'U';
         call.transpose_a = p.transpose_a ? 't' : 'N';
         call.transpose_b = p.transpose_b ? 'C' : 'n';
@@ -167,8 +225,12 @@ static inline long product_errors(const product *given)
         for (integer j = 0; j < p.n; j++) {
             real sum = 0;
             for (integer l = 0; l < p.k; l++)
-                sum += (p.transpose_a ? product_element(l, i) : product_element(i, l)) *
-                       (p.transpose_b ? product_element(j, l) : product_element(l, j));
+                if (symm)
+                    sum += p.left ? product_mirrored(p.lower, i, l) * product_element(l, j)
+                                  : product_element(i, l) * product_mirrored(p.lower, l, j);
+                else
+                    sum += product_operand(i, l, p.transpose_a, conjugate_a) *
+                           product_operand(l, j, p.transpose_b, conjugate_b);
             if (!has_triangle || (p.lower ? i >= j : i <= j))
                 expected[product_at(p.row_major, i, j, ldd)] += call.alpha * sum;
         }
