@@ -1,6 +1,6 @@
 """Products in every layout that NumPy hands to its BLAS, each held against sums without BLAS.
 
-usage: numpy_products.py pip|debian float32|float64 [--save FILE | --same FILE]
+usage: numpy_products.py pip|debian float32|float64|complex64|complex128 [--save FILE | --same FILE]
 
 --save keeps the results; --same demands the very bits that another run kept.
 """
@@ -8,7 +8,7 @@ usage: numpy_products.py pip|debian float32|float64 [--save FILE | --same FILE]
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from checks import check, compare, expected, np, require_numpy_from
+from checks import check, compare, expected, normal_numbers, np, require_numpy_from
 
 ELEMENT = np.dtype(sys.argv[2])
 random = np.random.default_rng(7)
@@ -16,7 +16,7 @@ results = []
 
 
 def normal(*shape):
-    return random.standard_normal(shape, dtype=ELEMENT)
+    return normal_numbers(random, shape, ELEMENT)
 
 
 def moved(matrix):
@@ -100,6 +100,21 @@ def symmetric():
         sys.exit("A times its transpose, into a slice: entries outside the slice were written")
 
 
+def conjugated():
+    a, b = normal(130, 90), normal(70, 90)
+    product("times the conjugate transpose", a, b.conj().T)
+    product("conjugate transpose times", a.conj().T, normal(130, 40))
+    product("times the own conjugate transpose", a, a.conj().T)
+
+
+def contracted():
+    """What tensordot and einsum make products of."""
+    a, b = normal(20, 30, 40), normal(30, 40, 25)
+    expectation = expected(a.reshape(20, 1200), b.reshape(1200, 25))
+    product("tensordot", a, b, lambda x, y: np.tensordot(x, y, ([1, 2], [0, 1])), expectation)
+    product("einsum", a, b, lambda x, y: np.einsum("ijk,jkl->il", x, y, optimize=True), expectation)
+
+
 def vectors():
     a = normal(300, 200)
     product("matrix times vector", a, normal(200))
@@ -149,7 +164,7 @@ def threads():
 
 def main():
     require_numpy_from(sys.argv[1])
-    for part in (layouts, larger, symmetric, vectors, batches, empty, not_finite, into_a_slice, threads):
+    for part in (layouts, larger, symmetric, conjugated, contracted, vectors, batches, empty, not_finite, into_a_slice, threads):
         part()
     if sys.argv[3:4] == ["--save"]:
         np.savez(sys.argv[4], *results)

@@ -1,29 +1,42 @@
 % Products as Octave's operators send them to GEMM and, of a matrix and its own transpose, to SYRK; held
 % against sums in double that use no BLAS.
 %
-%   octave-cli octave_products.m float32|float64
+%   octave-cli octave_products.m float32|float64|complex64|complex128
 1;
+
+% Of a complex number as a term that is summed up: both its parts.
+function s = sizes (x)
+  s = abs (real (x)) + abs (imag (x));
+endfunction
 
 function check (name, c, a, b, element)
   a = double (a);
   b = double (b);
-  k = columns (a);
+  k = columns (a) * (1 + iscomplex (a)); % terms of a sum: each number has two where it is complex
   % Of one rounding in the program and one in the sums here.
   unit = (double (eps (element)) + eps ("double")) / 2;
   for i = 1:rows (a)
     wanted = sum (a(i,:).' .* b, 1);
-    bound = (k + 1) * unit * 1.01 * sum (abs (a(i,:).') .* abs (b), 1);
-    if (! isa (c, element) || any (! (abs (double (c(i,:)) - wanted) <= bound)))
+    bound = (k + 1) * unit * 1.01 * sum (sizes (a(i,:).') .* sizes (b), 1);
+    difference = double (c(i,:)) - wanted;
+    if (! isa (c, element) || any (! (max (abs (real (difference)), abs (imag (difference))) <= bound)))
       fprintf ("%s: row %d is wrong\n", name, i);
       exit (1);
     endif
   endfor
 endfunction
 
-element = {"single", "double"}{1 + strcmp (argv (){1}, "float64")};
+number = argv (){1};
+element = {"single", "double"}{1 + any (strcmp (number, {"float64", "complex128"}))};
 rand ("seed", 5);
 a = cast (rand (120, 150) - 0.5, element);
 b = cast (rand (150, 90) - 0.5, element);
+if (strncmp (number, "complex", 7))
+  a = a + i * cast (rand (size (a)) - 0.5, element);
+  b = b + i * cast (rand (size (b)) - 0.5, element);
+  check ("A * B'", a(:,1:90) * b', a(:,1:90), b', element);
+  check ("A' * B", a' * b(1:120,:), a', b(1:120,:), element);
+endif
 check ("A * B", a * b, a, b, element);
 check ("A.' * B", a.' * b(1:120,:), a.', b(1:120,:), element);
 check ("A * B.'", a(:,1:90) * b.', a(:,1:90), b.', element);

@@ -1,12 +1,13 @@
 """Products through scipy.linalg: SciPy's own names of GEMM, and routines above them. Held against sums
 without BLAS.
 
-usage: scipy_products.py float32|float64
+usage: scipy_products.py float32|float64|complex64|complex128
 """
 
+import itertools
 import sys
 
-from checks import SKIPPED, np, product_without_blas, summation_error, unit
+from checks import SKIPPED, is_near, normal_numbers, np, product_without_blas, size, summation_error, unit
 
 try:
     from scipy import linalg
@@ -15,36 +16,65 @@ except ImportError:
     sys.exit(SKIPPED)
 
 ELEMENT = np.dtype(sys.argv[1])
+IS_COMPLEX = ELEMENT.kind == "c"
+ALPHA = -1.5 + 0.5j if IS_COMPLEX else -1.5
+BETAS = (0.5, 0.5 - 2j) if IS_COMPLEX else (0.5,)
 UNIT = unit(ELEMENT)
 random = np.random.default_rng(11)
 
 
 def normal(*shape):
-    return random.standard_normal(shape, dtype=ELEMENT)
+    return normal_numbers(random, shape, ELEMENT)
 
 
 def close(name, result, wanted, bound):
-    if result.dtype != ELEMENT or result.shape != wanted.shape or not np.all(np.abs(result - wanted) <= bound):
+    if result.dtype != ELEMENT or result.shape != wanted.shape or not np.all(is_near(result, wanted, bound)):
         sys.exit(f"{name}: wrong by up to {np.max(np.abs(result - wanted))}")
+
+
+def sum_expected(a, b, beta, c):
+    """ALPHA a @ b + beta c, and how far from it the result may be."""
+    k = a.shape[1]
+    wanted = ALPHA * product_without_blas(a, b) + beta * c.astype(np.promote_types(ELEMENT, np.float64))
+    sizes = size(np.asarray(ALPHA)) * product_without_blas(size(a), size(b)) + size(np.asarray(beta)) * size(c)
+    return wanted, (summation_error(k + 3, ELEMENT) + summation_error(k + 3, wanted.dtype)) * sizes
+
+
+def check_into(name, c, overwrite, result, wanted, bound):
+    close(name, result, wanted, bound)
+    if overwrite and not np.shares_memory(result, c):
+        sys.exit(f"{name}: C was not overwritten")
 
 
 def gemm():
     """alpha op(A) op(B) + beta C, for each op, into a new C and into the caller's."""
     multiply = linalg.blas.get_blas_funcs("gemm", dtype=ELEMENT)
-    m, n, k, alpha, beta = 120, 90, 150, -1.5, 0.5
-    for trans_a in (0, 1, 2):
-        for trans_b in (0, 1, 2):
-            for overwrite in (0, 1):
-                a, b, c = normal(m, k), normal(k, n), np.asfortranarray(normal(m, n))
-                wanted = alpha * product_without_blas(a, b) + beta * c
-                size = abs(alpha) * product_without_blas(abs(a), abs(b)) + beta * abs(c)
-                bound = (summation_error(k + 3, ELEMENT) + summation_error(k + 3, np.float64)) * size
-                result = multiply(alpha, np.asfortranarray(a.T if trans_a else a),
-                                  np.asfortranarray(b.T if trans_b else b), beta=beta, c=c,
-                                  trans_a=trans_a, trans_b=trans_b, overwrite_c=overwrite)
-                close(f"gemm {trans_a} {trans_b} {overwrite}", result, wanted, bound)
-                if overwrite and not np.shares_memory(result, c):
-                    sys.exit("gemm: C was not overwritten")
+    m, n, k = 120, 90, 150
+    for trans_a, trans_b, overwrite, beta in itertools.product((0, 1, 2), (0, 1, 2), (0, 1), BETAS):
+        a, b, c = normal(m, k), normal(k, n), np.asfortranarray(normal(m, n))
+        wanted, bound = sum_expected(a, b, beta, c)
+        stored = {0: lambda x: x, 1: lambda x: x.T, 2: lambda x: x.conj().T}
+        result = multiply(ALPHA, np.asfortranarray(stored[trans_a](a)), np.asfortranarray(stored[trans_b](b)), beta=beta,
+                          c=c, trans_a=trans_a, trans_b=trans_b, overwrite_c=overwrite)
+        check_into(f"gemm {trans_a} {trans_b} {overwrite} {beta}", c, overwrite, result, wanted, bound)
+
+
+def symm():
+    """alpha A B + beta C and alpha B A + beta C, of whose symmetric or Hermitian A one triangle is read."""
+    m, n = 130, 90
+    names = ("symm", "hemm") if IS_COMPLEX else ("symm",)
+    for name, side, lower, overwrite, beta in itertools.product(names, (0, 1), (0, 1), (0, 1), BETAS):
+        multiply = linalg.blas.get_blas_funcs(name, dtype=ELEMENT)
+        k = n if side else m
+        values, b, c = normal(k, k), normal(m, n), np.asfortranarray(normal(m, n))
+        read = np.tri(k, dtype=bool) if lower else np.tri(k, dtype=bool).T
+        strict = np.where(read & ~np.eye(k, dtype=bool), values, 0)
+        diagonal = np.diag(np.diag(values.real if name == "hemm" else values))
+        whole = strict + diagonal + (strict.conj().T if name == "hemm" else strict.T)
+        wanted, bound = sum_expected(b, whole, beta, c) if side else sum_expected(whole, b, beta, c)
+        stored = np.asfortranarray(np.where(read, values, np.nan).astype(ELEMENT))
+        result = multiply(ALPHA, stored, b, beta=beta, c=c, side=side, lower=lower, overwrite_c=overwrite)
+        check_into(f"{name} {side} {lower} {overwrite} {beta}", c, overwrite, result, wanted, bound)
 
 
 def syrk():
@@ -85,7 +115,9 @@ def polar():
 
 
 gemm()
-syrk()
-solvers()
-polar()
+symm()
+if not IS_COMPLEX:
+    syrk()
+    solvers()
+    polar()
 print("products are right")

@@ -11,7 +11,7 @@ trap 'rm -f "$lines"' EXIT
 status=0
 TILEBLAS_VERBOSE=1 "$@" 2>"$lines" || status=$?
 test "$status" = 0 || { cat "$lines"; exit "$status"; }
-hosts=$(sed -n 's/^tileblas: \(dgemv_\|cblas_[sd]gemv\|cblas_ddot\): calls go to //p' "$lines" | sort -u)
+hosts=$(sed -n 's/^tileblas: \(dgemv_\|cblas_[cdsz]gemv\|cblas_ddot\): calls go to //p' "$lines" | sort -u)
 test -n "$hosts" || { echo "no call was forwarded"; exit 1; }
 case $library:$hosts in
 any:* | *"$library") ;;
