@@ -78,8 +78,16 @@ static tb_routine gemm_of(tb_routine routine)
 /* Whether GEMM computes blocks of what the routine does, so that it can stand in for it. */
 static bool is_served_by_gemm(tb_routine routine)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    return class == TB_CLASS_RANK_K || class == TB_CLASS_TRIANGLE;
+    switch (tb_routine_rows[routine].class) {
+    case TB_CLASS_RANK_K:
+    case TB_CLASS_HERK:
+    case TB_CLASS_RANK_2K:
+    case TB_CLASS_HER2K:
+    case TB_CLASS_TRIANGLE:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
