@@ -34,7 +34,7 @@ for sanitizer in "${sanitizers[@]}"; do
         tail -n 40 "$build/build.log" >&2
         exit 1
     fi
-    # What the library says of lost devices is what it should. OpenBLAS's own threads wait for ever for one that a fork, a
-    # cancellation or a jump has ended.
+    # What the library says of lost devices is what it should. With threads of its own OpenBLAS, amid forks, cancellations and
+    # jumps, comes to wait for them for ever.
     OPENBLAS_NUM_THREADS=1 "$build/tests/sim/soak_all_sim" "$seconds" "${mode[@]}" 2> >(grep -v '^tileblas: ' >&2)
 done
