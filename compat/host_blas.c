@@ -291,7 +291,7 @@ enum { FREE, CLAIMED, FILLED };
 static struct {
     atomic_int state;
     tb_host_blas host;
-} hosts[128];
+} hosts[1024];
 enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
 
 tb_call_site tb_call_sites[(1 << TB_CALL_SITE_BITS) + TB_CALL_SITE_PROBES];

@@ -111,7 +111,8 @@ static inline tb_product tb_lowered(const tb_product *product)
             *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
             const double read = product->terms == 2 ? tb_bytes_read(&product->a) + tb_bytes_read(&product->b)
                                                     : tb_bytes_read(&product->operands[role]);
-            expanded->expanded_from = read / fmax(1, (double)tb_operand_bytes(expanded));
+            /* Above zero also where there is nothing to read. */
+            expanded->expanded_from = fmax(1, read) / fmax(1, (double)tb_operand_bytes(expanded));
         } else if (is_complex) {
             lowered.operands[role] = tb_real_view(&product->operands[role]);
         }

@@ -15,12 +15,9 @@ static tb_operand imaginary_parts(const tb_operand *c)
                         .element = tb_real_of(c->element)};
 }
 
-/* By writing out, over and over again, one zero. */
-tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, int device, tb_buffer *zero)
+tb_status tb_take_zero(tb_stream *stream, int device, tb_buffer *zero)
 {
     static const double nothing = 0;
-    const tb_operand parts = imaginary_parts(c);
-    tb_operand source = parts;
     TB_TRY(tb_take_buffer(device, sizeof nothing, zero));
     const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
                           .target = zero->memory,
@@ -29,7 +26,14 @@ tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, int d
                           .source_pitch = sizeof nothing,
                           .row_bytes = sizeof nothing,
                           .rows = 1};
-    TB_TRY(tb_issue_copy(stream, &copy));
+    return tb_issue_copy(stream, &copy);
+}
+
+/* By writing out, over and over again, one zero. */
+tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, const tb_buffer *zero)
+{
+    const tb_operand parts = imaginary_parts(c);
+    tb_operand source = parts;
     source.data = zero->memory;
     source.ld = 0;
     const tb_expansion expansion = {.source = source, .target = parts, .factor = {1, 0}};

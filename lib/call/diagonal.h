@@ -8,7 +8,8 @@
 /* In memory that the host reaches. */
 void tb_make_diagonal_real(const tb_operand *c);
 
-/* On the device. The buffer, which is taken, must not be given back before the stream has come there. */
-tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, int device, tb_buffer *zero);
+/* On the device, by a buffer that holds a zero. It must not be given back before the stream has come there. */
+tb_status tb_take_zero(tb_stream *stream, int device, tb_buffer *zero);
+tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_operand *c, const tb_buffer *zero);
 
 #endif

@@ -19,4 +19,7 @@ struct tb_host {
  * or only a part of it is wanted. Where the process has no BLAS but ours, a portable loop does, with rounded sums. */
 void tb_compute_on_host(const tb_product *product, const tb_host *host);
 
+/* C := computed + beta * C, the product having been computed elsewhere. */
+void tb_merge_on_host(const tb_product *product, const tb_operand *computed);
+
 #endif

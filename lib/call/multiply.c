@@ -71,8 +71,7 @@ static void settle(const tb_product *given, const tb_host *host)
     tb_facts facts;
     tb_locate_operands(&product, &facts);
     const int64_t steps = tb_is_complex(tb_element_of(&product)) ? 4 * product.k : product.k;
-    if (tb_is_small(product.m, product.n, steps, !tb_is_zero(product.alpha)) &&
-        lies_in_host_memory(&facts)) {
+    if (tb_is_small(product.m, product.n, steps, !tb_is_zero(product.alpha)) && lies_in_host_memory(&facts)) {
         const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
         tb_run_host(&product, &at_home, host, NULL);
         return;

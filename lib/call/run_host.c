@@ -81,6 +81,11 @@ static void compute_term(const tb_product *product, const tb_host *host)
     portable_for(product)->multiply(product);
 }
 
+void tb_merge_on_host(const tb_product *product, const tb_operand *computed)
+{
+    portable_for(product)->merge(product, computed);
+}
+
 /* Only the host's own routine computes two terms at a time, and only of the whole product. */
 void tb_compute_on_host(const tb_product *product, const tb_host *host)
 {

@@ -127,7 +127,7 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
     *product = tb_lowered(&given);
     for (tb_role role = TB_A; role <= TB_B; role++) {
         tb_operand *expanded = &product->operands[role];
-        if (expanded->expanded_from == 0)
+        if (expanded->expanded_from == 0 || expanded->rows == 0 || expanded->columns == 0)
             continue;
         expanded->ld = tb_pitched(expanded->rows, expanded->element);
         const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
@@ -163,6 +163,9 @@ static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, con
 {
     if (plan->kernel->structured)
         return enqueue(stream, *product, plan, 0, held);
+    /* What is needed at the end is there before C is written. */
+    if (product->c.structure == TB_HERMITIAN)
+        TB_TRY(tb_take_zero(stream, plan->place.device, &held->zero));
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
         const tb_status status = enqueue(stream, one, plan, term, held);
@@ -172,9 +175,8 @@ static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, con
             return status;
         TB_TRY(enqueue_frugally(stream, &one, plan));
     }
-    return product->c.structure == TB_HERMITIAN
-               ? tb_enqueue_real_diagonal(stream, &product->c, plan->place.device, &held->zero)
-               : TB_OK;
+    return product->c.structure == TB_HERMITIAN ? tb_enqueue_real_diagonal(stream, &product->c, &held->zero)
+                                                : TB_OK;
 }
 
 static void destroy_stream(held *held)

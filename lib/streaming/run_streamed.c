@@ -63,8 +63,38 @@ static void finish_term(const tb_product *product, const tb_progress *done, cons
     tb_compute_on_host(&below, host);
 }
 
+/* No BLAS has a routine for a part of a symmetric matrix: all of the product is computed beside C, and what is left is taken
+ * of it. False where there is no memory for that. */
+static bool finish_symmetric(const tb_product *product, const tb_progress *done, const tb_host *host)
+{
+    const bool is_left = product->a.structure != TB_GENERAL;
+    if ((!is_left && product->b.structure == TB_GENERAL) ||
+        (is_left && done->rows == 0 && done->next_rows == product->m))
+        return false; /* columns are products of the routine */
+    tb_product whole = *product;
+    whole.c.ld = product->m;
+    whole.c.data = tb_make(tb_operand_bytes(&product->c));
+    if (!whole.c.data)
+        return false;
+    whole.beta = (tb_scalar){0, 0};
+    tb_compute_on_host(&whole, host);
+    const tb_range bands[] = {{done->rows, done->next_rows},
+                              {done->rows + done->next_rows, product->m - done->rows - done->next_rows}};
+    for (int i = 0; i < 2; i++) {
+        const int64_t column = i == 0 ? done->columns : 0, columns = product->n - column;
+        const tb_product rows = tb_rows_of(product, bands[i]),
+                         part = tb_columns_of(&rows, (tb_range){column, columns});
+        const tb_operand computed = tb_rectangle(&whole.c, bands[i].first, column, bands[i].count, columns);
+        tb_merge_on_host(&part, &computed);
+    }
+    tb_unmake(whole.c.data);
+    return true;
+}
+
 static void finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
+    if (finish_symmetric(product, done, host))
+        return;
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
         finish_term(&one, done, host);
@@ -372,8 +402,10 @@ static tb_status make_diagonal_real(const tb_product *product, const tb_plan *pl
         return TB_OK;
     }
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    const tb_status status = tb_enqueue_real_diagonal(stream, &product->c, plan->place.device, &zero),
-                    finished = tb_device.synchronize(stream);
+    tb_status status = tb_take_zero(stream, plan->place.device, &zero);
+    if (status == TB_OK)
+        status = tb_enqueue_real_diagonal(stream, &product->c, &zero);
+    const tb_status finished = tb_device.synchronize(stream);
     tb_device.destroy_stream(stream);
     tb_give_buffer(&zero);
     return status != TB_OK ? status : finished;
