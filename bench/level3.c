@@ -97,7 +97,7 @@ static void call(function f, const routine *routine, const operands *o, void *c)
         f.rank_2k("L", "N", n, n, one, o->a, n, o->b, n, zero, c, n);
         break;
     case GEMMT:
-        f.gemmt("L", "N", "N", n, n, one, o->a, n, o->b, n, zero, c, n);
+        f.gemmt("L", "N", "T", n, n, one, o->a, n, o->b, n, zero, c, n);
         break;
     case KINDS:
         break;

@@ -29,11 +29,12 @@
 typedef struct scenario {
     tb_element element;
     int m, n, k;
-    bool transposed;        /* A and B; of complex numbers A is conjugated as well */
-    tb_triangle triangle;   /* of C, by SYRK: B is A, and m is n */
-    tb_structure structure; /* of the left factor, by SYMM or HEMM, which is square: k is m */
-    bool structured_right;  /* of the right one instead: k is n */
-    tb_triangle stored;     /* of that factor */
+    bool transposed;           /* A and B; of complex numbers A is conjugated as well */
+    tb_triangle triangle;      /* of C, by SYRK: B is A, and m is n; ... */
+    bool hermitian, two_terms; /* ... or by HERK; or by SYR2K and HER2K, of two matrices */
+    tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
+    bool structured_right;     /* of the right one instead: k is n */
+    tb_triangle stored;        /* of that factor */
     double beta;
     double alpha_im, beta_im;  /* of complex numbers */
     int threads;               /* in a crowd every other one multiplies doubles */
@@ -91,8 +92,10 @@ static inline const spelling *spelling_of(const scenario *scenario, tb_element e
     static const char *const structured[] = {
         [TB_GENERAL] = "gemm", [TB_SYMMETRIC] = "symm", [TB_HERMITIAN] = "hemm"};
     char name[16];
+    static const char *const updates[2][2] = {{"syrk", "syr2k"}, {"herk", "her2k"}};
     snprintf(name, sizeof name, "cblas_%c%s", letters[element],
-             scenario->triangle != TB_FULL ? "syrk" : structured[scenario->structure]);
+             scenario->triangle != TB_FULL ? updates[scenario->hermitian][scenario->two_terms]
+                                           : structured[scenario->structure]);
     return spelling_named(name);
 }
 
@@ -109,6 +112,14 @@ static inline product make_product(const scenario *scenario, tb_element element,
     product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5, .beta = scenario->beta};
     p.transpose_a = p.transpose_b = scenario->transposed;
     p.conjugate_a = scenario->transposed && tb_is_complex(element);
+    if (scenario->triangle != TB_FULL) {
+        p.transpose_b = !p.transpose_a;
+        p.hermitian = scenario->hermitian;
+        p.conjugate_a = p.hermitian && p.transpose_a;
+        p.conjugate_b = p.hermitian && p.transpose_b;
+        p.terms = scenario->two_terms ? 2 : 1;
+        p.mask = scenario->triangle;
+    }
     p.alpha_im = scenario->alpha_im;
     p.beta_im = scenario->beta_im;
     *(scenario->structured_right ? &p.structure_b : &p.structure_a) = scenario->structure;
@@ -118,14 +129,12 @@ static inline product make_product(const scenario *scenario, tb_element element,
     p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
     matrix_fill(&p.a, MATRIX_UNIFORM, random);
     matrix_fill(&p.b, MATRIX_UNIFORM, random);
-    if (scenario->triangle != TB_FULL) {
+    if (scenario->triangle != TB_FULL && !scenario->two_terms) {
         matrix_free(&p.b);
         p.b = matrix_clone(&p.a);
-        p.transpose_b = !p.transpose_a;
-        p.mask = scenario->triangle;
     }
     matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
-    if (scenario->structure != TB_GENERAL)
+    if (scenario->structure != TB_GENERAL || scenario->hermitian)
         product_hide_the_rest(&p);
     return p;
 }
