@@ -130,7 +130,7 @@ def testers(letter):
     multiplied = {gemm: 10000, letter + "symm": 500}
     if is_complex:
         multiplied = {gemm: 6000, letter + "symm": 500, letter + "hemm": 500}
-    declined = multiplied.keys() if is_complex else ()
+    declined = [letter + name for name in ("gemm", "symm", "hemm", "syrk", "syr2k", "her2k")] if is_complex else ()
     rows = {
         "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], multiplied, output=f"{letter}blat3.out",
                         declined=declined),
