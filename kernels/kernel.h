@@ -109,14 +109,15 @@ struct tb_kernel {
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
     int segment_k;       /* steps of k that are read in one piece of an operand along k */
     int blocks;          /* that fit a multiprocessor at a time */
-    bool chains_in_c;    /* totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma */
-    int chain_roots;     /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */
-    int blocks_along_k;  /* where A and B are aligned and both along k; of the SIMT family */
-    bool pads;           /* operands that miss the alignment are copied into pitched memory first */
-    bool masks;          /* serves products whose C has a mask */
-    bool structured;     /* serves products that are not plain (words/lowered.h), and no others */
-    bool forced_only;    /* never chosen, only forced: the ladder, and what has not been measured */
-    int64_t k_limit;     /* largest k served, 0 when there is none */
+    bool
+        chains_in_c; /* totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma */
+    int chain_roots;    /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */
+    int blocks_along_k; /* where A and B are aligned and both along k; of the SIMT family */
+    bool pads;          /* operands that miss the alignment are copied into pitched memory first */
+    bool masks;         /* serves products whose C has a mask */
+    bool structured;    /* serves products that are not plain (words/lowered.h), and no others */
+    bool forced_only;   /* never chosen, only forced: the ladder, and what has not been measured */
+    int64_t k_limit;    /* largest k served, 0 when there is none */
     tb_accuracy accuracy;
     int64_t
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */

@@ -67,7 +67,7 @@ static void finish_term(const tb_product *product, const tb_progress *done, cons
  * of it. False where there is no memory for that. */
 static bool finish_symmetric(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
-    const bool is_left = product->a.structure != TB_GENERAL;
+    const bool is_left = tb_is_symmetric_left(product);
     if ((!is_left && product->b.structure == TB_GENERAL) ||
         (is_left && done->rows == 0 && done->next_rows == product->m))
         return false; /* columns are products of the routine */
@@ -172,6 +172,7 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
     const tb_budget *b = &known->budget;
     return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
            p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
+           p->a.expanded_from == product->a.expanded_from && p->b.expanded_from == product->b.expanded_from &&
            p->mask == product->mask && p->mask_pairs == product->mask_pairs &&
            p->diagonal == product->diagonal && tb_has_one_operand(p) == tb_has_one_operand(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
