@@ -17,6 +17,9 @@ enum { N = 300, LARGE = 700, PATIENCE_SECONDS = 60 };
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
 
+void cblas_cgemm(int, int, int, int, int, int, const void *, const void *, int, const void *, int,
+                 const void *, void *, int);
+
 static float a[N * LARGE], b[N * LARGE], c[LARGE * LARGE];
 
 static void multiply_square(int n)
@@ -61,6 +64,18 @@ static void what_was_used_is_kept(void)
     tileblas_set_option("DEVICE_MEMORY", "1");
     multiply();
     CHECK(sim_operations("launch") > launched_again + once, "what is kept counts for more than the limit");
+}
+
+/* A cut is chosen for what crosses the link: that of the real product that a complex one is lowered to is not its own. */
+static void cuts_are_not_taken_for_others(void)
+{
+    const float one[2] = {1, 0}, zero[2] = {0, 0};
+    start("3600");
+    multiply();
+    const long asked = sim_operations("memory");
+    cblas_cgemm(102, 111, 111, N / 2, N, N / 2, one, a, N / 2, b, N / 2, zero, c, N / 2);
+    CHECK(sim_operations("memory") > asked, "a complex product is cut as a real one was");
+    CHECK(c[0] == 0 && c[1] == N, "%g %g", (double)c[0], (double)c[1]);
 }
 
 static void what_nobody_uses_is_given_back(void)
@@ -221,6 +236,7 @@ static void in_a_process_of_its_own(void (*statement)(void))
 int main(void)
 {
     in_a_process_of_its_own(what_was_used_is_kept);
+    in_a_process_of_its_own(cuts_are_not_taken_for_others);
     in_a_process_of_its_own(buffers_have_names);
     in_a_process_of_its_own(notes_expire);
     in_a_process_of_its_own(refusals_are_remembered);
