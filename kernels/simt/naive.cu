@@ -19,7 +19,8 @@ template <bool transpose_a, bool transpose_b> __device__ void naive(const tb_sge
 {
     const tb::tile tile = tb::tile_of_block<tile_m, tile_n>(problem);
     const int64_t i = tile.m + threadIdx.x % tile_m, j = tile.n + threadIdx.x / tile_m;
-    if (i >= problem.m || j >= problem.n || !tb_mask_has(problem.mask, problem.mask_step, problem.diagonal, i, j))
+    if (i >= problem.m || j >= problem.n ||
+        !tb_mask_has(problem.mask, problem.mask_step, problem.diagonal, i, j))
         return;
     const float *a = problem.a + (transpose_a ? i * problem.lda : i);
     const float *b = problem.b + (transpose_b ? j : j * problem.ldb);
