@@ -18,20 +18,13 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
-        kernel->structured == tb_is_plain(product) || (product->mask != TB_FULL && !kernel->masks))
+        kernel->in_place != product->in_place || kernel->structured == tb_is_plain(product) ||
+        (product->mask != TB_FULL && !kernel->masks))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
     return pitched || kernel->pads || product->k == 0 ||
            (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
-}
-
-static bool has_the_shape(const tb_kernel *kernel, const tb_product *p)
-{
-    int64_t shorter = p->m < p->n ? p->m : p->n, longer = p->m < p->n ? p->n : p->m;
-    return shorter >= kernel->least_extent && p->k >= kernel->least_extent &&
-           (kernel->short_side == 0 || shorter <= kernel->short_side) &&
-           (double)longer * (double)p->k >= (double)kernel->least_elements;
 }
 
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
@@ -41,7 +34,7 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *produ
         return "only when forced";
     if (kernel->accuracy > accuracy)
         return kernel->accuracy == TB_ACCURACY_FAST ? "only in precision fast" : "not in precision ieee";
-    return has_the_shape(kernel, product) ? NULL : "not for this shape";
+    return tb_kernel_suits(kernel, product) ? NULL : "not for this shape";
 }
 
 static bool is_candidate(const tb_kernel *kernel, const tb_product *product, const tb_facts *facts,

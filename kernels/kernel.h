@@ -116,8 +116,9 @@ struct tb_kernel {
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
     bool structured;    /* serves products that are not plain (words/lowered.h), and no others */
-    bool forced_only;   /* never chosen, only forced: the ladder, and what has not been measured */
-    int64_t k_limit;    /* largest k served, 0 when there is none */
+    tb_in_place in_place; /* serves products of this kind, and no others */
+    bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
+    int64_t k_limit;      /* largest k served, 0 when there is none */
     tb_accuracy accuracy;
     int64_t
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
@@ -140,6 +141,9 @@ bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand);
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);
 bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
+
+/* Whether it may be chosen for a product of this shape. */
+bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product);
 
 /* How the kernel would compute the product on such a device. */
 tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target);

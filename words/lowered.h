@@ -32,7 +32,7 @@ typedef struct tb_expansion {
 static inline bool tb_is_plain(const tb_product *product)
 {
     return !tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
-           product->b.structure == TB_GENERAL && product->terms < 2;
+           product->b.structure == TB_GENERAL && product->terms < 2 && product->in_place == TB_OUT_OF_PLACE;
 }
 
 static inline int tb_terms_of(const tb_product *product)

@@ -2,6 +2,11 @@
  *
  *     C[mask] := alpha * op(A) * op(B) + beta * C          op(A) is m x k, op(B) k x n, C m x n
  *
+ * Triangular products and solves happen in C's place: one of the operands is a triangle, the other one is C itself.
+ *
+ *     C := alpha * op(A) * C                               or C * op(B)
+ *     C := X, where op(A) * X = alpha * C                  or X * op(B)
+ *
  * All column-major; op(X) is X, or its transpose, or that conjugated. Sizes are in elements and 64-bit, scalars by value. The
  * operands' own rows and columns are those in memory, so that m, n and k can be told from them: what changes one of these
  * makes a product by one of the functions below.
@@ -28,6 +33,13 @@ static inline bool tb_is_one(tb_scalar scalar)
     return scalar.re == 1 && scalar.im == 0;
 }
 
+/* What becomes of C where there is no third matrix. */
+typedef enum tb_in_place {
+    TB_OUT_OF_PLACE,
+    TB_MULTIPLIES, /* TRMM */
+    TB_SOLVES,     /* TRSM */
+} tb_in_place;
+
 typedef struct tb_product {
     tb_routine routine; /* that was called */
     int64_t m, n, k;
@@ -43,6 +55,7 @@ typedef struct tb_product {
     int64_t
         diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
     int terms;    /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
+    tb_in_place in_place; /* otherwise than out of place, k is the triangle's order, and beta is 1 */
 } tb_product;
 
 typedef struct tb_range {
@@ -152,6 +165,50 @@ static inline bool tb_is_symmetric_left(const tb_product *product)
     return product->a.structure != TB_GENERAL;
 }
 
+/* Products and solves in C's place, the arguments in the order of TRMM and TRSM, column-major; b is C. The triangle is A, or B
+ * where it stands on the right; the other one of the two is empty. */
+static inline tb_product tb_triangular(tb_in_place in_place, tb_element element, bool left,
+                                       tb_triangle stored, bool transposed, bool conjugated,
+                                       bool unit_diagonal, int64_t m, int64_t n, tb_scalar alpha,
+                                       const void *a, int64_t lda, void *b, int64_t ldb)
+{
+    const int64_t order = left ? m : n;
+    const tb_operand triangle = {.data = (void *)a,
+                                 .rows = order,
+                                 .columns = order,
+                                 .ld = lda,
+                                 .element = element,
+                                 .transposed = transposed,
+                                 .conjugated = conjugated && tb_is_complex(element),
+                                 .structure = TB_TRIANGULAR,
+                                 .stored = stored,
+                                 .unit_diagonal = unit_diagonal},
+                     c = {.data = b, .rows = m, .columns = n, .ld = ldb, .element = element},
+                     none = {.data = b, .ld = ldb, .element = element};
+    return (tb_product){.routine = tb_gemm_routine(element),
+                        .m = m,
+                        .n = n,
+                        .k = order,
+                        .a = left ? triangle : none,
+                        .b = left ? none : triangle,
+                        .c = c,
+                        .alpha = alpha,
+                        .beta = {1, 0},
+                        .in_place = in_place};
+}
+
+/* Of such a one: whether the triangle is the factor on the left. */
+static inline bool tb_is_triangle_left(const tb_product *product)
+{
+    return product->a.structure == TB_TRIANGULAR;
+}
+
+/* Of such a one: the operand that is C itself, and has nothing of its own. */
+static inline bool tb_is_in_place_of(const tb_product *product, tb_role role)
+{
+    return product->in_place != TB_OUT_OF_PLACE && role == (tb_is_triangle_left(product) ? TB_B : TB_A);
+}
+
 /* ---- The mask --------------------------------------------------------------------------------------------- */
 
 /* Rows of C that the mask takes for one: what its edge rises by from column to column. */
@@ -230,8 +287,11 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_range r, c;
         tb_stored_ranges(product, role, rows, columns, k, &r, &c);
-        part.operands[role] = tb_rectangle(&product->operands[role], r.first, c.first, r.count, c.count);
+        if (!tb_is_in_place_of(product, role))
+            part.operands[role] = tb_rectangle(&product->operands[role], r.first, c.first, r.count, c.count);
     }
+    if (product->in_place != TB_OUT_OF_PLACE) /* C, whole along the triangle */
+        part.operands[tb_is_triangle_left(product) ? TB_B : TB_A].data = part.c.data;
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
@@ -292,7 +352,8 @@ static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int
 /* Multiply-adds of real numbers. */
 static inline double tb_volume(const tb_product *product)
 {
-    const double of_elements = tb_masked_elements(product) * (double)product->k;
+    const double share = product->in_place == TB_OUT_OF_PLACE ? 1 : 0.5; /* of a square, a triangle */
+    const double of_elements = share * tb_masked_elements(product) * (double)product->k;
     return of_elements * (tb_is_complex(tb_element_of(product)) ? 4 : 1) * (product->terms == 2 ? 2 : 1);
 }
 
