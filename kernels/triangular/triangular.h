@@ -1,0 +1,40 @@
+/* What the kernels are given that multiply by a triangle, or solve with it, in C's place: the smallest steps of TRMM and TRSM.
+ * Shared by C and CUDA.
+ *
+ * Whatever side the triangle is on, whichever is stored and however it is read, to the kernel it is a lower triangle L on the
+ * left: rows and columns have steps of their own, and those of an upper one are counted from the end, with negative steps.
+ */
+#ifndef TB_TRIANGULAR_H
+#define TB_TRIANGULAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A warp has so many columns of C; columns of a block lie next to each other. */
+#define TB_TRIANGULAR_COLUMNS 8
+#define TB_TRIANGULAR_WARPS   4
+#define TB_TRIANGULAR_THREADS (32 * TB_TRIANGULAR_WARPS)
+
+/* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
+#define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
+
+/* A tile of L, its columns one number apart; C beside it; and inverses of L's diagonal. */
+#define TB_TRIANGULAR_SHARED_BYTES(bytes)                                                                    \
+    (TB_TRIANGULAR_ROWS(bytes) *                                                                             \
+     (TB_TRIANGULAR_ROWS(bytes) + 2 + TB_TRIANGULAR_WARPS * TB_TRIANGULAR_COLUMNS) * (bytes))
+
+/* All steps are in numbers, real or complex. */
+typedef struct tb_triangular_block {
+    int64_t order;                  /* of L */
+    int64_t columns;                /* of C, seen from L */
+    const void *a;                  /* L's first element */
+    int64_t row_step, column_step;  /* between L's rows and between its columns */
+    void *c;                        /* the element of C's first row and column, seen from L */
+    int64_t c_row_step, c_column_step;
+    double alpha_re, alpha_im;
+    bool scaled; /* alpha is not 1 */
+    bool conjugated;
+    bool unit_diagonal; /* of ones, which are not read */
+} tb_triangular_block;
+
+#endif
