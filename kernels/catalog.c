@@ -10,6 +10,8 @@
 #include "kernels/structured/structured.h"
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
+#include "kernels/triangular/launch_triangular.h"
+#include "kernels/triangular/triangular.h"
 
 #include <string.h>
 
@@ -99,6 +101,37 @@ tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
                          {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
 };
+
+/* Triangular products and solves: what is theirs alone is the small triangles. */
+extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];
+static tb_module module_triangular_fp32 = {.name = "triangular_fp32", .image = TB_IMAGE(triangular_fp32)};
+static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = TB_IMAGE(triangular_fp64)};
+#define TB_TRIANGULAR_ENTRY(module, stem, bytes)                                                             \
+    static tb_entry entries_##stem[] = {                                                                     \
+        {&module, #stem "_block", TB_TRIANGULAR_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
+#define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, words)                 \
+    {                                                                                                        \
+        .name = name_, .summary = words, .element = element_, .architecture = 75,                            \
+        .tile_m = (panels) * TB_TRIANGULAR_ROWS(bytes),                                                      \
+        .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, .tile_k = 1,                                  \
+        .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),                 \
+        .efficiency = 0.5, .blocks = 3, .alignment = 1, .structured = true, .in_place = in_place_,           \
+        .accuracy = accuracy_, .entries = entries_##stem, .prepare = tb_triangular_prepare,                  \
+        .launch = tb_launch_triangular,                                                                      \
+    }
+#define TB_TRIANGULAR_ROWS_OF(letter, element, bytes, accuracy, suffix, words)                               \
+    TB_TRIANGULAR_ROW(#letter "trmm_blocked" suffix, letter##trmm, element, bytes, TB_MULTIPLIES, accuracy,  \
+                      TB_TRIANGULAR_PANELS_MULTIPLIED, "a triangle times C, by halves" words),               \
+        TB_TRIANGULAR_ROW(#letter "trsm_blocked" suffix, letter##trsm, element, bytes, TB_SOLVES, accuracy,  \
+                          TB_TRIANGULAR_PANELS_SOLVED, "substitution in a triangle, by halves" words)
+TB_TRIANGULAR_ENTRY(module_triangular_fp32, strmm, 4)
+TB_TRIANGULAR_ENTRY(module_triangular_fp32, strsm, 4)
+TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrmm, 8)
+TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrsm, 8)
+TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrmm, 8)
+TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrsm, 8)
+TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrmm, 16)
+TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrsm, 16)
 
 /* For products that are not plain: an entry serves every transposition. Their efficiency is naive's, not measured. */
 extern const unsigned char tb_image_structured[];
@@ -328,7 +361,13 @@ const tb_kernel tb_catalog[] = {
     TB_STRUCTURED_ROW(sgemm_structured, TB_FP32, "FP32"),
     TB_STRUCTURED_ROW(dgemm_structured, TB_FP64, "FP64"),
     TB_STRUCTURED_ROW(cgemm_structured, TB_COMPLEX_FP32, "complex FP32"),
-    TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64")};
+    TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64"),
+    TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4, TB_ACCURACY_IEEE, "", ""),
+    TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores"),
+    TB_TRIANGULAR_ROWS_OF(d, TB_FP64, 8, TB_ACCURACY_IEEE, "", ""),
+    TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8, TB_ACCURACY_IEEE, "", ""),
+    TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores"),
+    TB_TRIANGULAR_ROWS_OF(z, TB_COMPLEX_FP64, 16, TB_ACCURACY_IEEE, "", "")};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

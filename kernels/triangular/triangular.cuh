@@ -204,7 +204,8 @@ template <class value, bool solves> struct block {
             const int row = along_rows ? e % rows : e / rows, beside = along_rows ? e / rows : e % rows;
             const int64_t i = first_row + row, j = first_column + beside;
             value a = {};
-            if (i < x.order && j < x.order && (!diagonal || row > beside || (row == beside && !x.unit_diagonal)))
+            if (i < x.order && j < x.order &&
+                (!diagonal || row > beside || (row == beside && !x.unit_diagonal)))
                 a = a_at(i, j);
             else if (diagonal && row == beside)
                 a = whole_number<value>(1);
@@ -367,18 +368,18 @@ template <class real, int parts, bool solves> __device__ inline void run(const t
     const int warp = threadIdx.x / lanes;
     turn::take();
     const panels block = {x,
-                         staged + warp * panels::rows,
-                         tile,
-                         tile + panels::rows * panels::pitch,
-                         int(threadIdx.x % lanes),
-                         (int64_t(blockIdx.x) * warps + warp) * columns};
+                          staged + warp * panels::rows,
+                          tile,
+                          tile + panels::rows * panels::pitch,
+                          int(threadIdx.x % lanes),
+                          (int64_t(blockIdx.x) * warps + warp) * columns};
     block.run();
 }
 
 } // namespace triangular
 
 #define TB_TRIANGULAR_STAMP(symbol, real, parts, solves)                                                     \
-    extern "C" __global__ void __launch_bounds__(triangular::threads, 3)                                      \
+    extern "C" __global__ void __launch_bounds__(triangular::threads, 3)                                     \
         symbol(const __grid_constant__ tb_triangular_block x)                                                \
     {                                                                                                        \
         triangular::run<real, parts, solves>(x);                                                             \

@@ -25,11 +25,11 @@
 
 /* All steps are in numbers, real or complex. */
 typedef struct tb_triangular_block {
-    int64_t order;                  /* of L */
-    int64_t columns;                /* of C, seen from L */
-    const void *a;                  /* L's first element */
-    int64_t row_step, column_step;  /* between L's rows and between its columns */
-    void *c;                        /* the element of C's first row and column, seen from L */
+    int64_t order;                 /* of L */
+    int64_t columns;               /* of C, seen from L */
+    const void *a;                 /* L's first element */
+    int64_t row_step, column_step; /* between L's rows and between its columns */
+    void *c;                       /* the element of C's first row and column, seen from L */
     int64_t c_row_step, c_column_step;
     double alpha_re, alpha_im;
     bool scaled; /* alpha is not 1 */
