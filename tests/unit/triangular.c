@@ -1,0 +1,391 @@
+/* Triangular products and solves by halves, on a device that stands in host memory: small triangles, products and operands that
+ * are written out are computed there as they are launched, so that the result tells whether each came in its turn, exactly once.
+ * What must not be read is NaN. All code is loaded before anything is launched.
+ */
+#include "kernels/catalog.h"
+#include "kernels/expand/expand.h"
+#include "kernels/launch.h"
+#include "kernels/triangular/launch_triangular.h"
+#include "kernels/triangular/triangular.h"
+#include "tests/check.h"
+#include "tests/sim/sim.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef double complex number;
+
+enum { CASES = 60, ENTRIES = 64 };
+
+/* ---- The device ------------------------------------------------------------------------------------------- */
+
+static tb_entry *loaded[ENTRIES];
+static int loaded_count, launches, loads_until_failure;
+
+static bool is_loaded(const tb_entry *entry)
+{
+    for (int i = 0; i < loaded_count; i++)
+        if (loaded[i] == entry)
+            return true;
+    return false;
+}
+
+static tb_status load(const tb_launcher *launcher, tb_entry *entry)
+{
+    (void)launcher;
+    if (loads_until_failure-- == 0)
+        return TB_OUT_OF_MEMORY;
+    if (!is_loaded(entry) && loaded_count < ENTRIES)
+        loaded[loaded_count++] = entry;
+    return TB_OK;
+}
+
+static number get(tb_element element, const void *data, int64_t at)
+{
+    switch (element) {
+    case TB_FP32:
+        return ((const float *)data)[at];
+    case TB_FP64:
+        return ((const double *)data)[at];
+    case TB_COMPLEX_FP32:
+        return ((const float complex *)data)[at];
+    default:
+        return ((const double complex *)data)[at];
+    }
+}
+
+static void set(tb_element element, void *data, int64_t at, number value)
+{
+    switch (element) {
+    case TB_FP32:
+        ((float *)data)[at] = (float)creal(value);
+        break;
+    case TB_FP64:
+        ((double *)data)[at] = creal(value);
+        break;
+    case TB_COMPLEX_FP32:
+        ((float complex *)data)[at] = (float complex)value;
+        break;
+    default:
+        ((double complex *)data)[at] = value;
+    }
+}
+
+/* Of L; its diagonal of ones is not read. */
+static number factor(tb_element element, const tb_triangular_block *x, int64_t i, int64_t j)
+{
+    if (i == j && x->unit_diagonal)
+        return 1;
+    const number a = get(element, x->a, i * x->row_step + j * x->column_step);
+    return x->conjugated ? conj(a) : a;
+}
+
+/* A column of C, seen from L. */
+static void compute_column(tb_element element, const tb_triangular_block *x, bool solves, int64_t column)
+{
+    const number alpha = tb_is_complex(element) ? CMPLX(x->alpha_re, x->alpha_im) : x->alpha_re;
+    for (int64_t step = 0; step < x->order; step++) {
+        const int64_t i = solves ? step : x->order - 1 - step;
+        const int64_t own = i * x->c_row_step + column * x->c_column_step;
+        number sum = solves ? alpha * get(element, x->c, own) : 0;
+        for (int64_t j = 0; j < i; j++) {
+            const number term =
+                factor(element, x, i, j) * get(element, x->c, j * x->c_row_step + column * x->c_column_step);
+            sum += solves ? -term : term;
+        }
+        const number diagonal = factor(element, x, i, i);
+        set(element, x->c, own, solves ? sum / diagonal : alpha * (sum + diagonal * get(element, x->c, own)));
+    }
+}
+
+static void compute_triangle(char letter, bool solves, const tb_triangular_block *x)
+{
+    tb_element element = TB_FP32;
+    while (tb_element_rows[element].letter != letter - 'a' + 'A')
+        element++;
+    CHECK(x->order <= TB_TRIANGULAR_ROWS(tb_bytes_of(element)) *
+                          (solves ? TB_TRIANGULAR_PANELS_SOLVED : TB_TRIANGULAR_PANELS_MULTIPLIED),
+          "a small triangle of %lld", (long long)x->order);
+    for (int64_t column = 0; column < x->columns; column++)
+        compute_column(element, x, solves, column);
+}
+
+#define COMPUTE_PRODUCT(element, p)                                                                          \
+    for (int64_t j = 0; j < (p)->n; j++)                                                                     \
+        for (int64_t i = 0; i < (p)->m; i++) {                                                               \
+            double sum = 0;                                                                                  \
+            for (int64_t l = 0; l < (p)->k; l++)                                                             \
+                sum += (double)(p)->a[(p)->transpose_a ? l + i * (p)->lda : i + l * (p)->lda] *              \
+                       (double)(p)->b[(p)->transpose_b ? j + l * (p)->ldb : l + j * (p)->ldb];               \
+            const double old = (p)->beta == 0 ? 0 : (double)(p)->beta * (double)(p)->c[i + j * (p)->ldc];    \
+            set(element, (p)->c, i + j * (p)->ldc, (double)(p)->alpha * sum + old);                          \
+        }
+
+static void compute_expansion(tb_element element, const tb_expand *x)
+{
+    const bool is_complex = tb_is_complex(element);
+    const int64_t tall = is_complex ? 2 : 1, wide = x->embedded ? 2 : 1;
+    const tb_expansion expansion = {
+        .source = {.data = (void *)x->source,
+                   .rows = x->transposed ? x->columns : x->rows,
+                   .columns = x->transposed ? x->rows : x->columns,
+                   .ld = x->source_ld,
+                   .element = element,
+                   .transposed = x->transposed,
+                   .conjugated = x->conjugated,
+                   .structure = (tb_structure)x->structure},
+        .target = {.data = x->target,
+                   .rows = tall * x->rows,
+                   .columns = wide * x->columns,
+                   .ld = x->target_ld,
+                   .element = tb_real_of(element)},
+        .factor = {x->re, x->im},
+        .embedded = x->embedded,
+    };
+    CHECK(x->structure == TB_GENERAL, "a rectangle of structure %d", x->structure);
+    sim_expand(&expansion, expansion.target.columns);
+}
+
+static tb_status launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                        int shared_bytes, const void *argument)
+{
+    (void)blocks, (void)threads;
+    launches++;
+    CHECK(is_loaded(entry), "%s is not loaded", entry->symbol);
+    CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%s: %d bytes of shared memory", entry->symbol,
+          shared_bytes);
+    if (launcher->target.architecture >= 75) /* other rows' launches, which are not computed */
+        return TB_OK;
+    for (tb_element element = TB_FP32; element < TB_ELEMENTS; element++)
+        for (int vector = 0; vector < 2; vector++)
+            if (entry == &tb_entries_expand[element][vector])
+                return compute_expansion(element, argument), TB_OK;
+    if (strstr(entry->symbol, "_block"))
+        compute_triangle(entry->symbol[0], strstr(entry->symbol, "trsm") != NULL, argument);
+    else if (strncmp(entry->symbol, "naive_", 6) == 0)
+        COMPUTE_PRODUCT(TB_FP32, (const tb_sgemm *)argument)
+    else if (strncmp(entry->symbol, "dgemm_naive_", 12) == 0)
+        COMPUTE_PRODUCT(TB_FP64, (const tb_dgemm *)argument)
+    else
+        CHECK(false, "%s is launched", entry->symbol);
+    return TB_OK;
+}
+
+static tb_status launch_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                                 int threads, int shared_bytes, const void *argument)
+{
+    (void)cluster;
+    return launch(launcher, entry, blocks, threads, shared_bytes, argument);
+}
+
+/* So old that no row forecasts, and products are naive. */
+static tb_launcher device_of(int architecture)
+{
+    loaded_count = 0;
+    launches = 0;
+    loads_until_failure = -1;
+    return (tb_launcher){.target = {.architecture = architecture, .multiprocessors = 132},
+                         .load = load,
+                         .launch = launch,
+                         .launch_clusters = launch_clusters};
+}
+
+static tb_status run(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
+{
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher->target);
+    void *workspace = aligned_alloc(256, schedule.workspace + 256);
+    const tb_status status = kernel->launch(launcher, kernel, product, &schedule, workspace);
+    free(workspace);
+    return status;
+}
+
+/* ---- Matrices --------------------------------------------------------------------------------------------- */
+
+static number draw(tb_element element, check_random *random)
+{
+    const double re = check_uniform(random), im = check_uniform(random);
+    return tb_is_complex(element) ? CMPLX(re, im) : re;
+}
+
+static void *filled(tb_element element, int64_t count, uint8_t byte)
+{
+    const size_t bytes = (size_t)count * tb_bytes_of(element);
+    void *data = malloc(bytes + 1);
+    memset(data, byte, bytes);
+    return data;
+}
+
+/* A triangle whose solutions do not grow; the other one is NaN, and so is a diagonal of ones. */
+static void *draw_triangle(tb_element element, int64_t order, int64_t ld, bool lower, bool unit,
+                           check_random *random)
+{
+    void *a = filled(element, ld * order, 0xff);
+    for (int64_t j = 0; j < order; j++)
+        for (int64_t i = 0; i < order; i++)
+            if (i == j && !unit)
+                set(element, a, i + j * ld, 2 + draw(element, random));
+            else if (i != j && (i > j) == lower)
+                set(element, a, i + j * ld, draw(element, random) / (double)order);
+    return a;
+}
+
+static void *draw_c(tb_element element, int64_t m, int64_t n, int64_t ld, check_random *random)
+{
+    void *c = filled(element, ld * n, 0xa5);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < m; i++)
+            set(element, c, i + j * ld, draw(element, random));
+    return c;
+}
+
+/* Of op(A). */
+static number triangle_at(const tb_operand *a, int64_t i, int64_t j)
+{
+    const int64_t row = a->transposed ? j : i, column = a->transposed ? i : j;
+    if (row == column && a->unit_diagonal)
+        return 1;
+    if (row != column && (row > column) != (a->stored == TB_LOWER))
+        return 0;
+    const number x = get(a->element, a->data, row + column * a->ld);
+    return a->conjugated ? conj(x) : x;
+}
+
+/* By how much alpha B, or X, is missed: B before, X after; in units of what rounding makes of a sum of k terms. */
+static double miss(const tb_product *p, const void *before, const void *after)
+{
+    const bool left = tb_is_triangle_left(p), solves = p->in_place == TB_SOLVES;
+    const tb_operand *a = left ? &p->a : &p->b;
+    const tb_element element = a->element;
+    const void *factor = solves ? after : before, *other = solves ? before : after;
+    const number alpha = CMPLX(p->alpha.re, p->alpha.im);
+    double most = 0;
+    for (int64_t j = 0; j < p->n; j++)
+        for (int64_t i = 0; i < p->m; i++) {
+            number sum = 0;
+            double size = 0;
+            for (int64_t l = 0; l < p->k; l++) {
+                const number x = left ? triangle_at(a, i, l) : triangle_at(a, l, j);
+                const number term =
+                    x == 0 ? 0 : x * get(element, factor, left ? l + j * p->c.ld : i + l * p->c.ld);
+                sum += term;
+                size += cabs(term);
+            }
+            const number c = get(element, other, i + j * p->c.ld);
+            const double difference = solves ? cabs(sum - alpha * c) : cabs(alpha * sum - c);
+            if (difference != 0 && !(difference <= most * (size + 1e-30)))
+                most = difference / (size + 1e-30);
+        }
+    return most / (tb_element_rows[element].roundoff * (double)(p->k + 4));
+}
+
+static bool gaps_are_untouched(const tb_product *p)
+{
+    const size_t bytes = tb_bytes_of(p->c.element);
+    for (int64_t j = 0; j < p->n; j++)
+        for (size_t at = (size_t)p->m * bytes; at < (size_t)p->c.ld * bytes; at++)
+            if (((const unsigned char *)tb_at(&p->c, 0, j))[at] != 0xa5)
+                return false;
+    return true;
+}
+
+/* ---- What is tested --------------------------------------------------------------------------------------- */
+
+static tb_scalar draw_alpha(tb_element element, check_random *random)
+{
+    static const tb_scalar alphas[] = {{1, 0}, {1, 0}, {-0.5, 0}, {0, 0}, {0.75, -0.5}};
+    const int64_t last = tb_is_complex(element) ? 4 : 3;
+    return alphas[check_between(random, 0, last)];
+}
+
+static tb_product draw_product(const tb_kernel *kernel, check_random *random)
+{
+    const tb_element element = kernel->element;
+    const bool left = check_between(random, 0, 1), lower = check_between(random, 0, 1),
+               unit = check_between(random, 0, 1);
+    const int64_t order = check_between(random, 0, 3)   ? check_between(random, 1, 300)
+                          : check_between(random, 0, 7) ? check_between(random, 0, 2)
+                                                        : check_between(random, 600, 1300),
+                  other = check_between(random, order > 300 ? 1 : 0, order > 300 ? 9 : 70);
+    const int64_t m = left ? order : other, n = left ? other : order;
+    const int64_t lda = order + check_between(random, 0, 3), ldc = m + check_between(random, 0, 3);
+    return tb_triangular(kernel->in_place, element, left, lower ? TB_LOWER : TB_UPPER,
+                         check_between(random, 0, 1), check_between(random, 0, 1), unit, m, n,
+                         draw_alpha(element, random), draw_triangle(element, order, lda, lower, unit, random),
+                         lda, draw_c(element, m, n, ldc, random), ldc);
+}
+
+static void a_product_is_computed(const tb_kernel *kernel, check_random *random)
+{
+    const tb_product product = draw_product(kernel, random), *p = &product;
+    const size_t bytes = (size_t)p->c.ld * (size_t)p->n * tb_bytes_of(p->c.element);
+    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    void *before = malloc(bytes + 1);
+    memcpy(before, p->c.data, bytes);
+    const tb_launcher device = device_of(60);
+    /* Zeros take one launch, of code that is loaded with it. */
+    if (tb_is_zero(p->alpha))
+        for (size_t row = 0; row < tb_catalog_size; row++)
+            for (int i = 0;
+                 i < 4 && strstr(tb_catalog[row].name, "naive") && !strstr(tb_catalog[row].name, "ladder");
+                 i++)
+                load(&device, &tb_catalog[row].entries[i]);
+    CHECK(run(&device, kernel, p) == TB_OK, "%s: not launched", kernel->name);
+    const double by = miss(p, before, p->c.data);
+    CHECK(by <= 1 && gaps_are_untouched(p),
+          "%s: %lld x %lld, the triangle %s, %s, %c%s%s, alpha %g + %g i: off by %g", kernel->name,
+          (long long)p->m, (long long)p->n, tb_is_triangle_left(p) ? "left" : "right",
+          a->stored == TB_LOWER ? "lower" : "upper", a->transposed ? 'T' : 'N',
+          a->conjugated ? ", conjugated" : "", a->unit_diagonal ? ", of ones" : "", p->alpha.re, p->alpha.im,
+          by);
+    free(before);
+    free(a->data);
+    free(p->c.data);
+}
+
+static tb_product large(const tb_kernel *kernel, int64_t m, int64_t n)
+{
+    return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, m, n,
+                         (tb_scalar){1, 0}, (void *)4096, m, (void *)4096, m);
+}
+
+/* Launches of a device that has all rows are counted, and none comes before all code is there. */
+static void code_is_loaded_first(const tb_kernel *kernel)
+{
+    static const int64_t orders[] = {64, 1000, 4096, 20000};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const tb_product product = large(kernel, orders[i], i % 2 ? 4096 : 64);
+        tb_launcher device = device_of(90);
+        const tb_schedule schedule = tb_prepare(kernel, &product, device.target);
+        CHECK(schedule.clocks > 0, "%s: no forecast", kernel->name);
+        CHECK(kernel->launch(&device, kernel, &product, &schedule, NULL) == TB_OK && launches > 0,
+              "%s: not launched", kernel->name);
+        const int all = launches, entries = loaded_count;
+        for (int n = 0; n < entries; n++) {
+            device = device_of(90);
+            loads_until_failure = n;
+            CHECK(kernel->launch(&device, kernel, &product, &schedule, NULL) == TB_OUT_OF_MEMORY &&
+                      launches == 0,
+                  "%s: %d launches of %d though the %dth entry is not loaded", kernel->name, launches, all,
+                  n);
+        }
+    }
+}
+
+int main(void)
+{
+    check_random random = {.state = check_seed()};
+    int kernels = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        if (kernel->prepare != tb_triangular_prepare)
+            continue;
+        kernels++;
+        for (int i = 0; i < CASES; i++)
+            a_product_is_computed(kernel, &random);
+        code_is_loaded_first(kernel);
+    }
+    CHECK(kernels == 12, "%d rows", kernels);
+    return check_result();
+}
