@@ -220,7 +220,9 @@ int main(void)
         room[i] = arena_allocate(TB_MEMORY_DEVICE, bytes);
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++)
-        for (int number = 0; tb_catalog[i].structured && number < PRODUCTS; number++)
+        for (int number = 0;
+             tb_catalog[i].structured && tb_catalog[i].in_place == TB_OUT_OF_PLACE && number < PRODUCTS;
+             number++)
             check_product(stream, &tb_catalog[i], room, &random);
     for (int i = 0; i < 3; i++)
         arena_release(TB_MEMORY_DEVICE, room[i]);

@@ -172,6 +172,8 @@ static void kernels_multiply_or_refuse(void)
     MUST(tb_device.create_stream(0, &stream));
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
+        if (kernel->in_place != TB_OUT_OF_PLACE)
+            continue;
         const tb_product product = product_of_ones(kernel, memory);
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
         const size_t bytes = schedule.workspace;

@@ -155,7 +155,8 @@ int main(void)
         a_row_is_complete(&tb_catalog[row]);
         a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);
         a_shape_has_one_name(&tb_catalog[row]);
-        a_launch_covers_all_of_c(&tb_catalog[row]);
+        if (tb_catalog[row].in_place == TB_OUT_OF_PLACE) /* else triangular.c */
+            a_launch_covers_all_of_c(&tb_catalog[row]);
         an_operand_is_taken_when_it_is_aligned(&tb_catalog[row]);
     }
     return check_result();
