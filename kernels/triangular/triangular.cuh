@@ -4,8 +4,11 @@
  *        +----+               +--8--+     panel   64 rows (32 of complex doubles); a lane has every 32nd of them, in registers
  *        |tile|      panel p  |sums |     tile    64 x 64 of L in shared memory, for all warps
  *        +----+----+          |     |
- *        |tile|tile|          +-----+     left of the diagonal   sums -/+ tile * C, with C's panel in shared memory
+ *        |tile|tile|          +-----+     left of the diagonal   sums + tile * C, with C's panel in shared memory
  *        +----+----+----+     |     |     on it                  substitution: each row, once solved, is told to all lanes
+ *
+ * What is subtracted from a row of alpha C is summed first, and by itself: rounded as numbers of that sum's size are, which may be
+ * much smaller.
  *
  * A solve goes down the panels, a product up, so that what it reads has not been written yet. Each warp reads and writes its own
  * columns alone.
@@ -238,15 +241,9 @@ template <class value, bool solves> struct block {
             }
     }
 
-    __device__ void scale(sums &sums) const
+    __device__ value scaled(value c) const
     {
-        if (!x.scaled)
-            return;
-#pragma unroll
-        for (int e = 0; e < each; e++)
-#pragma unroll
-            for (int j = 0; j < columns; j++)
-                sums[e][j] = times(alpha(), sums[e][j]);
+        return x.scaled ? times(alpha(), c) : c;
     }
 
     /* Puts a panel of C into shared memory, a line for each row. A lane reads what it has written itself, if anything has. */
@@ -275,10 +272,7 @@ template <class value, bool solves> struct block {
                     continue;
 #pragma unroll
                 for (int j = 0; j < columns; j++)
-                    if (solves)
-                        subtract(sums[e][j], a, c.of[j]);
-                    else
-                        add(sums[e][j], a, c.of[j]);
+                    add(sums[e][j], a, c.of[j]);
             }
         }
     }
@@ -289,7 +283,22 @@ template <class value, bool solves> struct block {
             inverses[i] = inverse_of(tile[i + i * pitch]);
     }
 
-    /* The substitution, with the diagonal tile. */
+    /* A row's numbers, once its sums are complete. */
+    __device__ void solve(int row, value (&sums)[columns]) const
+    {
+        const line<value> c = staged[row];
+        const value a = tile[row + row * pitch], inverse = inverses[row];
+#pragma unroll
+        for (int j = 0; j < columns; j++) {
+            value rest = scaled(c.of[j]);
+#pragma unroll
+            for (int part = 0; part < value::parts; part++)
+                rest.part[part] -= sums[j].part[part];
+            sums[j] = x.unit_diagonal ? rest : quotient(rest, a, inverse);
+        }
+    }
+
+    /* The substitution, with the diagonal tile and the panel of C that are in shared memory. */
     __device__ void substitute(sums &sums) const
     {
 #pragma unroll
@@ -297,12 +306,8 @@ template <class value, bool solves> struct block {
 #pragma unroll 1
             for (int owner = 0; owner < lanes; owner++) {
                 const int i = owner + e * lanes;
-                if (lane == owner && !x.unit_diagonal) {
-                    const value a = tile[i + i * pitch], inverse = inverses[i];
-#pragma unroll
-                    for (int j = 0; j < columns; j++)
-                        sums[e][j] = quotient(sums[e][j], a, inverse);
-                }
+                if (lane == owner)
+                    solve(i, sums[e]);
                 __syncwarp();
                 value solved[columns];
 #pragma unroll
@@ -314,19 +319,25 @@ template <class value, bool solves> struct block {
                     if (f > e || lane > owner)
 #pragma unroll
                         for (int j = 0; j < columns; j++)
-                            subtract(sums[f][j], a, solved[j]);
+                            add(sums[f][j], a, solved[j]);
                 }
                 __syncwarp();
             }
     }
 
+    __device__ void multiply(sums &sums) const
+    {
+        accumulate(true, sums);
+#pragma unroll
+        for (int e = 0; e < each; e++)
+#pragma unroll
+            for (int j = 0; j < columns; j++)
+                sums[e][j] = scaled(sums[e][j]);
+    }
+
     __device__ void run_panel(int64_t first_row) const
     {
         sums sums = {};
-        if (solves) {
-            load(first_row, sums);
-            scale(sums);
-        }
         for (int64_t left = 0; left < first_row; left += rows) {
             __syncthreads(); /* the tile before has been used */
             load_tile(first_row, left);
@@ -336,16 +347,14 @@ template <class value, bool solves> struct block {
         }
         __syncthreads();
         load_tile(first_row, first_row);
-        if (!solves)
-            stage(first_row);
+        stage(first_row);
         __syncthreads();
         if (solves) {
             find_inverses();
             __syncthreads();
             substitute(sums);
         } else {
-            accumulate(true, sums);
-            scale(sums);
+            multiply(sums);
         }
         store(first_row, sums);
     }
