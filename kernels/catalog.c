@@ -112,12 +112,11 @@ static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = T
 #define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, words)                 \
     {                                                                                                        \
         .name = name_, .summary = words, .element = element_, .architecture = 75,                            \
-        .tile_m = (panels) * TB_TRIANGULAR_ROWS(bytes),                                                      \
-        .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, .tile_k = 1,                                  \
-        .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),                 \
-        .efficiency = 0.5, .blocks = 3, .alignment = 1, .structured = true, .in_place = in_place_,           \
-        .accuracy = accuracy_, .entries = entries_##stem, .prepare = tb_triangular_prepare,                  \
-        .launch = tb_launch_triangular,                                                                      \
+        .tile_m = (panels)*TB_TRIANGULAR_ROWS(bytes), .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, \
+        .tile_k = 1, .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),    \
+        .efficiency = 0.5, .blocks = TB_TRIANGULAR_BLOCKS, .alignment = 1, .structured = true,               \
+        .in_place = in_place_, .accuracy = accuracy_, .entries = entries_##stem,                             \
+        .prepare = tb_triangular_prepare, .launch = tb_launch_triangular,                                    \
     }
 #define TB_TRIANGULAR_ROWS_OF(letter, element, bytes, accuracy, suffix, words)                               \
     TB_TRIANGULAR_ROW(#letter "trmm_blocked" suffix, letter##trmm, element, bytes, TB_MULTIPLIES, accuracy,  \

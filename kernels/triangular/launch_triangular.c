@@ -16,7 +16,7 @@
 #include "words/integers.h"
 
 /* What a multiprocessor's warps take for a row of a tile, and for a row of the substitution: what they wait for, so that
- * three blocks take no longer than one. Not measured. */
+ * blocks that share a multiprocessor take no longer than one. Not measured. */
 #define TILE_ROW_CLOCKS         50.0
 #define SUBSTITUTION_ROW_CLOCKS 150.0
 #define COMPLEX_SHARE           2.5

@@ -202,7 +202,7 @@ template <class value, bool solves> struct block {
     {
         const bool along_rows = x.row_step == 1 || x.row_step == -1;
         const bool diagonal = first_row == first_column;
-#pragma unroll 8
+#pragma unroll 16
         for (int e = threadIdx.x; e < rows * rows; e += threads) {
             const int row = along_rows ? e % rows : e / rows, beside = along_rows ? e / rows : e % rows;
             const int64_t i = first_row + row, j = first_column + beside;
@@ -246,16 +246,20 @@ template <class value, bool solves> struct block {
         return x.scaled ? times(alpha(), c) : c;
     }
 
-    /* Puts a panel of C into shared memory, a line for each row. A lane reads what it has written itself, if anything has. */
-    __device__ void stage(int64_t first_row) const
+    /* Puts a tile of L and a panel of C into shared memory, a line for each of C's rows; a lane reads what it has written itself,
+     * if anything has. */
+    __device__ void stage(int64_t first_row, int64_t first_column) const
     {
         sums panel;
-        load(first_row, panel);
+        load(first_column, panel);
+        __syncthreads(); /* what was there has been used */
+        load_tile(first_row, first_column);
 #pragma unroll
         for (int e = 0; e < each; e++)
 #pragma unroll
             for (int j = 0; j < columns; j++)
                 staged[lane + e * lanes].of[j] = panel[e][j];
+        __syncthreads();
     }
 
     /* With the tile and the panel of C that are in shared memory; of a diagonal tile, what is not above the diagonal. */
@@ -339,16 +343,10 @@ template <class value, bool solves> struct block {
     {
         sums sums = {};
         for (int64_t left = 0; left < first_row; left += rows) {
-            __syncthreads(); /* the tile before has been used */
-            load_tile(first_row, left);
-            stage(left);
-            __syncthreads();
+            stage(first_row, left);
             accumulate(false, sums);
         }
-        __syncthreads();
-        load_tile(first_row, first_row);
-        stage(first_row);
-        __syncthreads();
+        stage(first_row, first_row);
         if (solves) {
             find_inverses();
             __syncthreads();
@@ -388,7 +386,7 @@ template <class real, int parts, bool solves> __device__ inline void run(const t
 } // namespace triangular
 
 #define TB_TRIANGULAR_STAMP(symbol, real, parts, solves)                                                     \
-    extern "C" __global__ void __launch_bounds__(triangular::threads, 3)                                     \
+    extern "C" __global__ void __launch_bounds__(triangular::threads, TB_TRIANGULAR_BLOCKS)                  \
         symbol(const __grid_constant__ tb_triangular_block x)                                                \
     {                                                                                                        \
         triangular::run<real, parts, solves>(x);                                                             \

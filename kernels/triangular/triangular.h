@@ -14,6 +14,7 @@
 #define TB_TRIANGULAR_COLUMNS 8
 #define TB_TRIANGULAR_WARPS   4
 #define TB_TRIANGULAR_THREADS (32 * TB_TRIANGULAR_WARPS)
+#define TB_TRIANGULAR_BLOCKS  2 /* that fit a multiprocessor */
 
 /* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
 #define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
