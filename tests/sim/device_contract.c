@@ -157,11 +157,30 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     set_ones(kernel->element, memory, 2 * COUNT);
     tb_product product = tb_gemm(tb_gemm_routine(kernel->element), false, false, SIZE, SIZE, SIZE, 2, memory,
                                  SIZE, tb_at(&ones, COUNT, 0), SIZE, 0, tb_at(&ones, 2 * COUNT, 0), SIZE);
+    if (kernel->in_place != TB_OUT_OF_PLACE)
+        return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, SIZE,
+                             SIZE, (tb_scalar){2, 0}, memory, SIZE, product.c.data, SIZE);
     if (kernel->structured) {
         product.a.structure = TB_SYMMETRIC;
         product.a.stored = TB_LOWER;
     }
     return product;
+}
+
+/* Of C: NaN, which with beta 0 nobody may read; or what a lower triangle of ones makes 2 * SIZE of, with an alpha of 2. */
+static void fill_c(const tb_kernel *kernel, const tb_product *product)
+{
+    memset(product->c.data, 0xff, tb_operand_bytes(&product->c));
+    if (kernel->in_place == TB_OUT_OF_PLACE)
+        return;
+    set_ones(kernel->element, product->c.data, COUNT);
+    for (int64_t i = 0; i < COUNT && kernel->in_place == TB_SOLVES; i++) {
+        void *at = tb_at(&product->c, i, 0);
+        if (tb_real_of(kernel->element) == TB_FP64)
+            *(double *)at *= (double)(SIZE * (i % SIZE + 1));
+        else
+            *(float *)at *= (float)(SIZE * (i % SIZE + 1));
+    }
 }
 
 static void kernels_multiply_or_refuse(void)
@@ -172,15 +191,13 @@ static void kernels_multiply_or_refuse(void)
     MUST(tb_device.create_stream(0, &stream));
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        if (kernel->in_place != TB_OUT_OF_PLACE)
-            continue;
         const tb_product product = product_of_ones(kernel, memory);
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
         const size_t bytes = schedule.workspace;
         void *workspace = NULL;
         if (bytes > 0)
             MUST(tb_device.allocate(0, bytes, &workspace));
-        memset(product.c.data, 0xff, tb_operand_bytes(&product.c)); /* NaN: with beta 0 nobody may read it */
+        fill_c(kernel, &product);
         tb_status status = tb_device.launch(stream, kernel, &product, &schedule, workspace);
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);

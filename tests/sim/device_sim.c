@@ -150,6 +150,8 @@ static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_
 static void reach_operand(tb_operand *operand, int device, const char *what)
 {
     const int64_t elements = (operand->columns - 1) * operand->ld + operand->rows;
+    if (operand->columns == 0) /* of a product in C's place */
+        return;
     operand->data = sim_reach(operand->data, (size_t)elements * tb_bytes_of(operand->element), device, what);
 }
 

@@ -165,6 +165,53 @@ static void multiply_structured(const tb_product *p, int64_t columns)
     }
 }
 
+static number divide(number x, number y)
+{
+    const double square = y.re * y.re + y.im * y.im;
+    const number turned = multiply(x, (number){y.re, -y.im});
+    return (number){turned.re / square, turned.im / square};
+}
+
+/* A row or a column of C times the triangle, or solved with it; only what is stored is used. */
+static void compute_line(const tb_product *p, int64_t line, number *old, number *new)
+{
+    const bool left = tb_is_triangle_left(p), solves = p->in_place == TB_SOLVES;
+    const tb_operand *triangle = left ? &p->a : &p->b;
+    const bool lower = (triangle->stored == TB_LOWER) != (triangle->transposed == left);
+    const number alpha = {p->alpha.re, p->alpha.im};
+    for (int64_t i = 0; i < p->k; i++)
+        old[i] = number_at(&p->c, left ? i : line, left ? line : i);
+    for (int64_t step = 0; step < p->k; step++) {
+        const int64_t i = lower ? step : p->k - 1 - step;
+        number sum = {0, 0}, diagonal = {1, 0};
+        for (int64_t l = lower ? 0 : i; l < (lower ? i + 1 : p->k); l++) {
+            const number a = left ? element_of(triangle, i, l) : element_of(triangle, l, i);
+            if (solves && l == i) {
+                diagonal = a;
+                continue;
+            }
+            const number term = multiply(a, solves ? new[l] : old[l]);
+            sum.re += term.re;
+            sum.im += term.im;
+        }
+        const number scaled = multiply(alpha, solves ? old[i] : sum);
+        new[i] = solves ? divide((number){scaled.re - sum.re, scaled.im - sum.im}, diagonal) : scaled;
+        for (int part = 0; part <= tb_is_complex(tb_element_of(p)); part++)
+            set_part(&p->c, left ? i : line, left ? line : i, part, part ? new[i].im : new[i].re);
+    }
+}
+
+/* A triangular product or solve. Of one that is to fail half-way so many columns; or rows, of as many, where the triangle is on
+ * the right. */
+static void compute_in_place(const tb_product *p, int64_t columns)
+{
+    const int64_t lines = tb_is_triangle_left(p) ? columns : columns < p->k ? p->m / 2 : p->m;
+    number *old = sim_make(2 * ((size_t)p->k + 1) * sizeof *old), *new = old + p->k + 1;
+    for (int64_t line = 0; line < lines; line++)
+        compute_line(p, line, old, new);
+    free(old);
+}
+
 void sim_expand(const tb_expansion *expansion, int64_t columns)
 {
     const tb_operand *source = &expansion->source, *target = &expansion->target;
@@ -186,6 +233,10 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
 
 uint64_t sim_multiply(const tb_product *product, int64_t columns)
 {
+    if (product->in_place != TB_OUT_OF_PLACE) {
+        compute_in_place(product, columns);
+        return 0;
+    }
     if (!tb_is_plain(product)) {
         for (int term = 0; term < tb_terms_of(product); term++) {
             const tb_product one = tb_term_of(product, term);
