@@ -61,10 +61,10 @@ static inline tb_product tb_term_of(const tb_product *product, int term)
     return one;
 }
 
-/* Whether there is a real product for it: a complex beta has none. */
+/* Whether there is a real product for it: a complex beta has none, nor has what happens in C's place. */
 static inline bool tb_can_be_lowered(const tb_product *product)
 {
-    return product->beta.im == 0;
+    return product->beta.im == 0 && product->in_place == TB_OUT_OF_PLACE;
 }
 
 static inline bool tb_is_expanded(const tb_product *product, tb_role role)
@@ -94,7 +94,7 @@ static inline tb_product tb_lowered(const tb_product *product)
     const tb_element real = tb_real_of(tb_element_of(product));
     const int64_t parts = is_complex ? 2 : 1;
     tb_product lowered = *product;
-    if (tb_is_plain(product))
+    if (tb_is_plain(product) || product->in_place != TB_OUT_OF_PLACE)
         return lowered;
     lowered.routine = tb_gemm_routine(real);
     lowered.m *= parts;
