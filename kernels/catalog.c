@@ -10,7 +10,6 @@
 #include "kernels/structured/structured.h"
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
-#include "kernels/triangular/launch_triangular.h"
 #include "kernels/triangular/triangular.h"
 
 #include <string.h>

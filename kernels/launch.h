@@ -22,6 +22,13 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * is neither transposed nor embedded. Both are aligned to reals of their precision. */
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
+/* Triangular products and solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is
+ * products, by the catalog's other rows. Nothing is launched before all code that it takes is on the device. */
+void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                           tb_schedule *schedule);
+tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);

@@ -7,8 +7,6 @@
  * The half that is solved first is the early one, the other one is late; of an upper triangle on the left the first one is late.
  * A *step* is one of these: a small triangle, or a product. Both are tb_products.
  */
-#include "kernels/triangular/launch_triangular.h"
-
 #include "kernels/catalog.h"
 #include "kernels/forecast.h"
 #include "kernels/launch.h"

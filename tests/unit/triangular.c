@@ -5,7 +5,6 @@
 #include "kernels/catalog.h"
 #include "kernels/expand/expand.h"
 #include "kernels/launch.h"
-#include "kernels/triangular/launch_triangular.h"
 #include "kernels/triangular/triangular.h"
 #include "tests/in_place.h"
 #include "tests/sim/sim.h"
