@@ -108,20 +108,29 @@ static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = T
 #define TB_TRIANGULAR_ENTRY(module, stem, bytes)                                                             \
     static tb_entry entries_##stem[] = {                                                                     \
         {&module, #stem "_block", TB_TRIANGULAR_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
-#define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, words)                 \
+#define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, how, words)            \
     {                                                                                                        \
         .name = name_, .summary = words, .element = element_, .architecture = 75,                            \
         .tile_m = (panels)*TB_TRIANGULAR_ROWS(bytes), .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, \
         .tile_k = 1, .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),    \
         .efficiency = 0.5, .blocks = TB_TRIANGULAR_BLOCKS, .alignment = 1, .structured = true,               \
         .in_place = in_place_, .accuracy = accuracy_, .entries = entries_##stem,                             \
-        .prepare = tb_triangular_prepare, .launch = tb_launch_triangular,                                    \
+        .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                                            \
     }
-#define TB_TRIANGULAR_ROWS_OF(letter, element, bytes, accuracy, suffix, words)                               \
+#define TB_BLOCKED_ROWS(letter, element, bytes, accuracy, suffix, words)                                     \
     TB_TRIANGULAR_ROW(#letter "trmm_blocked" suffix, letter##trmm, element, bytes, TB_MULTIPLIES, accuracy,  \
-                      TB_TRIANGULAR_PANELS_MULTIPLIED, "a triangle times C, by halves" words),               \
+                      TB_TRIANGULAR_PANELS_MULTIPLIED, triangular, "a triangle times C, by halves" words),   \
         TB_TRIANGULAR_ROW(#letter "trsm_blocked" suffix, letter##trsm, element, bytes, TB_SOLVES, accuracy,  \
-                          TB_TRIANGULAR_PANELS_SOLVED, "substitution in a triangle, by halves" words)
+                          TB_TRIANGULAR_PANELS_SOLVED, triangular,                                           \
+                          "substitution in a triangle, by halves" words)
+#define TB_TRIANGULAR_ROWS_OF(letter, element, bytes)                                                        \
+    TB_TRIANGULAR_ROW(#letter "trmm_block", letter##trmm, element, bytes, TB_MULTIPLIES, TB_ACCURACY_IEEE,   \
+                      1, triangle, "a triangle times C, in one launch"),                                     \
+        TB_TRIANGULAR_ROW(#letter "trsm_block", letter##trsm, element, bytes, TB_SOLVES, TB_ACCURACY_IEEE,   \
+                          1, triangle, "substitution in a triangle, in one launch"),                         \
+        TB_BLOCKED_ROWS(letter, element, bytes, TB_ACCURACY_IEEE, "", "")
+#define TB_TENSOR_TRIANGULAR_ROWS_OF(letter, element, bytes)                                                 \
+    TB_BLOCKED_ROWS(letter, element, bytes, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores")
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, strmm, 4)
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, strsm, 4)
 TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrmm, 8)
@@ -360,12 +369,12 @@ const tb_kernel tb_catalog[] = {
     TB_STRUCTURED_ROW(dgemm_structured, TB_FP64, "FP64"),
     TB_STRUCTURED_ROW(cgemm_structured, TB_COMPLEX_FP32, "complex FP32"),
     TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64"),
-    TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4, TB_ACCURACY_IEEE, "", ""),
-    TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores"),
-    TB_TRIANGULAR_ROWS_OF(d, TB_FP64, 8, TB_ACCURACY_IEEE, "", ""),
-    TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8, TB_ACCURACY_IEEE, "", ""),
-    TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores"),
-    TB_TRIANGULAR_ROWS_OF(z, TB_COMPLEX_FP64, 16, TB_ACCURACY_IEEE, "", "")};
+    TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4),
+    TB_TENSOR_TRIANGULAR_ROWS_OF(s, TB_FP32, 4),
+    TB_TRIANGULAR_ROWS_OF(d, TB_FP64, 8),
+    TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8),
+    TB_TENSOR_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8),
+    TB_TRIANGULAR_ROWS_OF(z, TB_COMPLEX_FP64, 16)};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

@@ -29,6 +29,12 @@ void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, t
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace);
 
+/* The same in one launch, without workspace: the device code for small triangles takes large ones too. */
+void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);

@@ -493,3 +493,21 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
     }
     return TB_OK;
 }
+
+/* ---- Whole triangles -------------------------------------------------------------------------------------- */
+
+void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule)
+{
+    schedule->clocks = START_CLOCKS + triangle_clocks(kernel, product, target) - TB_SECOND_LAUNCH_CLOCKS;
+}
+
+tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace)
+{
+    (void)schedule, (void)workspace;
+    if (product->m == 0 || product->n == 0)
+        return TB_OK;
+    return tb_is_zero(product->alpha) ? launch_zeros(launcher, product)
+                                      : launch_triangle(launcher, kernel, product);
+}
