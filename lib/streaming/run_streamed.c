@@ -68,7 +68,7 @@ static void finish_term(const tb_product *product, const tb_progress *done, cons
 static bool finish_symmetric(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
     const bool is_left = tb_is_symmetric_left(product);
-    if ((!is_left && product->b.structure == TB_GENERAL) ||
+    if (product->in_place != TB_OUT_OF_PLACE || (!is_left && product->b.structure == TB_GENERAL) ||
         (is_left && done->rows == 0 && done->next_rows == product->m))
         return false; /* columns are products of the routine */
     tb_product whole = *product;
@@ -175,6 +175,7 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
            p->a.expanded_from == product->a.expanded_from && p->b.expanded_from == product->b.expanded_from &&
            p->mask == product->mask && p->mask_pairs == product->mask_pairs &&
            p->diagonal == product->diagonal && tb_has_one_operand(p) == tb_has_one_operand(product) &&
+           p->in_place == product->in_place && tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
            b->copy_rate == budget->copy_rate &&
@@ -330,7 +331,8 @@ static void *do_region(void *argument)
 
 static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
 {
-    const tb_product lowered = tb_lowered(product);
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE;
+    const tb_product lowered = in_place ? *product : tb_lowered(product);
     return (work){.region = {.given = *product,
                              .product = tb_region_of(&lowered, region),
                              .plan = plan,
@@ -382,7 +384,7 @@ static tb_product left_of(const work *work, tb_progress *done)
 {
     const region *region = &work->region;
     *done = work->done;
-    if (tb_is_plain(&region->given))
+    if (tb_is_plain(&region->given) || region->given.in_place != TB_OUT_OF_PLACE)
         return region->product;
     if (tb_is_complex(tb_element_of(&region->given))) {
         done->rows /= 2;
