@@ -108,15 +108,43 @@ static double uniform(tb_element element, check_random *random)
                                           : (double)check_uniform(random);
 }
 
+static double draw(const matrix *matrix, matrix_family family, check_random *random)
+{
+    switch (family) {
+    case MATRIX_UNIFORM:
+        return uniform(matrix->element, random);
+    case MATRIX_SOLVABLE:
+        return uniform(matrix->element, random) / sqrt((double)matrix->lines);
+    case MATRIX_INTEGERS:
+    case MATRIX_INTEGERS_SOLVABLE:
+        return (double)check_between(random, -4, 4);
+    case MATRIX_NANS:
+        break;
+    }
+    return (double)NAN;
+}
+
+static void set_diagonal(const matrix *matrix, matrix_family family, check_random *random)
+{
+    static const double powers[] = {1, -1, 2, -2, 0.5};
+    for (int64_t i = 0; i < matrix->lines && i < matrix->length; i++) {
+        const bool turned = tb_is_complex(matrix->element) && check_between(random, 0, 1) == 0;
+        const double number =
+            family == MATRIX_SOLVABLE ? 2 + uniform(matrix->element, random) : CHECK_PICK(random, powers);
+        matrix_set(matrix, i, i, turned ? 0 : number);
+        if (tb_is_complex(matrix->element))
+            matrix_set_imaginary(matrix, i, i, turned ? number : 0);
+    }
+}
+
 void matrix_fill(matrix *matrix, matrix_family family, check_random *random)
 {
     const int parts = tb_is_complex(matrix->element) ? 2 : 1;
     for (int64_t line = 0; line < matrix->lines; line++)
         for (int64_t i = 0; i < parts * matrix->length; i++)
-            set_part(matrix, line, i / parts, (int)(i % parts),
-                     family == MATRIX_UNIFORM    ? uniform(matrix->element, random)
-                     : family == MATRIX_INTEGERS ? (double)check_between(random, -4, 4)
-                                                 : (double)NAN);
+            set_part(matrix, line, i / parts, (int)(i % parts), draw(matrix, family, random));
+    if (family == MATRIX_SOLVABLE || family == MATRIX_INTEGERS_SOLVABLE)
+        set_diagonal(matrix, family, random);
 }
 
 bool matrix_equals(const matrix *before, const matrix *after)

@@ -51,6 +51,9 @@ typedef enum matrix_family {
     MATRIX_UNIFORM,  /* in [-1, 1] */
     MATRIX_INTEGERS, /* -4 to 4: with such scalars every product of moderate k is exact */
     MATRIX_NANS,     /* NaN everywhere */
+    /* Triangles of them have solutions that do not grow: */
+    MATRIX_SOLVABLE,          /* diagonal in [1, 3], the rest uniform, and smaller the more lines there are */
+    MATRIX_INTEGERS_SOLVABLE, /* diagonal a power of two, of complex numbers times i or not: inverses are exact */
 } matrix_family;
 
 void matrix_fill(matrix *matrix, matrix_family family, check_random *random);

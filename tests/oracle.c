@@ -40,12 +40,13 @@ static bool is_stored(tb_triangle stored, int64_t i, int64_t j)
     return stored == TB_LOWER ? i >= j : i <= j;
 }
 
-/* The other triangle, and imaginary parts on a Hermitian diagonal. */
+/* The other triangle, a diagonal of ones, and imaginary parts on a Hermitian diagonal. */
 static void hide_unread(const product *product, const matrix *x, tb_structure structure, tb_triangle stored)
 {
     for (int64_t line = 0; line < x->lines && structure != TB_GENERAL; line++)
         for (int64_t i = 0; i < x->length; i++)
-            if (product->row_major ? !is_stored(stored, line, i) : !is_stored(stored, i, line))
+            if ((product->row_major ? !is_stored(stored, line, i) : !is_stored(stored, i, line)) ||
+                (i == line && structure == TB_TRIANGULAR && product->unit_diagonal))
                 matrix_hide(x, line, i);
             else if (i == line && structure == TB_HERMITIAN && tb_is_complex(x->element))
                 matrix_set_imaginary(x, line, i, NAN);
@@ -104,6 +105,7 @@ typedef struct factor {
     bool transposed, conjugated;
     tb_structure structure;
     tb_triangle stored;
+    bool unit_diagonal;
     double re, im; /* by which it is multiplied */
 } factor;
 
@@ -115,6 +117,7 @@ static factor factor_of(const product *p, bool left, int term)
                      .conjugated = is_a ? p->conjugate_a : p->conjugate_b,
                      .structure = is_a ? p->structure_a : p->structure_b,
                      .stored = is_a ? p->stored_a : p->stored_b,
+                     .unit_diagonal = p->unit_diagonal,
                      .re = 1};
     if (term > 0) {
         factor.transposed = !factor.transposed;
@@ -131,8 +134,14 @@ static factor factor_of(const product *p, bool left, int term)
 static void read_number(const product *product, const factor *f, int64_t i, int64_t j, double number[2])
 {
     const bool single = tb_real_of(f->x->element) == TB_FP32, is_complex = tb_is_complex(f->x->element);
-    const bool mirrored = f->structure != TB_GENERAL && !is_stored(f->stored, i, j);
-    const bool turned = mirrored || f->transposed;
+    const bool mirrored = f->structure != TB_GENERAL &&
+                          (f->transposed ? !is_stored(f->stored, j, i) : !is_stored(f->stored, i, j));
+    if (f->structure == TB_TRIANGULAR && (mirrored || (i == j && f->unit_diagonal))) {
+        number[0] = mirrored ? 0 : 1;
+        number[1] = 0;
+        return;
+    }
+    const bool turned = mirrored != f->transposed;
     const int64_t row = turned ? j : i, column = turned ? i : j;
     const int64_t at =
         (is_complex ? 2 : 1) * (product->row_major ? row * f->x->ld + column : column * f->x->ld + row);
@@ -257,25 +266,27 @@ static sums sum_few(const view *a, const view *b, int64_t i, int64_t count, int6
     return sums;
 }
 
-static bool close_enough(const product *product, double got, long double expected, long double magnitude)
+static bool close_enough(const product *product, long double got, long double expected, long double magnitude)
 {
     if (isnan(expected) || isinf(expected))
-        return isnan(expected) ? isnan(got) : (long double)got == expected;
+        return isnan(expected) ? isnan(got) : got == expected;
     const tb_element element = product->c.element;
     const int64_t parts = tb_is_complex(element) ? 2 : 1;
+    const int64_t own = product->in_place == TB_SOLVES && parts == 2 ? 5 : 3;
     const double roundings =
-        (double)(parts * ((product->terms == 2 ? 2 : 1) * product->k + 3) + product->more_roundings);
+        (double)(parts * ((product->terms == 2 ? 2 : 1) * product->k + own) + product->more_roundings);
     const long double bound =
         product->exact ? 0 : roundings * (formats[element].roundoff * magnitude + formats[element].smallest);
-    return fabsl((long double)got - expected) <= bound;
+    return fabsl(got - expected) <= bound;
 }
 
 /* A product that is looked at, and where a message about it goes. */
 typedef struct check {
     const product *product;
     view a, b, before, after;
-    int64_t parts; /* of a number */
-    int64_t m, k;  /* of the views; 0 steps of k where A and B are not read */
+    int64_t parts;           /* of a number */
+    int64_t m, k;            /* of the views; 0 steps of k where A and B are not read */
+    bool triangle_is_spoilt; /* some of a triangular factor is no number, or infinite */
     char *message;
     size_t size;
 } check;
@@ -299,8 +310,57 @@ static scaled scale(double re, double im, const long double *number, const long 
     return product;
 }
 
-/* The number whose parts are these rows of column j. */
-static bool number_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
+/* Of numbers' parts; the imaginary one of reals is zero. */
+static bool is_finite(const double *number)
+{
+    return isfinite(number[0]) && isfinite(number[1]);
+}
+
+static bool is_number_zero(const double *number)
+{
+    return number[0] == 0 && number[1] == 0;
+}
+
+static void add_term(sums *sums, const double *a, const double *b)
+{
+    const long double re = a[0], im = a[1],
+                      products[2][2] = {{re * b[0], -im * b[1]}, {re * b[1], im * b[0]}};
+    for (int part = 0; part < 2; part++)
+        for (int half = 0; half < 2; half++) {
+            sums->terms[part] += products[part][half];
+            sums->magnitudes[part] += fabsl(products[part][half]);
+        }
+}
+
+/* The number whose parts are rows of a view from i on. */
+static void read_parts(const view *view, int64_t i, int64_t j, int64_t parts, double number[2])
+{
+    for (int64_t part = 0; part < parts; part++)
+        number[part] = number_at(view, i + part, j);
+}
+
+/* Whether each part is as near to what is expected as it has to be; if not, says which of them. */
+static bool parts_hold(const check *check, int64_t i, int64_t j, const long double *got,
+                       const scaled *expected, bool is_real)
+{
+    const product *p = check->product;
+    for (int64_t part = 0; part < check->parts; part++) {
+        if (part == 1 && is_real ? got[part] == 0
+                                 : close_enough(p, got[part], expected->part[part], expected->magnitude))
+            continue;
+        snprintf(check->message, check->size,
+                 "%s(%" PRId64 ", %" PRId64 ")%s is %.17Lg, not %.17Lg (off by %.3Lg u d)",
+                 p->in_place == TB_SOLVES ? "what the solution gives for alpha B" : "C", i / check->parts, j,
+                 part == 0 ? "" : "'s imaginary part", got[part], expected->part[part],
+                 fabsl(got[part] - expected->part[part]) /
+                     (formats[p->c.element].roundoff * expected->magnitude));
+        return false;
+    }
+    return true;
+}
+
+/* Of a product: whether C is alpha times what sums tell, and beta times what it was. */
+static bool sum_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
 {
     const product *p = check->product;
     const bool reads_c = p->beta != 0 || p->beta_im != 0;
@@ -324,25 +384,124 @@ static bool number_holds(const check *check, const sums *sums, int64_t at, int64
     }
     if (is_real && !is_left_alone && isfinite(expected.part[1]))
         expected.part[1] = 0;
-    double got[2] = {0, 0};
+    long double got[2] = {0, 0};
     for (int64_t part = 0; part < check->parts; part++)
         got[part] = number_at(&check->after, i + part, j);
     /* Which parts of a complex number that is not finite are infinite and which are NaN depends on what is scaled when. */
     if (check->parts == 2 && !(isfinite(expected.part[0]) && isfinite(expected.part[1])) &&
         !(isfinite(got[0]) && isfinite(got[1])))
         return true;
-    for (int64_t part = 0; part < check->parts; part++) {
-        const bool is_zero = part == 1 && is_real && !is_left_alone;
-        if (is_zero ? got[part] == 0 : close_enough(p, got[part], expected.part[part], expected.magnitude))
-            continue;
-        snprintf(check->message, check->size,
-                 "C(%" PRId64 ", %" PRId64 ")%s is %.17g, not %.17Lg (off by %.3Lg u d)", i / check->parts, j,
-                 part == 0 ? "" : "'s imaginary part", got[part], expected.part[part],
-                 fabsl((long double)got[part] - expected.part[part]) /
-                     (formats[p->c.element].roundoff * expected.magnitude));
-        return false;
+    return parts_hold(check, i, j, got, &expected, is_real && !is_left_alone);
+}
+
+/* ---- In C's place ----------------------------------------------------------------------------------------- */
+
+static bool is_triangle_left(const product *p)
+{
+    return p->structure_a == TB_TRIANGULAR;
+}
+
+/* Of a solve: whether op(A) X, which sums tell, is alpha B. */
+static bool solution_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
+{
+    const product *p = check->product;
+    long double old[2] = {0, 0}, size[2] = {0, 0};
+    for (int64_t part = 0; part < check->parts; part++)
+        old[part] = (long double)number_at(&check->before, i + part, j);
+    scaled expected = scale(p->alpha, p->alpha_im, old, size, check->parts);
+    expected.magnitude = scale(1, 0, sums->terms + at, sums->magnitudes + at, check->parts).magnitude;
+    return parts_hold(check, i, j, sums->terms + at, &expected, false);
+}
+
+/* Steps of k in which the triangle has elements for this one of C. */
+static tb_range steps_of_triangle(const product *p, int64_t row, int64_t column)
+{
+    const bool left = is_triangle_left(p);
+    const bool lower =
+        left ? (p->stored_a == TB_LOWER) != p->transpose_a : (p->stored_b == TB_LOWER) != p->transpose_b;
+    const int64_t own = left ? row : column;
+    return lower == left ? (tb_range){0, own + 1} : (tb_range){own, p->k - own};
+}
+
+/* Whether some number of C before, in the line that the triangle is applied to, is none, or infinite. */
+static bool line_is_spoilt(const check *check, int64_t row, int64_t column)
+{
+    const bool left = is_triangle_left(check->product);
+    for (int64_t l = 0; l < check->product->k; l++) {
+        double number[2] = {0, 0};
+        read_parts(&check->before, (left ? l : row) * check->parts, left ? column : l, check->parts, number);
+        if (!is_finite(number))
+            return true;
     }
-    return true;
+    return false;
+}
+
+/* What belongs to a number of C, one term for each that is stored of the triangle. */
+typedef struct terms {
+    sums sums;     /* of those that are finite */
+    bool shows;    /* some is not, nor can the result be */
+    bool may_show; /* some is not, or is left out as it has a zero in it */
+    bool may_hide; /* what is divided by is infinite or no number, and the result perhaps zero */
+} terms;
+
+static terms terms_of(const check *check, int64_t row, int64_t column)
+{
+    const product *p = check->product;
+    const bool left = is_triangle_left(p), solves = p->in_place == TB_SOLVES;
+    const int64_t parts = check->parts;
+    const tb_range steps = steps_of_triangle(p, row, column);
+    terms terms = {.shows = false};
+    for (int64_t l = steps.first; l < steps.first + steps.count; l++) {
+        const bool is_divided_by = solves && l == (left ? row : column);
+        double a[2] = {0, 0}, b[2] = {0, 0};
+        read_parts(&check->a, parts * row, parts * l, parts, a);
+        read_parts(&check->b, parts * l, column, parts, b);
+        if (is_finite(a) && is_finite(b)) {
+            add_term(&terms.sums, a, b);
+        } else if (is_divided_by) {
+            terms.may_hide = !is_finite(left ? a : b);
+        } else {
+            const bool has_zero = is_number_zero(a) || is_number_zero(b);
+            *(has_zero ? &terms.may_show : &terms.shows) = true;
+        }
+    }
+    return terms;
+}
+
+/* A sum that is no number, or infinite: because of a term that belongs to it, or of one that kernels make of a zero outside of
+ * the triangle. */
+static bool spoilt_holds(const check *check, int64_t row, int64_t column)
+{
+    const product *p = check->product;
+    const int64_t parts = check->parts;
+    const bool solves = p->in_place == TB_SOLVES;
+    const terms terms = terms_of(check, row, column);
+    double old[2] = {0, 0}, got[2] = {0, 0};
+    read_parts(&check->before, parts * row, column, parts, old);
+    read_parts(&check->after, parts * row, column, parts, got);
+    const bool shows = terms.shows || (solves && !is_finite(old));
+    if (terms.may_hide || (terms.may_show && !shows))
+        return true;
+    if (!shows && is_finite(got))
+        return (solves ? solution_holds : sum_holds)(check, &terms.sums, 0, parts * row, column);
+    if (!is_finite(got) && (shows || check->triangle_is_spoilt || line_is_spoilt(check, row, column)))
+        return true;
+    snprintf(check->message, check->size,
+             "C(%" PRId64 ", %" PRId64 ") is %g%+gi, and %s of what it depends on is finite", row, column,
+             got[0], got[1], shows ? "not all" : "all");
+    return false;
+}
+
+/* The number whose parts are these rows of column j. */
+static bool number_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
+{
+    const product *p = check->product;
+    if (p->in_place == TB_OUT_OF_PLACE || check->k == 0)
+        return sum_holds(check, sums, at, i, j);
+    for (int64_t part = 0; part < check->parts; part++)
+        if (!isfinite(sums->terms[at + part]))
+            return spoilt_holds(check, i / check->parts, j);
+    return (p->in_place == TB_SOLVES ? solution_holds : sum_holds)(check, sums, at, i, j);
 }
 
 static bool all_hold(const check *check)
@@ -385,31 +544,102 @@ static view view_of_written(const double *written, int64_t rows)
     return (view){.element = TB_FP64, .elements = written, .down = 1, .right = rows};
 }
 
+/* The product that is looked at: of one in C's place, the other factor is C before it was multiplied, or after it was solved
+ * for, and nothing is added. */
+static product in_factors(const product *p, const matrix *before, const matrix *after)
+{
+    product seen = *p;
+    if (p->in_place == TB_OUT_OF_PLACE)
+        return seen;
+    const matrix *c = p->in_place == TB_SOLVES ? after : before;
+    if (is_triangle_left(p)) {
+        seen.b = *c;
+        seen.transpose_b = seen.conjugate_b = false;
+    } else {
+        seen.a = *c;
+        seen.transpose_a = seen.conjugate_a = false;
+    }
+    seen.beta = seen.beta_im = 0;
+    return seen;
+}
+
+/* The views of op(A) and op(B), and what they are views of where that is written out. */
+typedef struct written {
+    double *a, *b;
+} written;
+
+static written write_factors(const product *p, view *a, view *b)
+{
+    const int64_t parts = tb_is_complex(p->c.element) ? 2 : 1, terms = p->terms == 2 ? 2 : 1;
+    const written written = {write_out(p, true), write_out(p, false)};
+    *a = written.a ? view_of_written(written.a, parts * p->m) : view_of(&p->a, p->row_major, p->transpose_a);
+    *b = written.b ? view_of_written(written.b, parts * terms * p->k)
+                   : view_of(&p->b, p->row_major, p->transpose_b);
+    return written;
+}
+
+static void free_written(const written *written)
+{
+    free(written->a);
+    free(written->b);
+}
+
+static bool is_spoilt(const view *view, int64_t rows, int64_t columns)
+{
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++)
+            if (!isfinite(number_at(view, i, j)))
+                return true;
+    return false;
+}
+
+void product_make_solved(const product *product)
+{
+    matrix solution = matrix_clone(&product->c);
+    const struct product seen = in_factors(product, &solution, &solution);
+    const int64_t parts = tb_is_complex(product->c.element) ? 2 : 1;
+    view a, b;
+    const written written = write_factors(&seen, &a, &b);
+    for (int64_t j = 0; j < product->n; j++)
+        for (int64_t i = 0; i < product->m; i++) {
+            const sums sums = sum_few(&a, &b, parts * i, parts, j, parts * product->k);
+            const int64_t line = product->row_major ? i : j, position = product->row_major ? j : i;
+            matrix_set(&product->c, line, position, (double)sums.terms[0]);
+            if (parts == 2)
+                matrix_set_imaginary(&product->c, line, position, (double)sums.terms[1]);
+        }
+    free_written(&written);
+    matrix_free(&solution);
+}
+
 bool product_holds(const product *product, const matrix *c, char *message, size_t size)
 {
+    struct product seen = in_factors(product, &product->c, c);
     const bool multiplies = (product->alpha != 0 || product->alpha_im != 0) && product->k > 0;
     const int64_t parts = tb_is_complex(product->c.element) ? 2 : 1, terms = product->terms == 2 ? 2 : 1;
-    double *a = multiplies ? write_out(product, true) : NULL,
-           *b = multiplies ? write_out(product, false) : NULL;
-    const check check = {.product = product,
-                         .a = a ? view_of_written(a, parts * product->m)
-                                : view_of(&product->a, product->row_major, product->transpose_a),
-                         .b = b ? view_of_written(b, parts * terms * product->k)
-                                : view_of(&product->b, product->row_major, product->transpose_b),
-                         .before = view_of(&product->c, product->row_major, false),
-                         .after = view_of(c, product->row_major, false),
-                         .parts = parts,
-                         .m = parts * product->m,
-                         .k = multiplies ? parts * terms * product->k : 0,
-                         .message = message,
-                         .size = size};
+    check check = {.product = &seen,
+                   .before = view_of(&product->c, product->row_major, false),
+                   .after = view_of(c, product->row_major, false),
+                   .parts = parts,
+                   .m = parts * product->m,
+                   .k = multiplies ? parts * terms * product->k : 0,
+                   .message = message,
+                   .size = size};
+    written written = {NULL, NULL};
+    if (multiplies)
+        written = write_factors(&seen, &check.a, &check.b);
+    if (multiplies && product->in_place != TB_OUT_OF_PLACE)
+        check.triangle_is_spoilt = is_triangle_left(product)
+                                       ? is_spoilt(&check.a, parts * product->k, parts * product->k)
+                                       : is_spoilt(&check.b, parts * product->k, product->k);
+    if (check.triangle_is_spoilt) /* its solutions are other than those that were drawn */
+        seen.exact = false;
     const double volume =
         (double)(parts * parts) * (double)product->m * (double)product->n * (double)product->k;
     /* Odd, so that a sample walks through all rows of a matrix with an even number of them. */
     const int64_t step = 2 * (int64_t)(volume / (2 * MOST_MULTIPLIES)) + 1;
     const bool hold = step == 1 ? all_hold(&check) : samples_hold(&check, step);
-    free(a);
-    free(b);
+    free_written(&written);
     if (!hold)
         return false;
     int64_t lost;
