@@ -10,7 +10,7 @@ static int64_t at_least_one(int64_t rows)
     return rows > 1 ? rows : 1;
 }
 
-/* Fortran's numbers of the arguments that are sizes; 0: the routine has no such argument. */
+/* Fortran's numbers of the arguments that are sizes; 0: the routine has no such argument. ldb of TRMM and TRSM is that of C. */
 typedef struct numbers {
     int m, n, k, lda, ldb, ldc;
 } numbers;
@@ -20,6 +20,7 @@ static const numbers numbers_of[] = {
     [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13}, [TB_CLASS_SYMM] = {3, 4, 0, 7, 9, 12},
     [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},      [TB_CLASS_HERK] = {0, 3, 4, 7, 0, 10},
     [TB_CLASS_RANK_2K] = {0, 3, 4, 7, 9, 12},   [TB_CLASS_HER2K] = {0, 3, 4, 7, 9, 12},
+    [TB_CLASS_TRMM] = {5, 6, 0, 9, 0, 11},      [TB_CLASS_TRSM] = {5, 6, 0, 9, 0, 11},
 };
 
 static const numbers *find_numbers(const tb_product *product)
@@ -31,7 +32,7 @@ static const numbers *find_numbers(const tb_product *product)
 static int check_sizes(const tb_product *product)
 {
     const numbers *numbers = find_numbers(product);
-    /* A symmetric matrix stands first in the call, on whichever side it is. */
+    /* A symmetric or triangular matrix stands first in the call, on whichever side it is. */
     const bool b_first = product->b.structure != TB_GENERAL;
     const tb_operand *first = b_first ? &product->b : &product->a;
     const tb_operand *second = b_first ? &product->a : &product->b;
@@ -100,6 +101,12 @@ static bool read_triangle(int value, bool row_major, tb_triangle *triangle)
     return value == TB_CBLAS_UPPER || value == TB_CBLAS_LOWER;
 }
 
+static bool read_diagonal(int value, bool *unit)
+{
+    *unit = value == TB_CBLAS_UNIT;
+    return value == TB_CBLAS_UNIT || value == TB_CBLAS_NON_UNIT;
+}
+
 static bool read_side(int value, bool *left)
 {
     *left = value == TB_CBLAS_LEFT;
@@ -166,6 +173,26 @@ static tb_product symm_of(const tb_arguments *g, bool row_major, bool left, tb_t
                                  row_major ? g->m : g->n, 0, g->a, g->lda, g->b, g->ldb, 0, g->c, g->ldc);
     product.alpha = g->alpha;
     product.beta = g->beta;
+    return product;
+}
+
+/* How TRMM and TRSM read their A. */
+typedef struct triangular {
+    bool left;
+    tb_triangle stored;
+    operation operation;
+    bool unit_diagonal;
+} triangular;
+
+/* (op(A) B)^T = B^T op(A)^T: A goes to the other side, and is read as before, since what lies in memory by columns is its transpose. */
+static tb_product triangular_of(const tb_arguments *g, bool row_major, const triangular *a)
+{
+    const tb_routine_row *row = &tb_routine_rows[g->routine];
+    tb_product product = tb_triangular(row->class == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES, row->element,
+                                       a->left != row_major, a->stored, a->operation.transposed,
+                                       a->operation.conjugated, a->unit_diagonal, row_major ? g->n : g->m,
+                                       row_major ? g->m : g->n, g->alpha, g->a, g->lda, g->c, g->ldc);
+    product.routine = g->routine;
     return product;
 }
 
@@ -248,6 +275,25 @@ int tb_symm_of_cblas(int layout, int side, int triangle, const tb_arguments *giv
     return check_cblas_sizes(product, row_major);
 }
 
+int tb_triangular_of_cblas(int layout, int side, int triangle, int transpose, int diagonal,
+                           const tb_arguments *given, tb_product *product)
+{
+    bool row_major;
+    triangular a;
+    if (!read_layout(layout, &row_major))
+        return 1;
+    if (!read_side(side, &a.left))
+        return 2;
+    if (!read_triangle(triangle, row_major, &a.stored))
+        return 3;
+    if (!read_operation(transpose, given, &a.operation))
+        return 4;
+    if (!read_diagonal(diagonal, &a.unit_diagonal))
+        return 5;
+    *product = triangular_of(given, row_major, &a);
+    return check_cblas_sizes(product, row_major);
+}
+
 /* ---- Fortran ---------------------------------------------------------------------------------------------- */
 
 static bool read_letter(char letter, const tb_arguments *given, operation *operation)
@@ -323,14 +369,42 @@ int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, co
     return check_sizes(product);
 }
 
+static bool read_side_letter(char letter, bool *left)
+{
+    *left = letter == 'L' || letter == 'l';
+    return *left || letter == 'R' || letter == 'r';
+}
+
+static bool read_diagonal_letter(char letter, bool *unit)
+{
+    *unit = letter == 'U' || letter == 'u';
+    return *unit || letter == 'N' || letter == 'n';
+}
+
 int tb_symm_of_fortran(char side, char triangle, const tb_arguments *given, tb_product *product)
 {
-    const bool left = side == 'L' || side == 'l';
+    bool left;
     tb_triangle stored;
-    if (!left && side != 'R' && side != 'r')
+    if (!read_side_letter(side, &left))
         return 1;
     if (!read_triangle_letter(triangle, &stored))
         return 2;
     *product = symm_of(given, false, left, stored);
+    return check_sizes(product);
+}
+
+int tb_triangular_of_fortran(char side, char triangle, char transpose, char diagonal,
+                             const tb_arguments *given, tb_product *product)
+{
+    triangular a;
+    if (!read_side_letter(side, &a.left))
+        return 1;
+    if (!read_triangle_letter(triangle, &a.stored))
+        return 2;
+    if (!read_letter(transpose, given, &a.operation))
+        return 3;
+    if (!read_diagonal_letter(diagonal, &a.unit_diagonal))
+        return 4;
+    *product = triangular_of(given, false, &a);
     return check_sizes(product);
 }

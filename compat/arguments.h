@@ -18,6 +18,8 @@ enum {
     TB_CONJUGATE_TRANSPOSE = 113,
     TB_CBLAS_UPPER = 121,
     TB_CBLAS_LOWER = 122,
+    TB_CBLAS_NON_UNIT = 131,
+    TB_CBLAS_UNIT = 132,
     TB_CBLAS_LEFT = 141,
     TB_CBLAS_RIGHT = 142,
 };
@@ -25,14 +27,14 @@ enum {
 /* The caller's, in the caller's own order. */
 typedef struct tb_arguments {
     tb_routine routine;
-    int64_t m, n, k; /* m of GEMM and SYMM alone, k not of SYMM */
+    int64_t m, n, k; /* m of GEMM, SYMM, TRMM and TRSM alone, k not of SYMM, TRMM and TRSM */
     tb_scalar alpha;
     const void *a;
     int64_t lda;
-    const void *b; /* not of SYRK */
+    const void *b; /* not of SYRK, TRMM and TRSM */
     int64_t ldb;
-    tb_scalar beta;
-    void *c;
+    tb_scalar beta; /* not of TRMM and TRSM */
+    void *c;        /* B of TRMM and TRSM */
     int64_t ldc;
 } tb_arguments;
 
@@ -67,5 +69,12 @@ int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, co
  * LDC 12. */
 int tb_symm_of_cblas(int layout, int side, int triangle, const tb_arguments *given, tb_product *product);
 int tb_symm_of_fortran(char side, char triangle, const tb_arguments *given, tb_product *product);
+
+/* TRMM, and TRSM. Layout 1, Side 2, Uplo 3, TransA 4, Diag 5, M 6, N 7, lda 10, ldb 12; SIDE 1, UPLO 2, TRANSA 3, DIAG 4, M 5,
+ * N 6, LDA 9, LDB 11. */
+int tb_triangular_of_cblas(int layout, int side, int triangle, int transpose, int diagonal,
+                           const tb_arguments *given, tb_product *product);
+int tb_triangular_of_fortran(char side, char triangle, char transpose, char diagonal,
+                             const tb_arguments *given, tb_product *product);
 
 #endif

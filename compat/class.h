@@ -1,4 +1,4 @@
-/* What the classes' headers (gemm_abi.h, rank_k_abi.h, triangle_abi.h, symm_abi.h) have in common: what they use, and the host's routine as
+/* What the classes' headers (gemm_abi.h, rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what they use, and the host's routine as
  * a function of the parameters that they have defined before they include this.
  */
 #include "compat/arguments.h"
@@ -36,6 +36,12 @@ typedef REAL scalar;
 #define MULTIPLY_ADDS 4 /* of real numbers, for each of elements */
 #else
 #define MULTIPLY_ADDS 1
+#endif
+/* alpha of the product that is added to C, and what C is multiplied by: nothing is added to a C that is multiplied in its place. */
+#ifdef IN_PLACE
+#define FACTORS(number, beta_number) (tb_scalar){0, 0}, number(alpha)
+#else
+#define FACTORS(number, beta_number) number(alpha), beta_number(beta)
 #endif
 /* beta, which is real where that of HER2K is. */
 #ifndef REAL_BETA

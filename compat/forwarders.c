@@ -104,18 +104,26 @@ static double value_of(const probe *probe, tb_element element)
     return tb_real_of(element) == TB_FP64 ? probe->c.fp64[0] : (double)probe->c.fp32[0];
 }
 
-/* C := 0 A B + beta C with about as many multiply-adds. C is one row, and one element where the routine lets k be chosen: of
- * SYMM and HEMM k is n. */
+/* C := 0 A B + beta C, or alpha C times a triangle of zeros with a diagonal of ones, with about as many multiply-adds. C is one
+ * row, and one element where the routine lets k be chosen: of SYMM, HEMM, TRMM and TRSM k is n. */
 static tb_product make_probe(tb_routine routine, double volume, void *c)
 {
     static double zeros[LARGEST_PROBE];
     const tb_routine_row *row = &tb_routine_rows[routine];
     const int64_t elements = (int64_t)fmax(1, tb_is_complex(row->element) ? volume / 4 : volume);
-    if (row->class != TB_CLASS_SYMM && row->class != TB_CLASS_HEMM)
+    const int64_t n = (int64_t)sqrt((double)elements), ldc = PROBE_STEP / (int64_t)tb_bytes_of(row->element);
+    switch (row->class) {
+    case TB_CLASS_SYMM:
+    case TB_CLASS_HEMM:
+        return tb_symm(routine, false, TB_LOWER, 1, n, 0, zeros, n, zeros, 1, TB_PROBE_BETA, c, ldc);
+    case TB_CLASS_TRMM:
+    case TB_CLASS_TRSM:
+        return tb_triangular(TB_MULTIPLIES, row->element, false, TB_LOWER, false, false, true, 1, n,
+                             (tb_scalar){TB_PROBE_BETA, 0}, zeros, n, c, ldc);
+    default:
         return tb_gemm(routine, false, false, 1, 1, elements, 0, zeros, 1, zeros, elements, TB_PROBE_BETA, c,
                        1);
-    const int64_t n = (int64_t)sqrt((double)elements), ldc = PROBE_STEP / (int64_t)tb_bytes_of(row->element);
-    return tb_symm(routine, false, TB_LOWER, 1, n, 0, zeros, n, zeros, 1, TB_PROBE_BETA, c, ldc);
+    }
 }
 
 /* The first element of C is 1, and others are 0. No argument is irregular, nothing trivial enough for a

@@ -45,7 +45,7 @@ bool tb_computes(tb_spelling spelling, const void *address);
 bool tb_object_computes(const tb_loaded_object *object);
 
 /* A probe multiplies a matrix of one row by this number, which no program would think of, adding nothing. It is
- * one of FP32. */
+ * one of FP32. Where there is no beta, it is the alpha of a product with a matrix whose diagonal is ones. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9
 
 /* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then

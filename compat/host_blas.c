@@ -39,7 +39,7 @@ static bool is_of_gemm(const tb_product *product)
     return product->mask == TB_FULL && product->terms < 2;
 }
 
-/* Of a symmetric operand. */
+/* Of a symmetric or triangular operand. */
 static bool is_whole(const tb_operand *operand)
 {
     return operand->rows == operand->columns && operand->diagonal == 0;
@@ -49,7 +49,8 @@ static bool is_whole(const tb_operand *operand)
 static bool is_of_routine(const tb_product *product)
 {
     const bool square = product->m == product->n && product->diagonal == 0 && product->mask != TB_FULL;
-    const tb_operand *symmetric = tb_is_symmetric_left(product) ? &product->a : &product->b;
+    /* Or triangular; that of a product in C's place may be read in ways that no routine has. */
+    const tb_operand *structured = tb_is_symmetric_left(product) ? &product->a : &product->b;
     switch (tb_routine_rows[product->routine].class) {
     case TB_CLASS_GEMM:
         return is_of_gemm(product);
@@ -63,7 +64,11 @@ static bool is_of_routine(const tb_product *product)
         return square;
     case TB_CLASS_SYMM:
     case TB_CLASS_HEMM:
-        return is_whole(symmetric) && symmetric->rows == product->k;
+        return is_whole(structured) && structured->rows == product->k;
+    case TB_CLASS_TRMM:
+    case TB_CLASS_TRSM:
+        return product->in_place != TB_OUT_OF_PLACE && is_whole(structured) &&
+               structured->rows == product->k && (structured->transposed || !structured->conjugated);
     case TB_CLASSES:
         break;
     }

@@ -1,5 +1,5 @@
 /* A routine under every name that programs call it by: a function stamped for each spelling. A class's header (gemm_abi.h,
- * rank_k_abi.h, triangle_abi.h, symm_abi.h) includes this at its end, when it has said what is particular to the class:
+ * rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) includes this at its end, when it has said what is particular to the class:
  *
  *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element, or that of its parts where IS_COMPLEX is
  *                         defined too; by the file that includes the header
@@ -21,6 +21,13 @@
 /* The k of a real product that has as many multiply-adds. An irregular one may pass what an integer holds. */
 #define WITH_PARTS(k) (int64_t)(MULTIPLY_ADDS * (uint64_t)(k))
 
+/* Whether a small call may go on unlooked at: not with an alpha of zero, nor one that may be a probe's. */
+#ifdef IN_PLACE
+#define HAS_ORDINARY(alpha) (!tb_is_zero(alpha) && !tb_may_be_probe((tb_scalar){0, 0}, alpha))
+#else
+#define HAS_ORDINARY(alpha) (!tb_is_zero(alpha))
+#endif
+
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
 
 /* ---- Being called ----------------------------------------------------------------------------------------- */
@@ -30,7 +37,7 @@ const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
 TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k,
                                     tb_scalar alpha, const REAL *a, const REAL *b, const REAL *c)
 {
-    return host->nested || (host->address && tb_is_small(m, n, WITH_PARTS(k), !tb_is_zero(alpha)) &&
+    return host->nested || (host->address && tb_is_small(m, n, WITH_PARTS(k), HAS_ORDINARY(alpha)) &&
                             tb_are_the_hosts(a, b, c));
 }
 
@@ -38,7 +45,7 @@ TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, 
                                 const REAL *a, const REAL *b, const REAL *c)
 {
     return host->nested ||
-           (host->address && tb_stays_on_host(m, n, WITH_PARTS(k), !tb_is_zero(alpha), a, b, c));
+           (host->address && tb_stays_on_host(m, n, WITH_PARTS(k), HAS_ORDINARY(alpha), a, b, c));
 }
 
 /* number is 0 and the product complete, or it is that of an irregular argument. */
@@ -81,7 +88,7 @@ static _Thread_local struct {
 
 static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 {
-    if (tb_may_be_probe(NUMBER_OF_CBLAS(alpha), BETA_OF_CBLAS(beta)) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_cblas(host, CBLAS_ARGUMENTS))
@@ -91,8 +98,7 @@ static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
-    if (tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), BETA_OF_FORTRAN(beta)) &&
-        tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_FORTRAN, BETA_OF_FORTRAN)) && tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_fortran(host, FORTRAN_ARGUMENTS))

@@ -63,9 +63,14 @@ void tb_print_letters(const tb_product *product, char text[static TB_LETTERS_SIZ
 {
     static const char triangles[] = {[TB_LOWER] = 'L', [TB_UPPER] = 'U'};
     const bool left = tb_is_symmetric_left(product);
+    const tb_operand *structured = left ? &product->a : &product->b;
     if (left || product->b.structure != TB_GENERAL) {
         *text++ = left ? 'L' : 'R';
-        *text++ = triangles[left ? product->a.stored : product->b.stored];
+        *text++ = triangles[structured->stored];
+        if (product->in_place != TB_OUT_OF_PLACE) {
+            *text++ = operation_letter(structured);
+            *text++ = structured->unit_diagonal ? 'U' : 'N';
+        }
     } else {
         if (product->mask != TB_FULL)
             *text++ = triangles[product->mask];

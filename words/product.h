@@ -324,6 +324,17 @@ static inline tb_product tb_steps_of(const tb_product *product, tb_range k)
     return tb_subproduct(product, (tb_range){0, product->m}, (tb_range){0, product->n}, k);
 }
 
+/* What is left of it where neither A nor B is to be read: beta * C, or zeros where C would have been multiplied in its place. */
+static inline tb_product tb_without_product(const tb_product *product)
+{
+    tb_product rest = product->in_place == TB_OUT_OF_PLACE
+                          ? tb_steps_of(product, (tb_range){0, 0})
+                          : tb_gemm(product->routine, false, false, product->m, product->n, 0, 0, NULL,
+                                    product->m, NULL, 1, 0, product->c.data, product->c.ld);
+    rest.alpha = (tb_scalar){0, 0};
+    return rest;
+}
+
 /* The rows and columns between the first and the last that have elements of the mask. */
 static inline tb_product tb_trimmed(const tb_product *product)
 {

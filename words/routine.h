@@ -17,6 +17,8 @@ typedef enum tb_routine_class {
     TB_CLASS_HERK,
     TB_CLASS_RANK_2K, /* SYR2K */
     TB_CLASS_HER2K,
+    TB_CLASS_TRMM,
+    TB_CLASS_TRSM,
     TB_CLASSES,
 } tb_routine_class;
 

@@ -42,7 +42,7 @@ static void learn(const tb_product *product, const tb_facts *facts, const tb_pla
         tb_machine_note_host(seconds);
     /* Of triangles nothing is learned for the full products of their size, which hosts do better and pinned memory serves
      * otherwise. */
-    const bool is_typical = product->mask == TB_FULL;
+    const bool is_typical = product->mask == TB_FULL && product->in_place == TB_OUT_OF_PLACE;
     if (is_typical && plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(product, facts, seconds);
     else if (is_typical && plan->route == TB_ROUTE_STREAMED)
@@ -58,13 +58,11 @@ static bool lies_in_host_memory(const tb_facts *facts)
 
 static void settle(const tb_product *given, const tb_host *host)
 {
-    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do. An alpha that is NaN or
-     * infinite would reach C on some routes. */
+    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
+     * is NaN or infinite would reach C on some routes. */
     tb_product product = *given;
-    if (tb_is_zero(product.alpha) || product.k == 0) {
-        product = tb_steps_of(given, (tb_range){0, 0});
-        product.alpha = (tb_scalar){0, 0};
-    }
+    if (tb_is_zero(product.alpha) || product.k == 0)
+        product = tb_without_product(given);
     if (product.k == 0 && tb_is_one(product.beta))
         return;
 

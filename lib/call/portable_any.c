@@ -1,5 +1,7 @@
 #include "lib/call/portable_any.h"
 
+#include <math.h>
+
 static tb_scalar load(const tb_operand *operand, int64_t row, int64_t column)
 {
     const void *at = tb_at(operand, row, column);
@@ -29,11 +31,13 @@ static void store(const tb_operand *operand, int64_t row, int64_t column, tb_sca
             ((double *)at)[part] = values[part];
 }
 
-/* Of the operand as the product reads it. */
+/* Of the operand as the product reads it. Of a triangular one only what is stored is asked for. */
 static tb_scalar element_of(const tb_operand *operand, int64_t row, int64_t column)
 {
     const int64_t i = operand->transposed ? column : row, j = operand->transposed ? row : column;
     const int64_t below = i + operand->diagonal - j; /* its diagonal; above where negative */
+    if (operand->unit_diagonal && below == 0)
+        return (tb_scalar){1, 0};
     const bool is_mirrored =
         operand->structure != TB_GENERAL && (operand->stored == TB_LOWER ? below < 0 : below > 0);
     tb_scalar element =
@@ -55,6 +59,24 @@ static tb_scalar times(tb_scalar x, tb_scalar y, bool is_complex)
 {
     return is_complex ? (tb_scalar){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}
                       : (tb_scalar){x.re * y.re, 0};
+}
+
+static tb_scalar subtract(tb_scalar x, tb_scalar y)
+{
+    return (tb_scalar){x.re - y.re, x.im - y.im};
+}
+
+/* A complex divisor is scaled to have a larger part of 1 to 2 first, so that its square is in range. */
+static tb_scalar divide(tb_scalar x, tb_scalar y, bool is_complex)
+{
+    if (!is_complex)
+        return (tb_scalar){x.re / y.re, 0};
+    const double larger = fmax(fabs(y.re), fabs(y.im));
+    const int exponent = isfinite(larger) && larger > 0 ? ilogb(larger) : 0;
+    const tb_scalar scaled = {scalbn(y.re, -exponent), scalbn(y.im, -exponent)};
+    const double square = scaled.re * scaled.re + scaled.im * scaled.im;
+    const tb_scalar turned = times(x, (tb_scalar){scaled.re / square, -scaled.im / square}, true);
+    return (tb_scalar){scalbn(turned.re, -exponent), scalbn(turned.im, -exponent)};
 }
 
 /* An element of C := value + beta * C. */
@@ -80,8 +102,46 @@ void tb_scale_any(const tb_product *product)
     }
 }
 
+/* A column of C that the triangle is on the left of, or a row that it is on the right of: times the triangle, or solved with
+ * it. The triangle is seen as if it were on the left, its elements in the order in which none is overwritten that is still
+ * needed. */
+static void compute_line(const tb_product *product, int64_t line)
+{
+    const bool left = tb_is_triangle_left(product), solves = product->in_place == TB_SOLVES;
+    const bool is_complex = tb_is_complex(tb_element_of(product));
+    const tb_operand *c = &product->c, *triangle = left ? &product->a : &product->b;
+    const bool lower = (triangle->stored == TB_LOWER) != (triangle->transposed == left);
+    const bool downwards = lower == solves;
+    for (int64_t step = 0; step < product->k; step++) {
+        const int64_t i = downwards ? step : product->k - 1 - step;
+        const int64_t row = left ? i : line, column = left ? line : i;
+        const tb_scalar diagonal = element_of(triangle, i, i), old = load(c, row, column);
+        tb_scalar sum = {0, 0};
+        for (int64_t l = lower ? 0 : i + 1; l < (lower ? i : product->k); l++) {
+            const tb_scalar element = left ? element_of(triangle, i, l) : element_of(triangle, l, i);
+            sum = add(sum, times(element, left ? load(c, l, line) : load(c, line, l), is_complex));
+        }
+        if (solves)
+            sum = divide(subtract(times(product->alpha, old, is_complex), sum), diagonal, is_complex);
+        else
+            sum = times(product->alpha, add(sum, times(diagonal, old, is_complex)), is_complex);
+        store(c, row, column, sum);
+    }
+}
+
+static void compute_in_place(const tb_product *product)
+{
+    const int64_t lines = tb_is_triangle_left(product) ? product->n : product->m;
+    for (int64_t line = 0; line < lines; line++)
+        compute_line(product, line);
+}
+
 void tb_multiply_any(const tb_product *product)
 {
+    if (product->in_place != TB_OUT_OF_PLACE) {
+        compute_in_place(product);
+        return;
+    }
     const bool is_complex = tb_is_complex(tb_element_of(product));
     for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);

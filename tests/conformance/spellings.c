@@ -27,6 +27,10 @@ const spelling spellings[] = {
     SPELLINGS_OF(TB_SSYR2K, "ssyr2k"),   SPELLINGS_OF(TB_DSYR2K, "dsyr2k"),
     SPELLINGS_OF(TB_CSYR2K, "csyr2k"),   SPELLINGS_OF(TB_ZSYR2K, "zsyr2k"),
     SPELLINGS_OF(TB_CHER2K, "cher2k"),   SPELLINGS_OF(TB_ZHER2K, "zher2k"),
+    SPELLINGS_OF(TB_STRMM, "strmm"),     SPELLINGS_OF(TB_DTRMM, "dtrmm"),
+    SPELLINGS_OF(TB_CTRMM, "ctrmm"),     SPELLINGS_OF(TB_ZTRMM, "ztrmm"),
+    SPELLINGS_OF(TB_STRSM, "strsm"),     SPELLINGS_OF(TB_DTRSM, "dtrsm"),
+    SPELLINGS_OF(TB_CTRSM, "ctrsm"),     SPELLINGS_OF(TB_ZTRSM, "ztrsm"),
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
@@ -43,7 +47,7 @@ const spelling *spelling_named(const char *name)
 typedef struct passed {
     int layout;
     int64_t m, n, k, lda, ldb, ldc;
-    char side, triangle, transpose_a, transpose_b;
+    char side, triangle, transpose_a, transpose_b, diagonal;
 } passed;
 
 static int64_t word(int64_t value, int bits)
@@ -71,6 +75,11 @@ static int64_t word(int64_t value, int bits)
                          int64_t, scalar, real *, int64_t);                                                  \
         void (*symm)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,  \
                      scalar, real *, int64_t);                                                               \
+        void (*triangular)(int, int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, real *, \
+                           int64_t);                                                                         \
+        void (*triangular_)(const char *, const char *, const char *, const char *, const int64_t *,         \
+                            const int64_t *, const real *, const real *, const int64_t *, real *,            \
+                            const int64_t *);                                                                \
         void (*gemm_)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *,         \
                       const real *, const real *, const int64_t *, const real *, const int64_t *,            \
                       const real *, real *, const int64_t *);                                                \
@@ -120,6 +129,11 @@ static int64_t word(int64_t value, int bits)
             function.her2k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, x->b,    \
                            p->ldb, betas[0], x->c, p->ldc);                                                  \
             break;                                                                                           \
+        case TB_CLASS_TRMM:                                                                                  \
+        case TB_CLASS_TRSM:                                                                                  \
+            function.triangular(p->layout, x->side, x->triangle, x->transpose_a, x->diagonal, p->m, p->n,    \
+                                alpha, x->a, p->lda, x->c, p->ldc);                                          \
+            break;                                                                                           \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \
         }                                                                                                    \
@@ -153,6 +167,11 @@ static int64_t word(int64_t value, int bits)
         case TB_CLASS_HER2K:                                                                                 \
             function.rank_2k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, x->b,       \
                               &p->ldb, beta, x->c, &p->ldc);                                                 \
+            break;                                                                                           \
+        case TB_CLASS_TRMM:                                                                                  \
+        case TB_CLASS_TRSM:                                                                                  \
+            function.triangular_(&p->side, &p->triangle, &p->transpose_a, &p->diagonal, &p->m, &p->n, alpha, \
+                                 x->a, &p->lda, x->c, &p->ldc);                                              \
             break;                                                                                           \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \
@@ -188,7 +207,8 @@ bool call_routine(const spelling *spelling, const call_arguments *arguments)
                            .side = (char)x->side,
                            .triangle = (char)x->triangle,
                            .transpose_a = (char)x->transpose_a,
-                           .transpose_b = (char)x->transpose_b};
+                           .transpose_b = (char)x->transpose_b,
+                           .diagonal = (char)x->diagonal};
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
     static void (*const calls[TB_ELEMENTS])(void *, bool, tb_routine_class, const call_arguments *,
                                             const struct passed *) = {

@@ -21,11 +21,11 @@ extern const size_t spelling_count;
 /* NULL: there is none. */
 const spelling *spelling_named(const char *name);
 
-/* Those of all classes; a call has those of its own. Side, transposes and triangle are CBLAS's numbers or Fortran's letters, as
- * the spelling has them; row_major is CBLAS's. */
+/* Those of all classes; a call has those of its own. Side, transposes, triangle and diagonal are CBLAS's numbers or Fortran's
+ * letters, as the spelling has them; row_major is CBLAS's. B of TRMM and TRSM, which is written, is c. */
 typedef struct call_arguments {
     bool row_major;
-    int side, triangle, transpose_a, transpose_b;
+    int side, triangle, transpose_a, transpose_b, diagonal;
     int64_t m, n, k, lda, ldb, ldc;
     double alpha, beta, alpha_im, beta_im; /* imaginary parts are those of complex routines */
     const void *a, *b;

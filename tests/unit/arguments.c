@@ -18,10 +18,12 @@ enum {
     L = TB_CBLAS_LOWER,
     LEFT = TB_CBLAS_LEFT,
     RIGHT = TB_CBLAS_RIGHT,
+    UNIT = TB_CBLAS_UNIT,
+    NON_UNIT = TB_CBLAS_NON_UNIT,
     ABSENT = 0 /* the class has no such argument */
 };
 
-/* Where SYMM has a side, others have transpose_a. */
+/* Where SYMM has a side, others have transpose_a. Of TRMM k is the diagonal, and transpose_b the side. */
 typedef struct row {
     const char *what;
     int layout, triangle, transpose_a, transpose_b;
@@ -294,6 +296,64 @@ static const row rank_2k_rows[] = {
     {"LDC", F, 'L', 'N', ABSENT, ABSENT, 4, 5, 4, 4, 3, 12},
 };
 
+/* With m=3, n=4 the least leading dimensions are A 3, on the right 4; B, which is C here, 3, by rows 4. */
+static const row triangular_rows[] = {
+    {"least leading dimensions", K, U, N, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 0},
+    {"on the right", K, L, T, RIGHT, 3, 4, NON_UNIT, 4, ABSENT, 3, 0},
+    {"by rows", R, U, C, LEFT, 3, 4, UNIT, 3, ABSENT, 4, 0},
+    {"by rows, on the right", R, L, N, RIGHT, 3, 4, NON_UNIT, 4, ABSENT, 4, 0},
+    {"nothing at all", K, U, N, LEFT, 0, 0, UNIT, 1, ABSENT, 1, 0},
+    {"nothing at all, by rows", R, U, N, RIGHT, 0, 0, UNIT, 1, ABSENT, 1, 0},
+    {"sizes beyond 32 bits", K, U, N, RIGHT, INT64_C(1) << 40, 1, UNIT, 1, ABSENT, INT64_C(1) << 40, 0},
+
+    {"layout 0", 0, U, N, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 1},
+    {"Side 140", K, U, N, 140, 3, 4, UNIT, 3, ABSENT, 3, 2},
+    {"Side 143, by rows", R, U, N, 143, 3, 4, UNIT, 3, ABSENT, 4, 2},
+    {"Uplo 120", K, 120, N, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 3},
+    {"Uplo 123, by rows", R, 123, N, RIGHT, 3, 4, UNIT, 4, ABSENT, 4, 3},
+    {"TransA 110", K, U, 110, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 4},
+    {"TransA ConjNoTrans, by rows", R, U, 114, LEFT, 3, 4, UNIT, 3, ABSENT, 4, 4},
+    {"Diag 130", K, U, N, LEFT, 3, 4, 130, 3, ABSENT, 3, 5},
+    {"Diag 133, by rows", R, U, N, LEFT, 3, 4, 133, 3, ABSENT, 4, 5},
+    {"M negative", K, U, N, LEFT, -1, 4, UNIT, 3, ABSENT, 3, 6},
+    {"M negative, by rows", R, U, N, LEFT, -1, 4, UNIT, 3, ABSENT, 4, 6},
+    {"N negative", K, U, N, RIGHT, 3, -1, UNIT, 4, ABSENT, 3, 7},
+    {"N negative, by rows", R, U, N, RIGHT, 3, -1, UNIT, 4, ABSENT, 4, 7},
+    {"lda short", K, U, N, LEFT, 3, 4, UNIT, 2, ABSENT, 3, 10},
+    {"lda short, on the right", K, U, T, RIGHT, 3, 4, UNIT, 3, ABSENT, 3, 10},
+    {"lda short, by rows", R, U, N, LEFT, 3, 4, UNIT, 2, ABSENT, 4, 10},
+    {"lda short, by rows, on the right", R, U, C, RIGHT, 3, 4, UNIT, 3, ABSENT, 4, 10},
+    {"lda 0 with m 0", K, U, N, LEFT, 0, 4, UNIT, 0, ABSENT, 1, 10},
+    {"ldb short", K, U, N, RIGHT, 3, 4, UNIT, 4, ABSENT, 2, 12},
+    {"ldb short, by rows", R, U, N, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 12},
+    {"ldb 0 with m 0", K, U, N, LEFT, 0, 4, UNIT, 1, ABSENT, 0, 12},
+
+    {"the layout is looked at first", 0, 0, 0, 0, -1, -1, 0, 0, ABSENT, 0, 1},
+    {"then Side", R, 0, 0, 0, -1, -1, 0, 0, ABSENT, 0, 2},
+    {"then Uplo", R, 0, 0, LEFT, -1, -1, 0, 0, ABSENT, 0, 3},
+    {"then TransA", R, U, 0, LEFT, -1, -1, 0, 0, ABSENT, 0, 4},
+    {"then Diag", R, U, N, LEFT, -1, -1, 0, 0, ABSENT, 0, 5},
+    {"then M", K, U, N, LEFT, -1, -1, UNIT, 0, ABSENT, 0, 6},
+    {"by rows N, which is the swapped M", R, U, N, LEFT, -1, -1, UNIT, 0, ABSENT, 0, 7},
+    {"then lda", K, U, N, RIGHT, 3, 4, UNIT, 0, ABSENT, 0, 10},
+    {"then lda, by rows", R, U, N, RIGHT, 3, 4, UNIT, 0, ABSENT, 0, 10},
+
+    {"least leading dimensions", F, 'U', 'N', 'L', 3, 4, 'U', 3, ABSENT, 3, 0},
+    {"lower case", F, 'l', 't', 'r', 3, 4, 'n', 4, ABSENT, 3, 0},
+    {"C means T", F, 'u', 'C', 'l', 3, 4, 'u', 3, ABSENT, 3, 0},
+    {"SIDE", F, 'U', 'N', 'X', 3, 4, 'U', 3, ABSENT, 3, 1},
+    {"UPLO", F, '\0', 'N', 'L', 3, 4, 'U', 3, ABSENT, 3, 2},
+    {"TRANSA", F, 'U', 'X', 'L', 3, 4, 'U', 3, ABSENT, 3, 3},
+    {"DIAG", F, 'U', 'N', 'L', 3, 4, 'T', 3, ABSENT, 3, 4},
+    {"M", F, 'U', 'N', 'L', -1, 4, 'U', 3, ABSENT, 3, 5},
+    {"N", F, 'U', 'N', 'L', 3, -1, 'N', 3, ABSENT, 3, 6},
+    {"LDA", F, 'U', 'N', 'R', 3, 4, 'N', 3, ABSENT, 3, 9},
+    {"LDB", F, 'U', 'N', 'L', 3, 4, 'N', 3, ABSENT, 2, 11},
+    {"the first of all", F, 'X', 'X', 'X', -1, -1, 'X', 0, ABSENT, 0, 1},
+    {"the first of the sizes", F, 'U', 'N', 'L', -1, -1, 'U', 0, ABSENT, 0, 5},
+    {"the first of the leading dimensions", F, 'U', 'N', 'L', 3, 4, 'U', 0, ABSENT, 0, 9},
+};
+
 #define ROWS(rows)                                                                                           \
     {                                                                                                        \
         rows, sizeof rows / sizeof *rows                                                                     \
@@ -306,6 +366,7 @@ static const struct {
     [TB_CLASS_TRIANGLE] = ROWS(triangle_rows), [TB_CLASS_SYMM] = ROWS(symm_rows),
     [TB_CLASS_HEMM] = ROWS(symm_rows),         [TB_CLASS_HERK] = ROWS(rank_k_rows),
     [TB_CLASS_RANK_2K] = ROWS(rank_2k_rows),   [TB_CLASS_HER2K] = ROWS(rank_2k_rows),
+    [TB_CLASS_TRMM] = ROWS(triangular_rows),   [TB_CLASS_TRSM] = ROWS(triangular_rows),
 };
 
 /* The rules are those of all routines of a class. */
@@ -365,6 +426,11 @@ static int read_call(const row *row, const tb_arguments *given, tb_product *prod
     case TB_CLASS_HEMM:
         return fortran ? tb_symm_of_fortran((char)a, (char)triangle, given, product)
                        : tb_symm_of_cblas(row->layout, a, triangle, given, product);
+    case TB_CLASS_TRMM:
+    case TB_CLASS_TRSM:
+        return fortran
+                   ? tb_triangular_of_fortran((char)b, (char)triangle, (char)a, (char)row->k, given, product)
+                   : tb_triangular_of_cblas(row->layout, b, triangle, a, (int)row->k, given, product);
     case TB_CLASSES:
         break;
     }
@@ -524,7 +590,9 @@ static void check_form(row row, form triangle, form a, form b)
 }
 
 static const form cblas_sides[] = {{LEFT, true}, {RIGHT, false}},
-                  fortran_sides[] = {{'L', true}, {'l', true}, {'R', false}, {'r', false}};
+                  fortran_sides[] = {{'L', true}, {'l', true}, {'R', false}, {'r', false}},
+                  cblas_diagonals[] = {{NON_UNIT, false}, {UNIT, true}},
+                  fortran_diagonals[] = {{'N', false}, {'n', false}, {'U', true}, {'u', true}};
 
 /* Of SYMM: on the side and in the triangle that the caller's matrix has, by columns. Nothing is transposed or conjugated. */
 static void check_symm_form(row row, form triangle, form side)
@@ -559,7 +627,48 @@ static void check_symm_form(row row, form triangle, form side)
           tb_routine_rows[routine].name, row.layout, triangle.value, side.value, sizes, places, reading);
 }
 
-/* In every layout, triangle, side and transposition. */
+static bool is_triangular(void)
+{
+    return class_of_routine() == TB_CLASS_TRMM || class_of_routine() == TB_CLASS_TRSM;
+}
+
+/* Of TRMM: likewise, and transposed, conjugated and with the diagonal that the caller says. B is C, and nothing else is. */
+static void check_triangular_form(row row, form triangle, form side, form a, form diagonal)
+{
+    static float memory[2];
+    const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
+    tb_arguments given = arguments_of(&row);
+    given.a = &memory[0];
+    given.c = &memory[1];
+    given.alpha = (tb_scalar){2, is_complex ? 5 : 0};
+    row.triangle = triangle.value;
+    row.transpose_a = a.value;
+    row.transpose_b = side.value;
+    row.k = diagonal.value;
+    tb_product p;
+    const int number = read_call(&row, &given, &p);
+    if (!CHECK(number == 0, "%s: a regular call, %d", tb_routine_rows[routine].name, number))
+        return;
+    const bool exchanged = row.layout == R, left = side.set != exchanged, lower = triangle.set != exchanged;
+    const tb_operand *x = left ? &p.a : &p.b, *none = left ? &p.b : &p.a;
+    const bool sizes = p.m == (exchanged ? row.n : row.m) && p.n == (exchanged ? row.m : row.n) &&
+                       p.k == (left ? p.m : p.n) && x->rows == p.k && x->columns == p.k && p.c.rows == p.m &&
+                       p.c.columns == p.n && none->rows == 0 && none->columns == 0;
+    const bool places = x->data == given.a && x->ld == row.lda && p.c.data == given.c && p.c.ld == row.ldc;
+    const bool reading = x->structure == TB_TRIANGULAR && x->stored == (lower ? TB_LOWER : TB_UPPER) &&
+                         x->diagonal == 0 && x->transposed == a.set && x->unit_diagonal == diagonal.set &&
+                         x->conjugated == (is_complex && strchr("Cc\161", a.value) != NULL) &&
+                         none->structure == TB_GENERAL && p.mask == TB_FULL;
+    const tb_in_place in_place = class_of_routine() == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES;
+    CHECK(p.routine == routine && tb_element_of(&p) == tb_routine_rows[routine].element &&
+              p.in_place == in_place && sizes && places && reading && is_same(p.alpha, given.alpha) &&
+              tb_is_one(p.beta),
+          "%s, layout %d, triangle %d, side %d, transpose %d, diagonal %d: sizes %d, places %d, reading %d",
+          tb_routine_rows[routine].name, row.layout, triangle.value, side.value, a.value, diagonal.value,
+          sizes, places, reading);
+}
+
+/* In every layout, triangle, side and transposition, and with either diagonal. */
 static void regular_calls_become_the_same_product(void)
 {
     static const int layouts[] = {F, R, K};
@@ -575,7 +684,15 @@ static void regular_calls_become_the_same_product(void)
         for (int triangle = 0; is_of_symm() && triangle < triangle_count; triangle++)
             for (int side = 0; side < side_count; side++)
                 check_symm_form(row, triangles[triangle], sides[side]);
-        for (int triangle = 0; !is_of_symm() && triangle < triangle_count; triangle++)
+        const form *diagonals = fortran ? fortran_diagonals : cblas_diagonals;
+        const int diagonal_count = fortran ? SIZE(fortran_diagonals) : SIZE(cblas_diagonals);
+        for (int triangle = 0; is_triangular() && triangle < triangle_count; triangle++)
+            for (int side = 0; side < side_count; side++)
+                for (int a = 0; a < transpose_count; a++)
+                    for (int diagonal = 0; diagonal < diagonal_count; diagonal++)
+                        check_triangular_form(row, triangles[triangle], sides[side], transposes[a],
+                                              diagonals[diagonal]);
+        for (int triangle = 0; !is_of_symm() && !is_triangular() && triangle < triangle_count; triangle++)
             for (int a = 0; a < transpose_count; a++)
                 for (int b = 0; b < transpose_count; b++)
                     check_form(row, triangles[triangle], transposes[a], transposes[b]);

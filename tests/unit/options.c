@@ -134,12 +134,16 @@ static void a_list_names_routines_and_types(tb_option_index option)
 {
     const long all = (1L << TB_ROUTINES) - 1;
     const tb_routine some[] = {TB_SGEMM, TB_DSYRK};
-    const tb_routine singles[] = {TB_SGEMM, TB_SSYRK, TB_SGEMMT, TB_SGEMMTR, TB_SSYMM, TB_SSYR2K};
-    const tb_routine doubles[] = {TB_DGEMM, TB_DSYRK, TB_DGEMMT, TB_DGEMMTR, TB_DSYMM, TB_DSYR2K};
+    const tb_routine singles[] = {TB_SGEMM, TB_SSYRK,  TB_SGEMMT, TB_SGEMMTR,
+                                  TB_SSYMM, TB_SSYR2K, TB_STRMM,  TB_STRSM};
+    const tb_routine doubles[] = {TB_DGEMM, TB_DSYRK,  TB_DGEMMT, TB_DGEMMTR,
+                                  TB_DSYMM, TB_DSYR2K, TB_DTRMM,  TB_DTRSM};
     const tb_routine complex[] = {TB_CGEMM,   TB_CSYMM,  TB_CHEMM,  TB_CSYRK,   TB_CHERK,  TB_CGEMMT,
                                   TB_CGEMMTR, TB_CSYR2K, TB_CHER2K, TB_ZGEMM,   TB_ZSYMM,  TB_ZHEMM,
-                                  TB_ZSYRK,   TB_ZHERK,  TB_ZGEMMT, TB_ZGEMMTR, TB_ZSYR2K, TB_ZHER2K};
-    const long two = bits_of(some, 2), single = bits_of(singles, 6), one = 1L << TB_DGEMM;
+                                  TB_ZSYRK,   TB_ZHERK,  TB_ZGEMMT, TB_ZGEMMTR, TB_ZSYR2K, TB_ZHER2K,
+                                  TB_CTRMM,   TB_CTRSM,  TB_ZTRMM,  TB_ZTRSM};
+    const long two = bits_of(some, 2), single = bits_of(singles, sizeof singles / sizeof *singles),
+               one = 1L << TB_DGEMM;
     check_good(option, NULL, all, "all");
     check_good(option, "all", all, "all");
     check_good(option, "sgemm,dsyrk", two, "sgemm,dsyrk");
@@ -149,7 +153,7 @@ static void a_list_names_routines_and_types(tb_option_index option)
     check_good(option, "-dgemm", all & ~one, "-dgemm");
     check_good(option, "-s,-dgemm", all & ~single & ~one, "-s,-dgemm");
     check_good(option, "-dgemm,-dgemm", all & ~one, "-dgemm,-dgemm");
-    check_good(option, "d,-dgemm", bits_of(doubles, 6) & ~one, "d,-dgemm");
+    check_good(option, "d,-dgemm", bits_of(doubles, sizeof doubles / sizeof *doubles) & ~one, "d,-dgemm");
     check_good(option, "c,z", bits_of(complex, sizeof complex / sizeof *complex), "c,z");
     check_bad(option, "sgemm,");
     check_bad(option, "sgem");

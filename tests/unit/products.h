@@ -5,7 +5,8 @@
 #include "words/integers.h"
 #include "words/product.h"
 
-/* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update; A of SYMM is on the left, and m is k. */
+/* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update; A of SYMM, TRMM and TRSM is on the
+ * left, and m is k. */
 static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64_t n, int64_t k)
 {
     const tb_routine_class class = tb_routine_rows[routine].class;
@@ -16,6 +17,12 @@ static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64
     if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
         return tb_symm(routine, true, TB_LOWER, m, n, 1, NULL, m, NULL, m, 0, NULL, m);
     tb_product product = tb_gemm(routine, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
+    if (class == TB_CLASS_TRMM || class == TB_CLASS_TRSM) {
+        product = tb_triangular(class == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES,
+                                tb_routine_rows[routine].element, true, TB_LOWER, false, false, false, m, n,
+                                product.alpha, NULL, m, NULL, m);
+        product.routine = routine;
+    }
     if (class == TB_CLASS_TRIANGLE)
         product.mask = TB_LOWER;
     return product;

@@ -250,10 +250,13 @@ static void routines_are_told_apart(void)
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const tileblas_routine_statistics *own = &sums.routines[routine];
         const tb_routine_class class = tb_routine_rows[routine].class;
-        const bool has_triangle = class != TB_CLASS_GEMM && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM;
+        const bool in_place = class == TB_CLASS_TRMM || class == TB_CLASS_TRSM;
+        const bool has_triangle =
+            class != TB_CLASS_GEMM && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM && !in_place;
         const double terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;
         const double parts = tb_is_complex(tb_routine_rows[routine].element) ? 4 : 1;
-        const double volume = parts * terms * (has_triangle ? 100 * 101 / 2 * 100 : 100 * 100 * 100);
+        const double elements = has_triangle ? 100 * 101 / 2 : 100 * 100, k = in_place ? 50 : 100;
+        const double volume = parts * terms * elements * k;
         CHECK(strcmp(own->routine, tb_routine_rows[routine].name) == 0, "routine %d is %s", routine,
               own->routine);
         CHECK(own->resident.calls == routine + 1 && own->resident.flop == 2 * volume * (routine + 1) &&

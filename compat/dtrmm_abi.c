@@ -1,0 +1,4 @@
+#define ROUTINE DTRMM
+#define NAME    dtrmm
+#define REAL    double
+#include "compat/triangular_abi.h"

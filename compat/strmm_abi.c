@@ -1,0 +1,4 @@
+#define ROUTINE STRMM
+#define NAME    strmm
+#define REAL    float
+#include "compat/triangular_abi.h"

@@ -1,0 +1,71 @@
+/* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file of its own. Their B is what they write: here
+ * it is called c, as it is in the product.
+ */
+#define CBLAS_PARAMETERS                                                                                     \
+    int layout, int side, int triangle, int transpose, int diagonal, int64_t m, int64_t n, scalar alpha,     \
+        const REAL *a, int64_t lda, REAL *c, int64_t ldc
+#define CBLAS_ARGUMENTS layout, side, triangle, transpose, diagonal, m, n, alpha, a, lda, c, ldc
+
+#define FORTRAN_PARAMETERS                                                                                   \
+    const char *side, const char *triangle, const char *transpose, const char *diagonal, const void *m,      \
+        const void *n, const REAL *alpha, const REAL *a, const void *lda, REAL *c, const void *ldc
+#define FORTRAN_ARGUMENTS side, triangle, transpose, diagonal, m, n, alpha, a, lda, c, ldc
+
+#define LENGTH_PARAMETERS                                                                                    \
+    size_t length_side, size_t length_triangle, size_t length_transpose, size_t length_diagonal
+#define LENGTHS       1, 1, 1, 1
+#define EXTENTS(read) read(m), read(n), is_left_##read(side) ? read(m) : read(n)
+#define OPERANDS      a, c, c
+
+#define is_left_OF_CBLAS(side)   ((side) == TB_CBLAS_LEFT)
+#define is_left_OF_FORTRAN(side) (*(side) == 'L' || *(side) == 'l')
+
+#define IN_PLACE
+
+#include "compat/class.h"
+
+static const tb_operand *triangle_of(const tb_product *p)
+{
+    return tb_is_triangle_left(p) ? &p->a : &p->b;
+}
+
+static void call_cblas(void *address, const tb_product *p)
+{
+    const function host = {address};
+    const tb_operand *a = triangle_of(p);
+    const REAL alpha[] = PARTS(p->alpha);
+    host.cblas(TB_COLUMN_MAJOR, tb_is_triangle_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
+               a->stored == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER, cblas_operation(a),
+               a->unit_diagonal ? TB_CBLAS_UNIT : TB_CBLAS_NON_UNIT, p->m, p->n, HANDED(alpha), a->data,
+               a->ld, p->c.data, p->c.ld);
+}
+
+static void call_fortran(void *address, const tb_product *p)
+{
+    const function host = {address};
+    const tb_operand *a = triangle_of(p);
+    const REAL alpha[] = PARTS(p->alpha);
+    host.fortran(tb_is_triangle_left(p) ? "L" : "R", a->stored == TB_LOWER ? "L" : "U", fortran_operation(a),
+                 a->unit_diagonal ? "U" : "N", &p->m, &p->n, alpha, a->data, &a->ld, p->c.data, &p->c.ld, 1,
+                 1, 1, 1);
+}
+
+#define GIVEN(read, number)                                                                                  \
+    {                                                                                                        \
+        .routine = TB_ROUTINE_, .m = read(m), .n = read(n), .alpha = number(alpha), .a = a,                  \
+        .lda = read(lda), .c = c, .ldc = read(ldc)                                                           \
+    }
+
+TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
+    return tb_triangular_of_cblas(layout, side, triangle, transpose, diagonal, &given, product);
+}
+
+TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
+    return tb_triangular_of_fortran(*side, *triangle, *transpose, *diagonal, &given, product);
+}
+
+#include "compat/stamp.h"
