@@ -76,7 +76,7 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     if (!budget->kernel->prepare)
         return 0;
     tb_tiling complete = *tiling;
-    if (product->mask != TB_FULL && tiling->whole)
+    if ((product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE)
         return workspace_by_steps(budget, product, tiling);
     if (!tiling->whole)
         choose_panels(budget, &complete);
@@ -151,6 +151,8 @@ bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_til
 {
     const tb_kernel *kernel = budget->kernel;
     const int64_t rows_most = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    if (product->in_place != TB_OUT_OF_PLACE)
+        return tb_cut_in_place(product, budget, tiling);
     if (tb_cut_whole(product, budget, tiling))
         return true;
     *tiling = (tb_tiling){.slab_k = choose_slab(product)};

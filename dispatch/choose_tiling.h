@@ -17,4 +17,7 @@ bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb
 /* With everything on the device; false when that does not fit. */
 bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
+/* Of what happens in C's place; false when nothing fits. */
+bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
+
 #endif

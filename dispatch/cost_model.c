@@ -265,9 +265,11 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
 double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     tb_product panel = *product;
-    if (product->n >= COLUMNS_MANY)
-        panel = tb_columns_of(product, (tb_range){0, tb_larger(product->n / PANELS, PANEL_LEAST)});
-    const double panels = (double)product->n / (double)panel.n;
+    const bool by_columns = product->in_place == TB_OUT_OF_PLACE || tb_goes_by_columns(product);
+    const int64_t extent = by_columns ? product->n : product->m;
+    const tb_range range = {0, extent >= COLUMNS_MANY ? tb_larger(extent / PANELS, PANEL_LEAST) : extent};
+    panel = by_columns ? tb_columns_of(product, range) : tb_rows_of(product, range);
+    const double panels = (double)extent / (double)tb_larger(range.count, 1);
     const tb_kernel_times times = tb_time_kernel(kernel, &panel, chip);
     const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
     return panels * (times.all - times.of_a) + times_a * times.of_a;

@@ -80,7 +80,7 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
 
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
-    if (!tb_is_plain(product))
+    if (!tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE)
         return choose_for_lowered(product, facts, as_forced, plan);
     if (!tb_choose_kernel(product, facts, as_forced, plan))
         return false;

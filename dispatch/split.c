@@ -83,6 +83,16 @@ static int list_chips(const tb_machine *machine, tb_element element, int home, b
     return count;
 }
 
+/* What happens in C's place is cut the one way only. */
+static void cut(const tb_product *product, const double *weights, int count, tb_region *regions)
+{
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE, by_columns = tb_goes_by_columns(product);
+    tb_split(in_place && by_columns ? 0 : product->m, in_place && !by_columns ? 0 : product->n, weights,
+             count, regions);
+    for (int i = 0; in_place && i < count; i++)
+        *(by_columns ? &regions[i].rows : &regions[i].columns) = by_columns ? product->m : product->n;
+}
+
 /* The plan with so many of the devices. False when one of them has no kernel for its region. */
 static bool share(const tb_product *product, const tb_facts *facts, bool as_forced, const tb_chip **chips,
                   int count, tb_plan *plan)
@@ -91,7 +101,7 @@ static bool share(const tb_product *product, const tb_facts *facts, bool as_forc
     tb_region regions[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < count; i++)
         weights[i] = speed(chips[i], tb_element_of(product));
-    tb_split(product->m, product->n, weights, count, regions);
+    cut(product, weights, count, regions);
     plan->region_count = 0;
     for (int i = 0; i < count; i++) {
         if (regions[i].rows == 0 || regions[i].columns == 0)

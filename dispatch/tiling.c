@@ -46,9 +46,22 @@ static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
            b + c;
 }
 
+/* The triangle, and of C what is there at a time. */
+static double in_place_bytes(const tb_product *product, const tb_tiling *tiling)
+{
+    const tb_element element = tb_element_of(product);
+    const double triangle = matrix_bytes(product->k, product->k, element);
+    if (!tiling->whole)
+        return triangle + matrix_bytes(product->m, tiling->ring_c * tiling->block_n, element);
+    const int64_t rows = tb_smaller(tiling->block_m, product->m);
+    return triangle + matrix_bytes(tiling->band_m, tb_pieces(rows, tiling->band_m) * product->n, element);
+}
+
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 {
     const tb_element element = tb_element_of(product);
+    if (product->in_place != TB_OUT_OF_PLACE)
+        return in_place_bytes(product, tiling);
     if (tiling->whole)
         return whole_bytes(product, tiling);
     const int64_t ring_b = tb_shares_operand(product, tiling) ? 0 : tiling->ring_b;

@@ -1,14 +1,14 @@
-/* Matrices for tests: guarded on all sides, and the oracle that products of them are held against.
+/* Matrices for tests, guarded on all sides.
  *
  * A matrix is a number of lines, columns in a column-major call and rows in a row-major one, of length elements
- * each, that begin ld elements apart. All else in its block, before, between and behind the lines, is canaries, and so is
- * what a mask leaves out of C: one written over is found, even with what it is added to, and one read makes the result NaN.
+ * each, that begin ld elements apart. All else in its block, before, between and behind the lines, is canaries:
+ * one written over is found, even with what it is added to, and one read makes the result NaN.
  */
 #ifndef TB_MATRIX_H
 #define TB_MATRIX_H
 
 #include "tests/check.h"
-#include "words/operand.h"
+#include "words/element.h"
 
 #include <stddef.h>
 
@@ -44,42 +44,19 @@ void *matrix_start_in(const matrix *matrix, void *block);
 void matrix_set(const matrix *matrix, int64_t line, int64_t position, double value);
 void matrix_set_imaginary(const matrix *matrix, int64_t line, int64_t position, double value);
 
+/* Makes it a canary. */
+void matrix_hide(const matrix *matrix, int64_t line, int64_t position);
+
 typedef enum matrix_family {
     MATRIX_UNIFORM,  /* in [-1, 1] */
     MATRIX_INTEGERS, /* -4 to 4: with such scalars every product of moderate k is exact */
     MATRIX_NANS,     /* NaN everywhere */
+    /* Triangles of them have solutions that do not grow: */
+    MATRIX_SOLVABLE,          /* diagonal in [1, 3], the rest uniform, and smaller the more lines there are */
+    MATRIX_INTEGERS_SOLVABLE, /* diagonal a power of two, of complex numbers times i or not: inverses are exact */
 } matrix_family;
 
 void matrix_fill(matrix *matrix, matrix_family family, check_random *random);
-
-/* What was asked for: the matrices as they were before the call. */
-typedef struct product {
-    bool row_major, transpose_a, transpose_b;
-    bool conjugate_a, conjugate_b;
-    tb_structure structure_a, structure_b; /* symmetric or Hermitian, ... */
-    tb_triangle stored_a, stored_b;        /* ... of which this triangle is stored, as the caller calls it */
-    int64_t m, n, k;
-    double alpha, beta;
-    double alpha_im, beta_im; /* their imaginary parts, of complex numbers */
-    int terms;                /* 2: another product is added, with A and B in each other's place */
-    bool hermitian;     /* C is: on its diagonal imaginary parts count for nothing, and come back as zero */
-    bool exact;         /* every rounding error is to be zero */
-    int more_roundings; /* that a kernel of less than FP32's accuracy is allowed */
-    tb_triangle mask;   /* of C: all else of it is canaries */
-    matrix a, b, c;     /* B may be A */
-} product;
-
-/* Makes canaries of what the mask leaves out of C, and of what is not read of a structured A or B; and numbers of imaginary
- * parts on the diagonal of a Hermitian C. */
-void product_hide_the_rest(const product *product);
-
-/* Whether c holds the product: elements within (k + 3 + more_roundings) u d of the product in double, or for doubles in
- * long double precision, with d = |alpha||A||B| + |beta||C| and u = 2^-24 or 2^-53, |z| being |re| + |im| and k twice as large of
- * complex numbers, which is what any order of k fused or separate roundings keeps
- * (Higham, Accuracy and Stability, section 3.5); NaN and infinities where IEEE arithmetic has them; canaries
- * as they were. If not, writes the first bad index and its values. Of products above 2^25 multiply-adds a
- * regular sample of elements is looked at. */
-bool product_holds(const product *product, const matrix *c, char *message, size_t size);
 
 /* Bit for bit, canaries included. */
 bool matrix_equals(const matrix *before, const matrix *after);

@@ -203,6 +203,12 @@ static inline bool tb_is_triangle_left(const tb_product *product)
     return product->a.structure == TB_TRIANGULAR;
 }
 
+/* Of such a one: whether C's columns have nothing to do with each other; its rows have nothing where they do. */
+static inline bool tb_goes_by_columns(const tb_product *product)
+{
+    return tb_is_triangle_left(product);
+}
+
 /* Of such a one: the operand that is C itself, and has nothing of its own. */
 static inline bool tb_is_in_place_of(const tb_product *product, tb_role role)
 {

@@ -86,7 +86,7 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
             return TB_OUT_OF_MEMORY;
         tb_status status = limit > 0 && bytes > limit ? TB_OUT_OF_MEMORY
                                                       : tb_take_buffer(plan->place.device, bytes, workspace);
-        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST)
+        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST || product->in_place != TB_OUT_OF_PLACE)
             return status;
         before = bytes;
     }
@@ -145,7 +145,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     int64_t chunk;
     tb_plan own = *plan;
     held->done = 0;
-    if (!tb_is_plain(&product) && !plan->kernel->structured)
+    if (!tb_is_plain(&product) && !plan->kernel->structured && product.in_place == TB_OUT_OF_PLACE)
         TB_TRY(expand_operands(stream, &product, plan, held->pitched[term]));
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (plan->pads[term == 0 ? role : TB_B - role] && product.operands[role].expanded_from == 0)

@@ -18,6 +18,7 @@
 #include "lib/device/copies.h"
 #include "lib/reports/options.h"
 #include "lib/call/stream.h"
+#include "lib/streaming/finish.h"
 #include "lib/streaming/stream_product.h"
 #include "lib/process/threads.h"
 #include "words/lowered.h"
@@ -51,54 +52,6 @@ static tb_status find_budget(int device, double *bytes)
     TB_TRY(tb_device.memory(device, &free_bytes, &total_bytes));
     *bytes = BUDGET_SHARE * (double)(free_bytes + tb_kept_bytes(device));
     return TB_OK;
-}
-
-static void finish_term(const tb_product *product, const tb_progress *done, const tb_host *host)
-{
-    const int64_t next_row = done->rows + done->next_rows;
-    const tb_product block = tb_rows_of(product, (tb_range){done->rows, done->next_rows});
-    const tb_product right = tb_columns_of(&block, (tb_range){done->columns, product->n - done->columns});
-    const tb_product below = tb_rows_of(product, (tb_range){next_row, product->m - next_row});
-    tb_compute_on_host(&right, host);
-    tb_compute_on_host(&below, host);
-}
-
-/* No BLAS has a routine for a part of a symmetric matrix: all of the product is computed beside C, and what is left is taken
- * of it. False where there is no memory for that. */
-static bool finish_symmetric(const tb_product *product, const tb_progress *done, const tb_host *host)
-{
-    const bool is_left = tb_is_symmetric_left(product);
-    if ((!is_left && product->b.structure == TB_GENERAL) ||
-        (is_left && done->rows == 0 && done->next_rows == product->m))
-        return false; /* columns are products of the routine */
-    tb_product whole = *product;
-    whole.c.ld = product->m;
-    whole.c.data = tb_make(tb_operand_bytes(&product->c));
-    if (!whole.c.data)
-        return false;
-    whole.beta = (tb_scalar){0, 0};
-    tb_compute_on_host(&whole, host);
-    const tb_range bands[] = {{done->rows, done->next_rows},
-                              {done->rows + done->next_rows, product->m - done->rows - done->next_rows}};
-    for (int i = 0; i < 2; i++) {
-        const int64_t column = i == 0 ? done->columns : 0, columns = product->n - column;
-        const tb_product rows = tb_rows_of(product, bands[i]),
-                         part = tb_columns_of(&rows, (tb_range){column, columns});
-        const tb_operand computed = tb_rectangle(&whole.c, bands[i].first, column, bands[i].count, columns);
-        tb_merge_on_host(&part, &computed);
-    }
-    tb_unmake(whole.c.data);
-    return true;
-}
-
-static void finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
-{
-    if (finish_symmetric(product, done, host))
-        return;
-    for (int term = 0; term < tb_terms_of(product); term++) {
-        const tb_product one = tb_term_of(product, term);
-        finish_term(&one, done, host);
-    }
 }
 
 /* One device's region of a call. */
@@ -175,6 +128,7 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
            p->a.expanded_from == product->a.expanded_from && p->b.expanded_from == product->b.expanded_from &&
            p->mask == product->mask && p->mask_pairs == product->mask_pairs &&
            p->diagonal == product->diagonal && tb_has_one_operand(p) == tb_has_one_operand(product) &&
+           p->in_place == product->in_place && tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
            b->copy_rate == budget->copy_rate &&
@@ -330,7 +284,8 @@ static void *do_region(void *argument)
 
 static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
 {
-    const tb_product lowered = tb_lowered(product);
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE;
+    const tb_product lowered = in_place ? *product : tb_lowered(product);
     return (work){.region = {.given = *product,
                              .product = tb_region_of(&lowered, region),
                              .plan = plan,
@@ -382,7 +337,7 @@ static tb_product left_of(const work *work, tb_progress *done)
 {
     const region *region = &work->region;
     *done = work->done;
-    if (tb_is_plain(&region->given))
+    if (tb_is_plain(&region->given) || region->given.in_place != TB_OUT_OF_PLACE)
         return region->product;
     if (tb_is_complex(tb_element_of(&region->given))) {
         done->rows /= 2;
@@ -414,53 +369,6 @@ static tb_status make_diagonal_real(const tb_product *product, const tb_plan *pl
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */
 
-/* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL
- * when there was nothing to fetch. */
-static tb_status fetch(tb_stream *stream, const tb_place *place, tb_operand *operand, void **copy)
-{
-    if (place->memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)
-        return TB_OK;
-    *copy = tb_make(tb_operand_bytes(operand));
-    if (!*copy)
-        return TB_OUT_OF_MEMORY;
-    TB_TRY(tb_copy_operand(stream, TB_DEVICE_TO_HOST, operand, *copy, operand->rows));
-    operand->data = *copy;
-    operand->ld = operand->rows;
-    return TB_OK;
-}
-
-static tb_status compute_fetched(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                 const tb_progress *done, const tb_host *host, void *copies[TB_ROLES])
-{
-    tb_product fetched = *product;
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        TB_TRY(fetch(stream, &plan->places[role], &fetched.operands[role], &copies[role]));
-    TB_TRY(tb_device.synchronize(stream));
-    finish_on_host(&fetched, done, host);
-    if (product->c.structure == TB_HERMITIAN)
-        tb_make_diagonal_real(&fetched.c);
-    if (!copies[TB_C])
-        return TB_OK;
-    int64_t columns;
-    TB_TRY(tb_copy_masked(stream, TB_HOST_TO_DEVICE, product, &fetched.c, product->c.data, product->c.ld,
-                          &columns));
-    return tb_device.synchronize(stream);
-}
-
-/* The host computes what the device could not, although it cannot reach all operands. */
-static tb_status rescue(const tb_product *product, const tb_plan *plan, const tb_progress *done,
-                        const tb_host *host)
-{
-    tb_stream *stream;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    void *copies[TB_ROLES] = {NULL};
-    tb_status status = compute_fetched(stream, product, plan, done, host, copies);
-    tb_device.destroy_stream(stream);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_unmake(copies[role]);
-    return status;
-}
-
 static bool has_begun(const work *works, int count)
 {
     for (int i = 0; i < count; i++)
@@ -478,9 +386,7 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
         if (works[i].status != TB_OK) {
             tb_progress done;
             const tb_product left = left_of(&works[i], &done);
-            finish_on_host(&left, &done, host);
-            if (left.c.structure == TB_HERMITIAN)
-                tb_make_diagonal_real(&left.c);
+            tb_finish_on_host(&left, &done, host);
         }
     return TB_DONE;
 }
@@ -512,7 +418,7 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     if (!lost && plan->needs_device) {
         tb_progress done;
         const tb_product left = left_of(&works[0], &done);
-        tb_status status = rescue(&left, plan, &done, host);
+        tb_status status = tb_rescue(&left, plan, &done, host);
         if (status == TB_OK)
             return TB_DONE;
         lost = status == TB_DEVICE_LOST;

@@ -80,7 +80,8 @@ static size_t workspace_by_sizes(const tb_stream_run *run)
 /* Before there is any such work: enough for all products that follow, and taken once. */
 tb_status tb_take_workspace(tb_stream_run *run)
 {
-    const bool by_steps = run->product->mask != TB_FULL && run->tiling->whole;
+    const bool by_steps =
+        (run->product->mask != TB_FULL && run->tiling->whole) || run->product->in_place != TB_OUT_OF_PLACE;
     return need_workspace(run, by_steps ? workspace_by_steps(run) : workspace_by_sizes(run));
 }
 

@@ -120,7 +120,7 @@ static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source,
     return TB_OK;
 }
 
-static tb_status bring_stored(tb_stream_run *run, tb_role role)
+tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
 {
     const tb_operand *source = &run->given->operands[role];
     tb_operand *stored = &run->stored[role], there = *source;
@@ -154,7 +154,7 @@ static tb_status load_part(tb_stream_run *run, tb_role from, tb_expansion whole,
         ((rows.first | rows.count) % 2 != 0 || (whole.embedded && (columns.first | columns.count) % 2 != 0)))
         return TB_UNSUPPORTED; /* half of a number */
     if (structured && !on_device) {
-        TB_TRY(bring_stored(run, from));
+        TB_TRY(tb_bring_stored(run, from));
         whole.source = run->stored[from];
     }
     tb_expansion part = tb_expansion_part(&whole, rows, columns);

@@ -14,10 +14,11 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
     const tb_place *place = &run->plan->places[role];
     const tb_operand *operand = &run->product->operands[role];
-    return role != TB_C && tb_place_of(run, role) == role && operand->expanded_from == 0 &&
-           run->pipeline->channel == 0 && tb_option_value(TB_OPTION_OPERAND_CACHE) &&
-           tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 && !tb_is_on_device(place) &&
-           !place->write_combined && tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
+    return role != TB_C && tb_place_of(run, role) == role && operand->structure == TB_GENERAL &&
+           operand->expanded_from == 0 && run->pipeline->channel == 0 &&
+           tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
+           !tb_is_on_device(place) && !place->write_combined &&
+           tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
            2 * tb_operand_bytes(operand) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
@@ -50,6 +51,12 @@ static size_t bytes_there(const tb_stream_run *run, tb_role role)
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }
 
+/* In C's place there is C; the triangle comes as it is stored (stream_expand.c). */
+static bool has_place(const tb_stream_run *run, tb_role role)
+{
+    return tb_place_of(run, role) == role && (role == TB_C || run->product->in_place == TB_OUT_OF_PLACE);
+}
+
 /* Copies that are there are taken before anything else can take their place. */
 static tb_status take_whole(tb_stream_run *run)
 {
@@ -62,7 +69,7 @@ static tb_status take_whole(tb_stream_run *run)
     for (int i = 0; i < TB_ROLES; i++) {
         static const tb_role order[TB_ROLES] = {TB_C, TB_A, TB_B};
         tb_buffer *buffer = &run->operands[order[i]].buffer;
-        if (!buffer->memory && tb_place_of(run, order[i]) == order[i])
+        if (!buffer->memory && has_place(run, order[i]))
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
     }
     return TB_OK;
@@ -84,8 +91,10 @@ static tb_status take_rings(tb_stream_run *run)
         [TB_C] = columns * operands[TB_C].ld * (int64_t)tb_bytes_of(element),
     };
     TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_C], &operands[TB_C].buffer));
-    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_A], &operands[TB_A].buffer));
-    return run->one_operand ? TB_OK : tb_take_buffer(device, (size_t)bytes[TB_B], &operands[TB_B].buffer);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (has_place(run, role))
+            TB_TRY(tb_take_buffer(device, (size_t)bytes[role], &operands[role].buffer));
+    return TB_OK;
 }
 
 void tb_lay_out(tb_stream_run *run)

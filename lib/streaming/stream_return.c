@@ -83,10 +83,15 @@ void tb_finish_emptying(tb_stream_run *run)
     run->emptying--;
 }
 
-/* The oldest slot whose columns have not been handed to the program. */
+/* Of the slots whose columns have not been handed to the program, the oldest first. */
+static tb_slot *waiting_slot(const tb_stream_run *run, int index)
+{
+    return &run->pipeline->out[(run->first_out + run->emptying + index) % TB_SLOTS];
+}
+
 static tb_slot *next_out(const tb_stream_run *run)
 {
-    return &run->pipeline->out[(run->first_out + run->emptying) % TB_SLOTS];
+    return waiting_slot(run, 0);
 }
 
 /* While one slot is emptied the next is waited for. */
@@ -115,13 +120,79 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
         tb_finish_emptying(run);
 }
 
+/* ---- What is handed over together ------------------------------------------------------------------------ */
+
+/* Of a product in C's place whose rows have nothing to do with each other, all columns of a band, as those that have not been
+ * handed over could not be computed without the others. */
+static bool goes_by_bands(const tb_stream_run *run)
+{
+    return run->product->in_place != TB_OUT_OF_PLACE && !tb_goes_by_columns(run->product);
+}
+
+/* How far what is handed over next reaches; some of it is on its way. */
+static int64_t end_of_next(const tb_stream_run *run)
+{
+    const int64_t n = run->product->n;
+    return goes_by_bands(run) ? (run->handed / n + 1) * n : run->handed + next_out(run)->columns;
+}
+
+/* Slots that have it, of those that are not being emptied. */
+static int slots_of_next(const tb_stream_run *run)
+{
+    const int64_t end = end_of_next(run);
+    int count = 0;
+    for (int64_t columns = run->handed; columns < end; count++)
+        columns += waiting_slot(run, count)->columns;
+    return count;
+}
+
+/* All of it is on its way. A band is no more than the slots hold. */
+static tb_status send_next(tb_stream_run *run)
+{
+    TB_TRY(send_computed(run, true));
+    while (run->sent < end_of_next(run)) {
+        if (run->emptying == 0)
+            return TB_UNSUPPORTED;
+        tb_finish_emptying(run);
+        TB_TRY(send_computed(run, true));
+    }
+    return TB_OK;
+}
+
+/* All of it has left the device. */
+static tb_status wait_for_next(tb_stream_run *run)
+{
+    const int count = slots_of_next(run);
+    for (int i = 0; i < count; i++)
+        TB_TRY(tb_device.event_wait(waiting_slot(run, i)->done));
+    return TB_OK;
+}
+
+static bool has_next_left(const tb_stream_run *run)
+{
+    if (run->emptying == run->out_count || run->sent < end_of_next(run))
+        return false;
+    const int count = slots_of_next(run);
+    for (int i = 0; i < count; i++)
+        if (!tb_device.event_passed(waiting_slot(run, i)->done))
+            return false;
+    return true;
+}
+
+/* Nothing can fail in between. */
+static void hand_over_next(tb_stream_run *run)
+{
+    const int64_t end = end_of_next(run);
+    while (run->handed < end)
+        hand_over(run, next_out(run));
+}
+
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
 {
     while (run->handed < columns) {
-        TB_TRY(send_computed(run, true));
-        tb_slot *slot = next_out(run);
-        TB_TRY(tb_device.event_wait(slot->done));
-        hand_over(run, slot);
+        TB_TRY(send_next(run));
+        TB_TRY(wait_for_next(run));
+        hand_over_next(run);
     }
     return send_computed(run, false);
 }
@@ -141,9 +212,9 @@ tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
 tb_status tb_return_ready(tb_stream_run *run)
 {
     TB_TRY(send_computed(run, false));
-    while (run->emptying < run->out_count && tb_device.event_passed(next_out(run)->done)) {
-        TB_TRY(tb_device.event_wait(next_out(run)->done));
-        hand_over(run, next_out(run));
+    while (has_next_left(run)) {
+        TB_TRY(wait_for_next(run));
+        hand_over_next(run);
         TB_TRY(send_computed(run, false));
     }
     return TB_OK;

@@ -212,6 +212,9 @@ tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
 tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                            int64_t target_ld);
 
+/* A structured operand in host memory, all that is stored of it, once: run->stored. */
+tb_status tb_bring_stored(tb_stream_run *run, tb_role role);
+
 /* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns);
 

@@ -38,12 +38,28 @@ static void place(const tb_stream_run *run, tb_role role, const tb_step *step, t
     }
 }
 
+/* In C's place: the triangle, or C, which has been placed before. */
+static tb_status bring_in_place(tb_stream_run *run, tb_role role, tb_product *part)
+{
+    if (tb_is_in_place_of(part, role)) {
+        part->operands[role].data = part->c.data;
+        return TB_OK;
+    }
+    if (tb_is_on_device(&run->plan->places[role]))
+        return TB_OK;
+    TB_TRY(tb_bring_stored(run, role));
+    part->operands[role] = run->stored[role];
+    return TB_OK;
+}
+
 /* What the step's product finds of the operand, on the device or on its way there. C is always computed in a
  * buffer, so that a failure leaves the program's as it was. */
 static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
 {
     const tb_operand *operand = &run->product->operands[role];
     tb_range of_rows, of_columns, k, rows, columns;
+    if (role != TB_C && run->product->in_place != TB_OUT_OF_PLACE)
+        return bring_in_place(run, role, part);
     if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return TB_OK;
     tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);

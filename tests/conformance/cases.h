@@ -4,7 +4,7 @@
 
 #include "words/place.h"
 #include "tests/conformance/spellings.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #define CASE_MIXED_MEMORY   (-1)
 #define CASE_MIXED_ELEMENTS (-1)

@@ -5,7 +5,7 @@
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <string.h>
 

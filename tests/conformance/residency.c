@@ -4,7 +4,7 @@
  */
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include "include/tileblas.h"
 

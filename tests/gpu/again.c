@@ -1,5 +1,5 @@
 /* What a kernel has made of A serves the next launches, with B of other widths: each result against the oracle
- * of tests/matrix.h. Numbers that a family leaves to FP32 arithmetic, or
+ * of tests/oracle.h. Numbers that a family leaves to FP32 arithmetic, or
  * splits otherwise, lie in A, in one of the B, in both or in neither.
  */
 #include "kernels/catalog.h"
@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <math.h>
 

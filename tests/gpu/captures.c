@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/conformance/spellings.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Masks on C on a device, by every row of the catalog that serves them: a mask is computed, and what lies outside of it keeps
- * its bytes; then the mask of all that was left out, after which C holds the whole product by the oracle of tests/matrix.h.
+ * its bytes; then the mask of all that was left out, after which C holds the whole product by the oracle of tests/oracle.h.
  * Shapes and diagonals are drawn, so that triangles, trapezoids, nearly empty and nearly full masks are among them; also
  * transpositions, alignments, beta, and operands that tensor cores leave to FP32 arithmetic.
  */
@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 /* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
 static inline tb_stream *open_device(tb_device_description *description)

@@ -1,7 +1,7 @@
 /* The families of multiply-adds on a device, SIMT and FP64, row by row, in every way in which they deal work
  * to blocks: tiles of their own, parts of tiles that a second launch adds up, parts that a cluster adds up,
  * whole waves before those; several products in one launch; any transposition, alignment, alpha and beta.
- * Each result against the oracle of tests/matrix.h.
+ * Each result against the oracle of tests/oracle.h.
  */
 #include "dispatch/plan.h"
 #include "kernels/fp64/launch_dgemm.h"
@@ -11,7 +11,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <string.h>
 

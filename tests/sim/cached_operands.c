@@ -4,7 +4,7 @@
 #include "include/tileblas.h"
 #include "lib/streaming/operand_cache.h"
 #include "tests/check.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 #include "tests/sim/device_sim.h"
 
 #include <stdlib.h>

@@ -49,6 +49,18 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     /* Half of the memory is for workspaces. */
     if (!tiling->whole || tb_tiling_bytes(product, tiling) > budget->bytes / 2)
         return true;
+    if (product->in_place != TB_OUT_OF_PLACE && tb_goes_by_columns(product)) {
+        tiling->block_n = some(&state, n);
+        tiling->next_n = some(&state, n);
+        tiling->panel_n = some(&state, tiling->block_n);
+        tiling->next_panel_n = some(&state, tiling->next_n);
+        return true;
+    }
+    if (product->in_place != TB_OUT_OF_PLACE) {
+        tiling->band_m = tiling->piece_m = some(&state, tiling->band_m);
+        tiling->apart = budget->passages[TB_C] != TB_NO_PASSAGE;
+        return true;
+    }
     const bool one_operand = tb_has_one_operand(product);
     if (product->mask != TB_FULL && m == n && below(&state, 2) == 0) {
         const int64_t grown = some(&state, n);

@@ -3,7 +3,7 @@
  */
 #include "lib/device/device.h"
 #include "tests/check.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 
 #include <string.h>
 

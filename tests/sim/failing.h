@@ -11,7 +11,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/conformance/spellings.h"
-#include "tests/matrix.h"
+#include "tests/oracle.h"
 #include "tests/sim/device_sim.h"
 
 #include <pthread.h>

@@ -1,0 +1,121 @@
+/* How a product or solve in C's place is cut: columns of C where the triangle stands on the left, rows where it stands on the
+ * right. What has come back is complete, and what has not is as the program left it, so that the host can go on from there.
+ * The triangle comes first, all of it.
+ */
+#include "dispatch/choose_tiling.h"
+
+#include "dispatch/plan.h"
+#include "words/integers.h"
+
+#include <math.h>
+
+/* Columns, or rows, are counted in so many: blocks of a solve have that many each. */
+#define EXTENT_MULTIPLE 32
+/* Parts of C that are tried. */
+static const int parts_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+
+/* A band of rows comes back as a whole or not at all, so that all of it has to be in slots at a time; with half of them the
+ * next band can be on its way meanwhile. */
+static int64_t band_most(const tb_product *product, const tb_budget *budget)
+{
+    const int64_t in_slot = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    for (int slots = TB_SLOTS / 2; slots <= TB_SLOTS; slots++) {
+        const int64_t rows = in_slot / tb_pieces(product->n, slots);
+        if (rows >= EXTENT_MULTIPLE || (slots == TB_SLOTS && rows > 0))
+            return rows >= EXTENT_MULTIPLE ? rows / EXTENT_MULTIPLE * EXTENT_MULTIPLE : rows;
+    }
+    return 0;
+}
+
+static tb_tiling cut_columns(const tb_product *product, int64_t columns)
+{
+    const int64_t m = product->m, k = tb_larger(product->k, 1);
+    return (tb_tiling){.whole = true,
+                       .block_m = m,
+                       .band_m = m,
+                       .piece_m = m,
+                       .block_n = columns,
+                       .next_n = columns,
+                       .panel_n = columns,
+                       .next_panel_n = columns,
+                       .band_panel_n = columns,
+                       .slab_k = k,
+                       .slabs = 1,
+                       .ring_a = 2,
+                       .ring_b = 2,
+                       .ring_c = 2};
+}
+
+static tb_tiling cut_rows(const tb_product *product, int64_t rows)
+{
+    tb_tiling tiling = cut_columns(product, product->n);
+    tiling.band_m = tiling.piece_m = rows;
+    tiling.apart = rows < product->m;
+    return tiling;
+}
+
+/* The triangle's way, and then part after part: its way in, the device, its way back, each of which takes one at a time. */
+static double seconds_of(const tb_product *product, const tb_budget *budget, int64_t columns, int64_t rows)
+{
+    const tb_chip *chip = budget->chip;
+    const bool by_columns = tb_goes_by_columns(product), stays = budget->passages[TB_C] == TB_NO_PASSAGE;
+    const tb_product part = by_columns ? tb_columns_of(product, (tb_range){0, columns})
+                                       : tb_rows_of(product, (tb_range){0, rows});
+    const double parts =
+        by_columns ? (double)product->n / (double)columns : (double)product->m / (double)rows;
+    const double bytes = (double)tb_operand_bytes(&part.c),
+                 triangle = tb_bytes_read(by_columns ? &product->a : &product->b),
+                 device = tb_kernel_seconds(budget->kernel, &part, chip);
+    const double in = stays ? 0 : bytes / chip->link_in, out = stays ? 0 : bytes / chip->link_out,
+                 copies = stays ? 0 : 2 * bytes / budget->copy_rate;
+    return triangle / chip->link_in + in + device + out +
+           (parts - 1) * fmax(fmax(in, out), fmax(device, copies));
+}
+
+static tb_tiling cut(const tb_product *product, const tb_budget *budget, int parts)
+{
+    const bool by_columns = tb_goes_by_columns(product);
+    const int64_t extent = by_columns ? product->n : product->m,
+                  each = tb_smaller(tb_round_up(tb_pieces(extent, parts), EXTENT_MULTIPLE), extent);
+    const int64_t most =
+        by_columns || budget->passages[TB_C] == TB_NO_PASSAGE ? extent : band_most(product, budget);
+    return by_columns ? cut_columns(product, each) : cut_rows(product, tb_smaller(each, most));
+}
+
+/* Where not all of C has room on the device. */
+static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
+{
+    while (!tb_tiling_fits(budget, product, tiling)) {
+        if (tb_goes_by_columns(product)) {
+            if (tiling->block_n == 1)
+                return false;
+            tiling->whole = false;
+            tiling->block_n = tiling->next_n = tiling->panel_n = tiling->next_panel_n =
+                tb_pieces(tiling->block_n, 2);
+        } else {
+            if (tiling->block_m == 1)
+                return false;
+            tiling->block_m = tb_pieces(tiling->block_m, 2);
+            tiling->band_m = tiling->piece_m = tb_smaller(tiling->band_m, tiling->block_m);
+            tiling->apart = tiling->band_m < tiling->block_m;
+        }
+    }
+    return true;
+}
+
+bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
+{
+    const int64_t in_slot = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    double least = HUGE_VAL;
+    if (tb_goes_by_columns(product) ? product->m > in_slot : band_most(product, budget) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof parts_tried / sizeof *parts_tried; i++) {
+        const tb_tiling tried = cut(product, budget, parts_tried[i]);
+        const double seconds = seconds_of(product, budget, tried.block_n, tried.band_m);
+        if (seconds >= least)
+            continue;
+        least = seconds;
+        *tiling = tried;
+    }
+    return shrink(product, budget, tiling);
+}
