@@ -108,14 +108,19 @@ static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = T
 #define TB_TRIANGULAR_ENTRY(module, stem, bytes)                                                             \
     static tb_entry entries_##stem[] = {                                                                     \
         {&module, #stem "_block", TB_TRIANGULAR_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
+#define TB_SOLVE_ENTRY(module, stem, bytes)                                                                  \
+    static tb_entry entries_##stem[] = {                                                                     \
+        {&module, #stem "_block", TB_SOLVE_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
 #define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, how, words)            \
     {                                                                                                        \
         .name = name_, .summary = words, .element = element_, .architecture = 75,                            \
         .tile_m = (panels)*TB_TRIANGULAR_ROWS(bytes), .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, \
-        .tile_k = 1, .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),    \
-        .efficiency = 0.5, .blocks = TB_TRIANGULAR_BLOCKS, .alignment = 1, .structured = true,               \
-        .in_place = in_place_, .accuracy = accuracy_, .entries = entries_##stem,                             \
-        .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                                            \
+        .tile_k = 1, .threads = (in_place_) == TB_SOLVES ? TB_SOLVE_THREADS : TB_TRIANGULAR_THREADS,         \
+        .shared_bytes =                                                                                      \
+            (in_place_) == TB_SOLVES ? TB_SOLVE_SHARED_BYTES(bytes) : TB_TRIANGULAR_SHARED_BYTES(bytes),     \
+        .efficiency = 0.5, .blocks = (in_place_) == TB_SOLVES ? TB_SOLVE_BLOCKS : TB_TRIANGULAR_BLOCKS,      \
+        .alignment = 1, .structured = true, .in_place = in_place_, .accuracy = accuracy_,                    \
+        .entries = entries_##stem, .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                 \
     }
 #define TB_BLOCKED_ROWS(letter, element, bytes, accuracy, suffix, words)                                     \
     TB_TRIANGULAR_ROW(#letter "trmm_blocked" suffix, letter##trmm, element, bytes, TB_MULTIPLIES, accuracy,  \
@@ -132,13 +137,13 @@ static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = T
 #define TB_TENSOR_TRIANGULAR_ROWS_OF(letter, element, bytes)                                                 \
     TB_BLOCKED_ROWS(letter, element, bytes, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores")
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, strmm, 4)
-TB_TRIANGULAR_ENTRY(module_triangular_fp32, strsm, 4)
+TB_SOLVE_ENTRY(module_triangular_fp32, strsm, 4)
 TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrmm, 8)
-TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrsm, 8)
+TB_SOLVE_ENTRY(module_triangular_fp64, dtrsm, 8)
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrmm, 8)
-TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrsm, 8)
+TB_SOLVE_ENTRY(module_triangular_fp32, ctrsm, 8)
 TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrmm, 16)
-TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrsm, 16)
+TB_SOLVE_ENTRY(module_triangular_fp64, ztrsm, 16)
 
 /* For products that are not plain: an entry serves every transposition. Their efficiency is naive's, not measured. */
 extern const unsigned char tb_image_structured[];

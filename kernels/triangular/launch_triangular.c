@@ -13,13 +13,21 @@
 #include "kernels/triangular/triangular.h"
 #include "words/integers.h"
 
-/* What a multiprocessor's warps take for a row of a tile, and for a row of the substitution: what they wait for, so that
- * blocks that share a multiprocessor take no longer than one. Not measured. */
-#define TILE_ROW_CLOCKS         50.0
-#define SUBSTITUTION_ROW_CLOCKS 150.0
-#define COMPLEX_SHARE           2.5
-#define TILE_LOAD_CLOCKS        1500.0
-#define START_CLOCKS            1500.0
+#include <math.h>
+
+/* What a multiprocessor's warps take for a tile and for a row of it, of a product: what they wait for, so that blocks that share
+ * a multiprocessor take no longer than one. Not measured. */
+#define TILE_LOAD_CLOCKS 1500.0
+#define TILE_ROW_CLOCKS  50.0
+
+/* Of a solve: for the first numbers of a band, for a panel from one barrier to the next, and for one of a band before. By SASS, not
+ * measured. */
+#define BAND_CLOCKS          3000.0
+#define SOLVED_PANEL_CLOCKS  1100.0
+#define SOLVED_BEFORE_CLOCKS 1100.0
+
+#define COMPLEX_SHARE 2.5
+#define START_CLOCKS  1500.0
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
 
@@ -129,20 +137,36 @@ static int64_t find_size(const deal *deal, int64_t size)
 
 static int64_t triangle_blocks(const tb_product *step)
 {
-    return tb_pieces(tb_is_triangle_left(step) ? step->n : step->m,
-                     TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS);
+    const int64_t columns =
+        step->in_place == TB_SOLVES ? TB_SOLVE_COLUMNS : TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS;
+    return tb_pieces(tb_is_triangle_left(step) ? step->n : step->m, columns);
+}
+
+/* Of a block that multiplies. */
+static double multiplying_clocks(const tb_product *step, double share)
+{
+    const int64_t rows = panel_rows(step), panels = tb_pieces(step->k, rows);
+    const double tiles = (double)(panels * (panels + 1)) / 2;
+    return tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
+}
+
+/* Of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
+static double solving_clocks(const tb_product *step, double share)
+{
+    const double rows = TB_SOLVE_ROWS(tb_bytes_of(tb_element_of(step))),
+                 panels = (double)tb_pieces(step->k, (int64_t)rows), bands = ceil(panels / TB_SOLVE_WARPS);
+    const double solved_before = TB_SOLVE_WARPS * bands * (bands - 1) / 2; /* panels, of all bands together */
+    return START_CLOCKS + bands * BAND_CLOCKS +
+           share * (panels * SOLVED_PANEL_CLOCKS + solved_before * SOLVED_BEFORE_CLOCKS);
 }
 
 static double triangle_clocks(const tb_kernel *kernel, const tb_product *step, tb_target target)
 {
-    const int64_t rows = panel_rows(step), panels = tb_pieces(step->k, rows);
-    const double tiles = (double)(panels * (panels + 1)) / 2;
-    const double share = tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1;
-    double clocks = tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
-    if (step->in_place == TB_SOLVES)
-        clocks += (double)panels * share * (SUBSTITUTION_ROW_CLOCKS - TILE_ROW_CLOCKS) * (double)rows;
     const int64_t waves = tb_pieces(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
-    return TB_SECOND_LAUNCH_CLOCKS + (double)waves * clocks;
+    const double share = tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1;
+    return TB_SECOND_LAUNCH_CLOCKS +
+           (double)waves *
+               (step->in_place == TB_SOLVES ? solving_clocks(step, share) : multiplying_clocks(step, share));
 }
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
