@@ -112,64 +112,67 @@ template <class value> struct solver {
         return panels + panel % slots * (rows * slot_pitch);
     }
 
+    /* Which numbers of a rectangle a lane has: the first one, and what lies between two. */
+    struct deal {
+        int row, beside, down, across;
+    };
+
+    /* So that neighbouring lanes have what are neighbours in memory. Their number is asked for anew, so that no places are kept
+     * from one step to the next. */
+    __device__ deal deal_of(bool along_rows, int width) const
+    {
+        const int lane = again::thread() % lanes;
+        return along_rows ? deal{lane % rows, lane / rows, 0, lines}
+                          : deal{lane / width, lane % width, lanes / width, 0};
+    }
+
+    static __device__ bool is_one(int64_t step)
+    {
+        return step == 1 || step == -1;
+    }
+
     /* ---- L ---- */
 
     __device__ value conjugated(value a) const
     {
-        if (x.conjugated)
+        if (value::parts > 1 && x.conjugated)
             a.part[value::parts - 1] = -a.part[value::parts - 1];
         return a;
-    }
-
-    /* Neighbouring lanes take what are neighbours in memory. */
-    __device__ bool is_along_rows() const
-    {
-        return x.row_step == 1 || x.row_step == -1;
-    }
-
-    /* Asked anew, so that no places are kept from one step to the next. */
-    __device__ int lane_again() const
-    {
-        return again::thread() % lanes;
-    }
-
-    __device__ int tile_row(int lane, int turn) const
-    {
-        return is_along_rows() ? lane % rows : lane / rows + turn * lines;
-    }
-
-    __device__ int tile_column(int lane, int turn) const
-    {
-        return is_along_rows() ? lane / rows + turn * lines : lane % rows;
     }
 
     /* What L does not have is zero; of tiles on its diagonal, what is above that is not read, nor a diagonal of ones. */
     __device__ void load_tile(int64_t panel, int64_t left, value (&numbers)[each]) const
     {
-        const bool diagonal = panel == left;
-        const int lane = lane_again();
-        const int rows_left = left_of(x.order, panel * rows), columns_left = left_of(x.order, left * rows);
-        const value *a = static_cast<const value *>(x.a) + (panel * rows + tile_row(lane, 0)) * x.row_step +
-                         (left * rows + tile_column(lane, 0)) * x.column_step;
-        const int64_t step = lines * (is_along_rows() ? x.column_step : x.row_step);
+        const deal deal = deal_of(is_one(x.row_step), rows);
+        const int rows_left = left_of(x.order, panel * rows);
+        const value *a = static_cast<const value *>(x.a) + (panel * rows + deal.row) * x.row_step +
+                         (left * rows + deal.beside) * x.column_step;
+        const int64_t step = deal.down * x.row_step + deal.across * x.column_step;
+        if (panel > left && rows_left >= rows) {
+#pragma unroll
+            for (int turn = 0; turn < each; turn++)
+                numbers[turn] = a[turn * step];
+            return;
+        }
 #pragma unroll
         for (int turn = 0; turn < each; turn++) {
-            const int row = tile_row(lane, turn), beside = tile_column(lane, turn);
-            const bool reads = !diagonal || row > beside || (row == beside && !x.unit_diagonal);
-            numbers[turn] = whole_number<value>(diagonal && row == beside);
-            if (row < rows_left && beside < columns_left && reads)
-                numbers[turn] = conjugated(*a);
-            a += step;
+            const int row = deal.row + turn * deal.down,
+                      above = panel > left ? 1 : row - deal.beside - turn * deal.across;
+            numbers[turn] = whole_number<value>(above == 0);
+            if (row < rows_left && (above > 0 || (above == 0 && !x.unit_diagonal)))
+                numbers[turn] = a[turn * step];
         }
     }
 
     __device__ void put_tile(const value (&numbers)[each]) const
     {
-        const int lane = lane_again();
+        const deal deal = deal_of(is_one(x.row_step), rows);
+        value *place = tile + deal.row + deal.beside * pitch;
+        const int step = deal.down + deal.across * pitch;
         __syncwarp(); /* what was there has been used */
 #pragma unroll
         for (int turn = 0; turn < each; turn++)
-            tile[tile_row(lane, turn) + tile_column(lane, turn) * pitch] = numbers[turn];
+            place[turn * step] = conjugated(numbers[turn]);
         __syncwarp();
     }
 
@@ -186,25 +189,21 @@ template <class value> struct solver {
 
     /* ---- C ---- */
 
-    /* Place and address of each number of a panel, neighbours in memory by neighbouring lanes. */
+    /* Place and address of each number of a panel. */
     template <class action> __device__ void for_panel(int64_t panel, action act) const
     {
-        const bool along_rows = x.c_row_step == 1 || x.c_row_step == -1;
-        const int lane = lane_again();
-        const int row = along_rows ? lane % rows : 0, beside = along_rows ? lane / rows : lane,
-                  down = along_rows ? 0 : 1, across = along_rows ? lines : 0;
-        const int rows_left = left_of(x.order, panel * rows), columns_left = left_of(x.columns, column);
-        value *c = static_cast<value *>(x.c) + (panel * rows + row) * x.c_row_step +
-                   (column + beside) * x.c_column_step;
-        const int64_t step = down * x.c_row_step + across * x.c_column_step;
-        value *place = slot(panel) + row * slot_pitch + beside;
-        const int place_step = down * slot_pitch + across;
+        const deal deal = deal_of(is_one(x.c_row_step), columns);
+        const int rows_left = left_of(x.order, panel * rows) - deal.row,
+                  columns_left = left_of(x.columns, column) - deal.beside;
+        value *c = static_cast<value *>(x.c) + (panel * rows + deal.row) * x.c_row_step +
+                   (column + deal.beside) * x.c_column_step;
+        const int64_t step = deal.down * x.c_row_step + deal.across * x.c_column_step;
+        value *place = slot(panel) + deal.row * slot_pitch + deal.beside;
+        const int place_step = deal.down * slot_pitch + deal.across;
 #pragma unroll
-        for (int turn = 0; turn < rows; turn++) {
-            act(turn, place, row + turn * down < rows_left && beside + turn * across < columns_left, c);
-            c += step;
-            place += place_step;
-        }
+        for (int turn = 0; turn < rows; turn++)
+            act(turn, place + turn * place_step, turn * deal.down < rows_left && turn * deal.across < columns_left,
+                c + turn * step);
     }
 
     /* Brings a panel into its slot, where it is alpha C unless it is solved already. */
