@@ -202,8 +202,8 @@ template <class value> struct solver {
         const int place_step = deal.down * slot_pitch + deal.across;
 #pragma unroll
         for (int turn = 0; turn < rows; turn++)
-            act(turn, place + turn * place_step, turn * deal.down < rows_left && turn * deal.across < columns_left,
-                c + turn * step);
+            act(turn, place + turn * place_step,
+                turn * deal.down < rows_left && turn * deal.across < columns_left, c + turn * step);
     }
 
     /* Brings a panel into its slot, where it is alpha C unless it is solved already. */

@@ -3,17 +3,22 @@
  * read is NaN; around C nothing changes, and of A nothing. A diagonal whose numbers have no inverse is divided by.
  *
  * --residuals: the largest and the rms residual beside cuBLAS's, in units of u |op(A)| |X|; rms at most, and the largest 1.25 times.
- * --bench: TFLOP/s beside cuBLAS.
+ * --bench: TFLOP/s beside cuBLAS; products also beside its own with the result elsewhere. With --all for all triangles.
+ * --bench-small: what a launch takes of the rows that are one launch.
  */
 #include "bench/timing.h"
 #include "kernels/catalog.h"
+#include "kernels/launch.h"
 #include "tests/gpu/open_device.h"
 #include "tests/in_place.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-enum { CASES = 4, TURNS = 9 };
+enum { CASES = 3, TURNS = 9, IN_A_ROW = 10 };
+
+/* Of a case that is checked, multiply-adds on the host, in long double: so many take about a tenth of a second. */
+#define VOLUME_MOST (INT64_C(2) << 20)
 
 static void must(bool holds, const char *what)
 {
@@ -33,6 +38,7 @@ typedef struct setting {
     check_random random;
     void *workspace;
     size_t workspace_bytes;
+    void *apart; /* where cuBLAS leaves products; NULL: in C's place */
 } setting;
 
 static void launch(setting *setting, const tb_kernel *row, const tb_product *product)
@@ -58,6 +64,7 @@ static void call_cublas(setting *setting, const tb_product *p)
     const cublasOperation_t op = !a->transposed ? CUBLAS_OP_N : a->conjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
     const cublasDiagType_t diagonal = a->unit_diagonal ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
     const int m = (int)p->m, n = (int)p->n, lda = (int)a->ld, ldc = (int)p->c.ld;
+    void *result = setting->apart ? setting->apart : p->c.data;
     const float alpha = (float)p->alpha.re;
     const cuComplex complex_alpha = {alpha, (float)p->alpha.im};
     const cuDoubleComplex complex_double_alpha = {p->alpha.re, p->alpha.im};
@@ -66,7 +73,7 @@ static void call_cublas(setting *setting, const tb_product *p)
     status = solves ? cublas##letter##trsm(setting->cublas, side, fill, op, diagonal, m, n, alpha, a->data,  \
                                            lda, p->c.data, ldc)                                              \
                     : cublas##letter##trmm(setting->cublas, side, fill, op, diagonal, m, n, alpha, a->data,  \
-                                           lda, p->c.data, ldc, p->c.data, ldc)
+                                           lda, p->c.data, ldc, result, ldc)
     switch (a->element) {
     case TB_FP32:
         CALL(S, &alpha);
@@ -133,6 +140,16 @@ static void describe(const tb_product *p, char *text, size_t size)
              a->unit_diagonal ? " of ones" : "", p->alpha.re, p->alpha.im);
 }
 
+/* Side, triangle, and how it is read. */
+static const char *shape_of(const tb_product *p)
+{
+    static char text[16];
+    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    snprintf(text, sizeof text, "%s %s %c", tb_is_triangle_left(p) ? "left " : "right",
+             a->stored == TB_LOWER ? "lower" : "upper", a->transposed ? 'T' : 'N');
+    return text;
+}
+
 /* ---- What is tested --------------------------------------------------------------------------------------- */
 
 static const int64_t orders[] = {1,   2,   31,  32,  33,  63,  64,  65,  100,
@@ -180,18 +197,25 @@ static void check_product(setting *setting, const tb_kernel *row, tb_product *pr
     free(after);
 }
 
+static void check_case(setting *setting, const tb_kernel *row, int flags, int64_t order, int64_t other)
+{
+    tb_product product = draw_product(row, flags, order, other, &setting->random);
+    check_product(setting, row, &product);
+    free_product(&product);
+}
+
 static void check_row(setting *setting, const tb_kernel *row)
 {
     for (int flags = 0; flags < 32; flags++) {
         if ((flags & 8) && !tb_is_complex(row->element))
             continue;
         for (int i = 0; i < CASES; i++) {
-            tb_product product = draw_product(row, flags, CHECK_PICK(&setting->random, orders),
-                                              CHECK_PICK(&setting->random, others), &setting->random);
-            check_product(setting, row, &product);
-            free_product(&product);
+            const int64_t order = CHECK_PICK(&setting->random, orders), most = VOLUME_MOST / (order * order),
+                          other = CHECK_PICK(&setting->random, others);
+            check_case(setting, row, flags, order, other < most ? other : most);
         }
     }
+    check_case(setting, row, (int)check_between(&setting->random, 0, 7), 600, 70); /* long and wide */
 }
 
 /* Numbers on the diagonal so small, or so large, that their inverses are none: C, of as many, is divided all the same. A zero makes
@@ -267,8 +291,9 @@ static void compare_residuals(setting *setting, const tb_kernel *row)
             const missed ours = miss(&product, before, after);
             compute_on_device(setting, NULL, &product, 0, after);
             const missed theirs = miss(&product, before, after);
-            printf("%-20s %5lld, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n", row->name,
-                   (long long)sizes[i], families[family], ours.largest, theirs.largest, ours.rms, theirs.rms);
+            printf("%-20s %5lld %s, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n",
+                   row->name, (long long)sizes[i], shape_of(&product), families[family], ours.largest,
+                   theirs.largest, ours.rms, theirs.rms);
             CHECK(ours.largest <= 1.25 * theirs.largest && ours.rms <= theirs.rms,
                   "%s: %lld, %s: residuals are larger than cuBLAS's", row->name, (long long)sizes[i],
                   families[family]);
@@ -279,19 +304,37 @@ static void compare_residuals(setting *setting, const tb_kernel *row)
 
 /* ---- Bench ------------------------------------------------------------------------------------------------ */
 
-/* Milliseconds of one call; C stays as large as it was, as the triangle is nearly the identity. */
-static double time_call(setting *setting, const tb_kernel *row, const tb_product *product, cudaEvent_t start,
-                        cudaEvent_t stop)
+typedef struct stopwatch {
+    cudaEvent_t start, stop;
+} stopwatch;
+
+static stopwatch make_stopwatch(void)
+{
+    stopwatch watch;
+    MUST(cudaEventCreate(&watch.start) == cudaSuccess && cudaEventCreate(&watch.stop) == cudaSuccess);
+    return watch;
+}
+
+static void free_stopwatch(stopwatch watch)
+{
+    MUST(cudaEventDestroy(watch.start) == cudaSuccess && cudaEventDestroy(watch.stop) == cudaSuccess);
+}
+
+/* Milliseconds of so many calls, by cuBLAS where there is no row; C stays as large as it was, as the triangle is nearly the
+ * identity. */
+static double time_calls(setting *setting, const tb_kernel *row, const tb_product *product, stopwatch watch,
+                         int calls)
 {
     float milliseconds = 0;
-    MUST(cudaEventRecord(start, setting->native) == cudaSuccess);
-    if (row)
-        launch(setting, row, product);
-    else
-        call_cublas(setting, product);
-    MUST(cudaEventRecord(stop, setting->native) == cudaSuccess);
-    MUST(cudaEventSynchronize(stop) == cudaSuccess);
-    MUST(cudaEventElapsedTime(&milliseconds, start, stop) == cudaSuccess);
+    MUST(cudaEventRecord(watch.start, setting->native) == cudaSuccess);
+    for (int i = 0; i < calls; i++)
+        if (row)
+            launch(setting, row, product);
+        else
+            call_cublas(setting, product);
+    MUST(cudaEventRecord(watch.stop, setting->native) == cudaSuccess);
+    MUST(cudaEventSynchronize(watch.stop) == cudaSuccess);
+    MUST(cudaEventElapsedTime(&milliseconds, watch.start, watch.stop) == cudaSuccess);
     return milliseconds;
 }
 
@@ -313,28 +356,32 @@ static void *on_device(void *host, size_t bytes)
     return device;
 }
 
+/* In C's place, and for products elsewhere too. */
 static void bench_shape(setting *setting, const tb_kernel *row, const tb_product *product)
 {
-    cudaEvent_t start, stop;
-    MUST(cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess);
-    double ours[TURNS], theirs[TURNS];
+    const stopwatch watch = make_stopwatch();
+    const bool elsewhere = product->in_place == TB_MULTIPLIES;
+    double ours[TURNS], theirs[TURNS], apart[TURNS];
+    void *other = elsewhere ? arena_allocate(TB_MEMORY_DEVICE, bytes_of(&product->c)) : NULL;
     for (int turn = -2; turn < TURNS; turn++) {
-        const double one = time_call(setting, row, product, start, stop),
-                     other = time_call(setting, NULL, product, start, stop);
-        if (turn < 0)
-            continue;
-        ours[turn] = one;
-        theirs[turn] = other;
+        const int place = turn < 0 ? 0 : turn;
+        ours[place] = time_calls(setting, row, product, watch, 1);
+        theirs[place] = time_calls(setting, NULL, product, watch, 1);
+        setting->apart = other;
+        apart[place] = elsewhere ? time_calls(setting, NULL, product, watch, 1) : 0;
+        setting->apart = NULL;
     }
     const double tflop = 2 * tb_volume(product) * 1e-9, us = bench_median(ours, TURNS),
-                 them = bench_median(theirs, TURNS);
-    printf("%-20s %5lld x %5lld %s %s %c  %8.3f ms %6.1f TFLOP/s  cuBLAS %8.3f ms %6.1f TFLOP/s  %.2f\n",
-           row->name, (long long)product->m, (long long)product->n,
-           tb_is_triangle_left(product) ? "left " : "right",
-           triangle_in((tb_product *)product)->stored == TB_LOWER ? "lower" : "upper",
-           triangle_in((tb_product *)product)->transposed ? 'T' : 'N', us, tflop / us, them, tflop / them,
-           them / us);
-    MUST(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(stop) == cudaSuccess);
+                 them = bench_median(theirs, TURNS), them_apart = bench_median(apart, TURNS);
+    printf("%-20s %5lld x %5lld %s  %8.3f ms %6.1f TFLOP/s  cuBLAS %8.3f ms %6.1f TFLOP/s  %.2f", row->name,
+           (long long)product->m, (long long)product->n, shape_of(product), us, tflop / us, them,
+           tflop / them, them / us);
+    if (elsewhere)
+        printf("  elsewhere %8.3f ms  %.2f", them_apart, them_apart / us);
+    printf("  forecast %.2f\n", tb_device.prepare(setting->stream, row, product).clocks / 1.7e6 / us);
+    if (other)
+        arena_release(TB_MEMORY_DEVICE, other);
+    free_stopwatch(watch);
 }
 
 static void bench_row(setting *setting, const tb_kernel *row, bool all_flags)
@@ -357,6 +404,37 @@ static void bench_row(setting *setting, const tb_kernel *row, bool all_flags)
         arena_release(TB_MEMORY_DEVICE, a);
         arena_release(TB_MEMORY_DEVICE, c);
     }
+}
+
+/* Launches one behind the other. */
+static void bench_small(setting *setting, const tb_kernel *row)
+{
+    static const int64_t small_orders[] = {16, 64, 128, 256, 512, 1024},
+                         small_others[] = {32, 64, 4096, 8192};
+    const stopwatch watch = make_stopwatch();
+    for (size_t i = 0; i < sizeof small_orders / sizeof *small_orders; i++)
+        for (size_t j = 0; j < sizeof small_others / sizeof *small_others; j++) {
+            const int64_t order = small_orders[i], other = small_others[j];
+            void *a = on_device(nearly_identity(row->element, order, &setting->random),
+                                (size_t)(order * order) * tb_bytes_of(row->element));
+            void *c = on_device(draw_c(row->element, order, other, order, &setting->random),
+                                (size_t)(order * other) * tb_bytes_of(row->element));
+            double us[2];
+            for (int right = 0; right < 2; right++) {
+                const tb_product product = tb_triangular(
+                    row->in_place, row->element, !right, TB_LOWER, false, false, false, right ? other : order,
+                    right ? order : other, (tb_scalar){1, 0}, a, order, c, right ? other : order);
+                double milliseconds[TURNS];
+                for (int turn = 0; turn < TURNS; turn++)
+                    milliseconds[turn] = time_calls(setting, row, &product, watch, IN_A_ROW);
+                us[right] = bench_median(milliseconds, TURNS) * 1e3 / IN_A_ROW;
+            }
+            printf("%-20s order %5lld, %5lld others: left %8.1f us, right %8.1f us\n", row->name,
+                   (long long)order, (long long)other, us[0], us[1]);
+            arena_release(TB_MEMORY_DEVICE, a);
+            arena_release(TB_MEMORY_DEVICE, c);
+        }
+    free_stopwatch(watch);
 }
 
 /* Names of rows behind an option leave the others out. */
@@ -398,7 +476,10 @@ int main(int argc, char **argv)
             !is_asked_for(row, argc - 1, argv + 1))
             continue;
         rows++;
-        if (has_option("--bench", argc - 1, argv + 1)) {
+        if (has_option("--bench-small", argc - 1, argv + 1)) {
+            if (row->launch == tb_launch_triangle)
+                bench_small(&setting, row);
+        } else if (has_option("--bench", argc - 1, argv + 1)) {
             bench_row(&setting, row, has_option("--all", argc - 1, argv + 1));
         } else if (has_option("--residuals", argc - 1, argv + 1)) {
             compare_residuals(&setting, row);
