@@ -91,7 +91,9 @@ template <class value> struct solver {
                          each =
                              rows * rows / lanes; /* of a tile that a warp loads at once; in how many turns */
     static constexpr int pad = 16 / sizeof(value), pitch = rows + pad, slot_pitch = columns + pad;
-    using lane_tile = value[lane_rows][lane_columns];
+    struct lane_tile {
+        value of[lane_rows][lane_columns];
+    };
 
     const tb_triangular_block &x;
     value *panels;   /* slots of C's: (row, column) at row * slot_pitch + column */
@@ -223,8 +225,9 @@ template <class value> struct solver {
     __device__ void store(int64_t panel) const
     {
         for_panel(panel, [&](int, const value *place, bool exists, value *c) {
+            const value number = *place;
             if (exists)
-                *c = *place;
+                *c = number;
         });
     }
 
@@ -243,13 +246,13 @@ template <class value> struct solver {
             for (int i = 0; i < lane_rows; i++)
 #pragma unroll
                 for (int j = 0; j < lane_columns; j++)
-                    add(products[i][j], down.of[i], across.of[j]);
+                    add(products.of[i][j], down.of[i], across.of[j]);
         }
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
 #pragma unroll
             for (int j = 0; j < lane_columns; j++)
-                totals[i][j] = sum_of(totals[i][j], products[i][j]);
+                totals.of[i][j] = sum_of(totals.of[i][j], products.of[i][j]);
     }
 
     /* From a lane's rows and columns to a column a lane. */
@@ -260,7 +263,7 @@ template <class value> struct solver {
             pack<value, lane_columns> across;
 #pragma unroll
             for (int j = 0; j < lane_columns; j++)
-                across.of[j] = totals[i][j];
+                across.of[j] = totals.of[i][j];
             *reinterpret_cast<pack<value, lane_columns> *>(sums + (lane / 8 * lane_rows + i) * slot_pitch +
                                                            lane % 8 * lane_columns) = across;
         }
@@ -292,53 +295,37 @@ template <class value> struct solver {
 
     /* ---- All steps ---- */
 
-    struct band {
-        int64_t first, end; /* panels; all above are solved */
-    };
-
-    /* Of a panel that comes so far behind this one. */
-    __device__ void fetch_ahead(band band, int64_t panel) const
+    /* Panels from `first` on, of which each warp has one; all above are solved. */
+    __device__ void run_band(int64_t first, int64_t end) const
     {
-        if (panel < band.end && panel % warps == warp)
-            fetch(panel, panel < band.first);
-    }
-
-    /* All panels left of the warp's own. */
-    __device__ void run_tiles(band band, int64_t own, lane_tile &totals) const
-    {
+        const int64_t own = first + warp, tiles = own < end ? own : 0;
+        lane_tile totals = {};
         value next[each];
-        find_inverses(own);
-        load_tile(own, 0, next);
-        put_tile(next);
-#pragma unroll 1
-        for (int64_t panel = 0; panel < own; panel++) {
-            load_tile(own, panel + 1, next);
-            __syncthreads();
-            accumulate(panel, totals);
+        if (own < end) {
+            find_inverses(own);
+            load_tile(own, 0, next);
             put_tile(next);
-            fetch_ahead(band, panel + ahead);
-        }
-    }
-
-    __device__ void run_band(band band) const
-    {
-        const int64_t own = band.first + warp;
-#pragma unroll 1
-        for (int64_t panel = 0; panel < ahead; panel++)
-            fetch_ahead(band, panel);
-        if (own < band.end) {
-            lane_tile totals = {};
-            run_tiles(band, own, totals);
-            put_sums(totals);
-            substitute(own);
-            __syncthreads();
-            store(own);
-            fetch_ahead(band, own + ahead);
         }
 #pragma unroll 1
-        for (int64_t panel = own < band.end ? own + 1 : 0; panel < band.end; panel++) {
-            __syncthreads();
-            fetch_ahead(band, panel + ahead);
+        for (int64_t panel = -ahead; panel < end; panel++) {
+            if (panel >= 0 && panel < tiles) {
+                load_tile(own, panel + 1, next);
+                __syncthreads();
+                accumulate(panel, totals);
+                put_tile(next);
+            } else if (panel >= 0) {
+                if (panel == own) {
+                    put_sums(totals);
+                    substitute(panel);
+                    totals = {};
+                }
+                __syncthreads();
+                if (panel == own)
+                    store(panel);
+            }
+            const int64_t fetched = panel + ahead;
+            if (fetched < end && fetched % warps == warp)
+                fetch(fetched, fetched < first);
         }
         __syncthreads(); /* slots have been used, and C is written */
     }
@@ -347,7 +334,7 @@ template <class value> struct solver {
     {
         const int64_t end = (x.order + rows - 1) / rows;
         for (int64_t first = 0; first < end; first += warps)
-            run_band({first, first + warps < end ? first + warps : end});
+            run_band(first, first + warps < end ? first + warps : end);
     }
 };
 
