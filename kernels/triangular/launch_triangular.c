@@ -163,10 +163,11 @@ static double solving_clocks(const tb_product *step, double share)
 static double triangle_clocks(const tb_kernel *kernel, const tb_product *step, tb_target target)
 {
     const int64_t waves = tb_pieces(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
-    const double share = tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1;
-    return TB_SECOND_LAUNCH_CLOCKS +
-           (double)waves *
-               (step->in_place == TB_SOLVES ? solving_clocks(step, share) : multiplying_clocks(step, share));
+    const double share = (tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1) /
+                         tb_share_of_element(tb_real_of(kernel->element), target.architecture);
+    const double clocks =
+        step->in_place == TB_SOLVES ? solving_clocks(step, share) : multiplying_clocks(step, share);
+    return TB_SECOND_LAUNCH_CLOCKS + (double)waves * clocks;
 }
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
@@ -265,6 +266,7 @@ static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *k
         .scaled = !tb_is_one(step->alpha),
         .conjugated = triangle->conjugated && tb_is_complex(c->element),
         .unit_diagonal = triangle->unit_diagonal,
+        .few_blocks = 4 * blocks <= launcher->target.multiprocessors,
     };
     if (blocks > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;

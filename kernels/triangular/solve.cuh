@@ -347,7 +347,7 @@ template <class real, int parts> __device__ inline void solve(const tb_triangula
     const int warp = threadIdx.x / lanes;
     value *panels = reinterpret_cast<value *>(shared), *sums = panels + solver::slots * panel,
           *tiles = sums + panel, *inverses = tiles + solver::warps * tile;
-    turn::take();
+    x.few_blocks ? turn::take_together() : turn::take();
     const solver block = {x,
                           panels,
                           sums,

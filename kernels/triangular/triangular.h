@@ -53,6 +53,7 @@ typedef struct tb_triangular_block {
     bool scaled; /* alpha is not 1 */
     bool conjugated;
     bool unit_diagonal; /* of ones, which are not read */
+    bool few_blocks;    /* most multiprocessors have none: a launch behind finds room at once */
 } tb_triangular_block;
 
 #endif
