@@ -233,20 +233,35 @@ template <class value> struct solver {
 
     /* ---- A step ---- */
 
+    /* A lane's columns lie in vectors of 16 bytes, each beside those of the next lanes: of one vector, eight lanes have all banks. */
+    static constexpr int vector = 16 / sizeof(value);
+    using vector_of = pack<value, vector>;
+
+    /* Where the lane's vectors are, in the row of its sums that comes first; this far apart. */
+    static constexpr int vector_step = columns / (lane_columns / vector);
+
+    __device__ int first_vector() const
+    {
+        return lane % 8 * vector;
+    }
+
     /* The tile times the panel that is solved. */
     __device__ void accumulate(int64_t panel, lane_tile &totals) const
     {
-        const value *a = tile + lane / 8 * lane_rows, *c = slot(panel) + lane % 8 * lane_columns;
+        const value *a = tile + lane / 8 * lane_rows, *c = slot(panel) + first_vector();
         lane_tile products = {};
 #pragma unroll
         for (int k = 0; k < rows; k++) {
             const auto down = *reinterpret_cast<const pack<value, lane_rows> *>(a + k * pitch);
-            const auto across = *reinterpret_cast<const pack<value, lane_columns> *>(c + k * slot_pitch);
+            vector_of across[lane_columns / vector];
+#pragma unroll
+            for (int j = 0; j < lane_columns / vector; j++)
+                across[j] = *reinterpret_cast<const vector_of *>(c + k * slot_pitch + j * vector_step);
 #pragma unroll
             for (int i = 0; i < lane_rows; i++)
 #pragma unroll
                 for (int j = 0; j < lane_columns; j++)
-                    add(products.of[i][j], down.of[i], across.of[j]);
+                    add(products.of[i][j], down.of[i], across[j / vector].of[j % vector]);
         }
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
@@ -258,15 +273,17 @@ template <class value> struct solver {
     /* From a lane's rows and columns to a column a lane. */
     __device__ void put_sums(const lane_tile &totals) const
     {
+        value *place = sums + lane / 8 * lane_rows * slot_pitch + first_vector();
 #pragma unroll
-        for (int i = 0; i < lane_rows; i++) {
-            pack<value, lane_columns> across;
+        for (int i = 0; i < lane_rows; i++)
 #pragma unroll
-            for (int j = 0; j < lane_columns; j++)
-                across.of[j] = totals.of[i][j];
-            *reinterpret_cast<pack<value, lane_columns> *>(sums + (lane / 8 * lane_rows + i) * slot_pitch +
-                                                           lane % 8 * lane_columns) = across;
-        }
+            for (int j = 0; j < lane_columns / vector; j++) {
+                vector_of across;
+#pragma unroll
+                for (int l = 0; l < vector; l++)
+                    across.of[l] = totals.of[i][j * vector + l];
+                *reinterpret_cast<vector_of *>(place + i * slot_pitch + j * vector_step) = across;
+            }
         __syncwarp();
     }
 
