@@ -5,10 +5,12 @@
  * --residuals: the largest and the rms residual beside cuBLAS's, in units of u |op(A)| |X|; rms at most, and the largest 1.25 times.
  * --bench: TFLOP/s beside cuBLAS; products also beside its own with the result elsewhere. With --all for all triangles.
  * --bench-small: what a launch takes of the rows that are one launch.
+ * --bench-parts: what the parts of a solve by halves take, each by itself, one behind the other.
  */
 #include "bench/timing.h"
 #include "kernels/catalog.h"
 #include "kernels/launch.h"
+#include "kernels/triangular/inner.h"
 #include "tests/gpu/open_device.h"
 #include "tests/in_place.h"
 
@@ -41,7 +43,8 @@ typedef struct setting {
     void *apart; /* where cuBLAS leaves products; NULL: in C's place */
 } setting;
 
-static void launch(setting *setting, const tb_kernel *row, const tb_product *product)
+/* With the workspace that it takes. */
+static tb_schedule prepare(setting *setting, const tb_kernel *row, const tb_product *product)
 {
     const tb_schedule schedule = tb_device.prepare(setting->stream, row, product);
     if (schedule.workspace > setting->workspace_bytes) {
@@ -50,7 +53,13 @@ static void launch(setting *setting, const tb_kernel *row, const tb_product *pro
         setting->workspace_bytes = schedule.workspace;
         setting->workspace = arena_allocate(TB_MEMORY_DEVICE, schedule.workspace);
     }
-    const tb_status status = tb_device.launch(setting->stream, row, product, &schedule, setting->workspace);
+    return schedule;
+}
+
+static void launch(setting *setting, const tb_kernel *row, const tb_product *product,
+                   const tb_schedule *schedule)
+{
+    const tb_status status = tb_device.launch(setting->stream, row, product, schedule, setting->workspace);
     CHECK(status == TB_OK, "%s: status %d", row->name, (int)status);
 }
 
@@ -117,10 +126,12 @@ static void compute_on_device(setting *setting, const tb_kernel *row, const tb_p
     a->data = a_room + shift;
     product.c.data = c_room + shift;
     (tb_is_triangle_left(&product) ? &product.b : &product.a)->data = product.c.data;
-    if (row)
-        launch(setting, row, &product);
-    else
+    if (row) {
+        const tb_schedule schedule = prepare(setting, row, &product);
+        launch(setting, row, &product, &schedule);
+    } else {
         call_cublas(setting, &product);
+    }
     CHECK(tb_device.synchronize(setting->stream) == TB_OK, "the device fails");
     arena_copy(after, product.c.data, c_bytes);
     arena_copy(a_after, a->data, a_bytes);
@@ -326,10 +337,11 @@ static double time_calls(setting *setting, const tb_kernel *row, const tb_produc
                          int calls)
 {
     float milliseconds = 0;
+    const tb_schedule schedule = row ? prepare(setting, row, product) : (tb_schedule){.clocks = 0};
     MUST(cudaEventRecord(watch.start, setting->native) == cudaSuccess);
     for (int i = 0; i < calls; i++)
         if (row)
-            launch(setting, row, product);
+            launch(setting, row, product, &schedule);
         else
             call_cublas(setting, product);
     MUST(cudaEventRecord(watch.stop, setting->native) == cudaSuccess);
@@ -406,7 +418,15 @@ static void bench_row(setting *setting, const tb_kernel *row, bool all_flags)
     }
 }
 
-/* Launches one behind the other. */
+/* Microseconds of one, of several in a row. */
+static double time_part(setting *setting, const tb_kernel *row, const tb_product *product, stopwatch watch)
+{
+    double milliseconds[TURNS];
+    for (int turn = 0; turn < TURNS; turn++)
+        milliseconds[turn] = time_calls(setting, row, product, watch, IN_A_ROW);
+    return bench_median(milliseconds, TURNS) * 1e3 / IN_A_ROW;
+}
+
 static void bench_small(setting *setting, const tb_kernel *row)
 {
     static const int64_t small_orders[] = {16, 64, 128, 256, 512, 1024},
@@ -424,16 +444,52 @@ static void bench_small(setting *setting, const tb_kernel *row)
                 const tb_product product = tb_triangular(
                     row->in_place, row->element, !right, TB_LOWER, false, false, false, right ? other : order,
                     right ? order : other, (tb_scalar){1, 0}, a, order, c, right ? other : order);
-                double milliseconds[TURNS];
-                for (int turn = 0; turn < TURNS; turn++)
-                    milliseconds[turn] = time_calls(setting, row, &product, watch, IN_A_ROW);
-                us[right] = bench_median(milliseconds, TURNS) * 1e3 / IN_A_ROW;
+                us[right] = time_part(setting, row, &product, watch);
             }
             printf("%-20s order %5lld, %5lld others: left %8.1f us, right %8.1f us\n", row->name,
                    (long long)order, (long long)other, us[0], us[1]);
             arena_release(TB_MEMORY_DEVICE, a);
             arena_release(TB_MEMORY_DEVICE, c);
         }
+    free_stopwatch(watch);
+}
+
+/* Of a solve on the left with real numbers: as often as it has them. */
+static void bench_parts(setting *setting, const tb_kernel *row, tb_target target)
+{
+    static const int64_t shapes[][2] = {{2048, 2048}, {4096, 4096}, {8192, 8192}, {4096, 64}};
+    const stopwatch watch = make_stopwatch();
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int64_t order = shapes[i][0], other = shapes[i][1], ld = order;
+        void *a = on_device(nearly_identity(row->element, order, &setting->random),
+                            (size_t)(order * order) * tb_bytes_of(row->element));
+        void *c = on_device(draw_c(row->element, order, other, order, &setting->random),
+                            (size_t)(order * other) * tb_bytes_of(row->element));
+        double total = 0;
+        for (int64_t size = row->tile_m; size <= order; size *= 2) {
+            const int64_t half = size / 2, count = order / size;
+            const bool is_triangle = size == row->tile_m;
+            const tb_product product =
+                is_triangle ? tb_triangular(row->in_place, row->element, true, TB_LOWER, false, false, false,
+                                            size, other, (tb_scalar){1, 0}, a, ld, c, ld)
+                            : tb_gemm(tb_gemm_routine(row->element), false, false, half, other, half, 1e-3,
+                                      (const char *)a + (size_t)half * tb_bytes_of(row->element), ld, c, ld,
+                                      1, (char *)c + (size_t)half * tb_bytes_of(row->element), ld);
+            const tb_kernel *chosen = is_triangle ? row : tb_choose_inner(&product, row->accuracy, target);
+            const double us = time_part(setting, chosen, &product, watch);
+            total += us * (double)count;
+            printf("%-20s %5lld x %5lld: %3lld of %4lld: %8.1f us  forecast %8.1f us  %s\n", row->name,
+                   (long long)order, (long long)other, (long long)count,
+                   (long long)(is_triangle ? size : half), us,
+                   tb_device.prepare(setting->stream, chosen, &product).clocks / 1.7e3, chosen->name);
+        }
+        const tb_product whole = tb_triangular(row->in_place, row->element, true, TB_LOWER, false, false,
+                                               false, order, other, (tb_scalar){1, 0}, a, ld, c, ld);
+        printf("%-20s %5lld x %5lld: together %8.1f us, one behind the other %8.1f us\n", row->name,
+               (long long)order, (long long)other, total, time_part(setting, row, &whole, watch));
+        arena_release(TB_MEMORY_DEVICE, a);
+        arena_release(TB_MEMORY_DEVICE, c);
+    }
     free_stopwatch(watch);
 }
 
@@ -479,6 +535,12 @@ int main(int argc, char **argv)
         if (has_option("--bench-small", argc - 1, argv + 1)) {
             if (row->launch == tb_launch_triangle)
                 bench_small(&setting, row);
+        } else if (has_option("--bench-parts", argc - 1, argv + 1)) {
+            if (row->launch == tb_launch_triangular && row->in_place == TB_SOLVES &&
+                !tb_is_complex(row->element))
+                bench_parts(&setting, row,
+                            (tb_target){.architecture = description.architecture,
+                                        .multiprocessors = description.multiprocessors});
         } else if (has_option("--bench", argc - 1, argv + 1)) {
             bench_row(&setting, row, has_option("--all", argc - 1, argv + 1));
         } else if (has_option("--residuals", argc - 1, argv + 1)) {
