@@ -22,6 +22,11 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * is neither transposed nor embedded. Both are aligned to reals of their precision. */
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
+/* The same; and for each tile of the target, TB_EXPAND_TILE numbers wide and high, numbered by columns, a word of bits tells which of
+ * its columns, or rows, have numbers that are not finite. */
+tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
+                                  uint32_t *notes);
+
 /* Triangular products and solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is
  * products, by the catalog's other rows. Nothing is launched before all code that it takes is on the device. */
 void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
