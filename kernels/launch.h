@@ -34,6 +34,12 @@ void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, t
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace);
 
+/* Triangular products as plain ones, by the catalog's other rows, of the triangle written out and a copy of C. */
+void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                           tb_schedule *schedule);
+tb_status tb_launch_multiplied(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+
 /* The same in one launch, without workspace: the device code for small triangles takes large ones too. */
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule);
