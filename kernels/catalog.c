@@ -102,7 +102,7 @@ tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
 };
 
-/* Triangular products and solves: what is theirs alone is the small triangles. */
+/* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];
 static tb_module module_triangular_fp32 = {.name = "triangular_fp32", .image = TB_IMAGE(triangular_fp32)};
 static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = TB_IMAGE(triangular_fp64)};

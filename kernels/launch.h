@@ -27,20 +27,20 @@ tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expa
 tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
                                   uint32_t *notes);
 
-/* Triangular products and solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is
- * products, by the catalog's other rows. Nothing is launched before all code that it takes is on the device. */
+/* Triangular solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is products, by the
+ * catalog's other rows. Nothing is launched before all code that it takes is on the device. */
 void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                            tb_schedule *schedule);
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace);
 
-/* Triangular products as plain ones, by the catalog's other rows, of the triangle written out and a copy of C. */
+/* Triangular products, likewise: plain ones, of the triangle written out and a copy of C. */
 void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                            tb_schedule *schedule);
 tb_status tb_launch_multiplied(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace);
 
-/* The same in one launch, without workspace: the device code for small triangles takes large ones too. */
+/* Either in one launch, without workspace: the device code for small triangles takes large ones too. */
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule);
 tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

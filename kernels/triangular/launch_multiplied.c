@@ -124,6 +124,7 @@ static tb_product piece_of(const layout *layout, int64_t pieces, int64_t piece)
     tb_product part =
         tb_subproduct(all, left ? rows : (tb_range){0, all->m}, left ? (tb_range){0, all->n} : rows, k);
     part.beta = (tb_scalar){0, 0};
+    part.a_nonzero = part.b_nonzero = TB_FULL; /* what forecasts know of zeros is of squares */
     return part;
 }
 

@@ -1,8 +1,8 @@
-/* Triangular products and solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but
- * small triangles is plain products, which the catalog's other rows compute.
+/* Triangular solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but small triangles is
+ * plain products, which the catalog's other rows compute. And triangles in one launch, of products too.
  *
- *     | L1    | | X1 |   | C1 |      solve    X1 from L1;  C2 -= L21 X1;  X2 from L2
- *     | L21 L2| | X2 | = | C2 |      product  C2 := L2 C2;  C2 += L21 C1;  C1 := L1 C1
+ *     | L1    | | X1 |   | C1 |
+ *     | L21 L2| | X2 | = | C2 |      X1 from L1;  C2 -= L21 X1;  X2 from L2
  *
  * The half that is solved first is the early one, the other one is late; of an upper triangle on the left the first one is late.
  * A *step* is one of these: a small triangle, or a product. Both are tb_products.
@@ -33,7 +33,7 @@ static tb_operand part_of_c(const tb_product *product, tb_range range)
     return part;
 }
 
-/* The product, or solve, with a triangle on the diagonal. */
+/* The solve with a triangle on the diagonal. */
 static tb_product small_triangle(const tb_product *product, tb_range range, tb_scalar alpha)
 {
     const bool left = tb_is_triangle_left(product);
@@ -87,9 +87,7 @@ static int64_t panel_rows(const tb_product *product)
 
 static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha, visitor *visitor)
 {
-    const bool solves = product->in_place == TB_SOLVES;
-    const int64_t rows = panel_rows(product),
-                  small = rows * (solves ? TB_TRIANGULAR_PANELS_SOLVED : TB_TRIANGULAR_PANELS_MULTIPLIED);
+    const int64_t rows = panel_rows(product), small = rows * TB_TRIANGULAR_PANELS_SOLVED;
     if (range.count <= small) {
         const tb_product step = small_triangle(product, range, alpha);
         return visitor->visit(visitor, &step, range.count);
@@ -99,11 +97,10 @@ static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha
     const bool forward = tb_is_lower(product);
     const tb_range early = forward ? first : second, late = forward ? second : first;
     const tb_scalar one = {1, 0}, minus_one = {-1, 0};
-    const tb_product step =
-        solves ? between(product, late, early, minus_one, alpha) : between(product, late, early, alpha, one);
-    TB_TRY(walk(product, solves ? early : late, alpha, visitor));
+    const tb_product step = between(product, late, early, minus_one, alpha);
+    TB_TRY(walk(product, early, alpha, visitor));
     TB_TRY(visitor->visit(visitor, &step, range.count));
-    return walk(product, solves ? late : early, solves ? one : alpha, visitor);
+    return walk(product, late, one, visitor);
 }
 
 /* ---- How a step is computed ------------------------------------------------------------------------------- */
@@ -315,7 +312,7 @@ static tb_status launch_scaling(const tb_launcher *launcher, const tb_product *p
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
-    const bool scales = product->in_place == TB_SOLVES && product->alpha.im != 0;
+    const bool scales = product->alpha.im != 0;
     const tb_scalar one = {1, 0}, alpha = scales ? one : product->alpha;
     sequence all = {.visitor = {launch_step},
                     .forwarder = tb_forward_to(launcher),
@@ -336,7 +333,7 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
     return TB_OK;
 }
 
-/* ---- Whole triangles -------------------------------------------------------------------------------------- */
+/* ---- Whole triangles, products and solves ----------------------------------------------------------------- */
 
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule)
