@@ -26,10 +26,9 @@ enum { ALIGNMENT = 256 };
  * but for the last one. Not measured. */
 enum { PIECES_MAXIMUM = 8, PIECES = 4, LEAST_ORDER = 512, LARGE_ORDER = 4096, PIECE_ROWS = 128 };
 
-/* How the product is dealt: by rows of the catalog. */
+/* How the product is dealt, and to which row of the catalog. */
 typedef struct deal {
-    int64_t pieces;
-    int16_t rows[PIECES_MAXIMUM];
+    int64_t pieces, row;
 } deal;
 
 /* Where all lies in the workspace: D, W, notes, and then what the rows need. */
@@ -62,17 +61,20 @@ static int64_t tiles_across(const tb_product *product)
     return tb_pieces(product->n, TB_EXPAND_TILE);
 }
 
-/* Where D has numbers: op(triangle)'s half. Columns of a complex D on the right have twice as many rows, so that its diagonal is
- * none that kernels know of. */
+/* Where D has numbers. */
+static tb_triangle nonzero_half(const tb_product *product)
+{
+    const tb_operand *triangle = tb_triangle_of(product);
+    return (triangle->stored == TB_LOWER) != triangle->transposed ? TB_LOWER : TB_UPPER;
+}
+
+/* Columns of a complex D on the right have twice as many rows, so that its diagonal is none that kernels know of. */
 static void tell_zeros(const tb_product *product, tb_product *lowered)
 {
-    const bool left = tb_is_triangle_left(product);
-    const tb_operand *triangle = tb_triangle_of(product);
-    const tb_triangle nonzero = (triangle->stored == TB_LOWER) != triangle->transposed ? TB_LOWER : TB_UPPER;
-    if (left)
-        lowered->a_nonzero = nonzero;
-    else if (!tb_is_complex(triangle->element))
-        lowered->b_nonzero = nonzero;
+    if (tb_is_triangle_left(product))
+        lowered->a_nonzero = nonzero_half(product);
+    else if (!tb_is_complex(product->c.element))
+        lowered->b_nonzero = nonzero_half(product);
 }
 
 static layout lay_out(const tb_product *product, void *workspace)
@@ -103,26 +105,32 @@ static tb_expansion expansion_of(const layout *layout, tb_role role)
     return expansion;
 }
 
+static int64_t piece_rows(const layout *layout, int64_t pieces)
+{
+    return tb_round_up(tb_pieces(layout->apart.k, pieces), PIECE_ROWS);
+}
+
+/* As pieces are rounded up, there may be fewer of them. */
+static int64_t last_of(const layout *layout, int64_t pieces)
+{
+    return tb_pieces(layout->apart.k, piece_rows(layout, pieces)) - 1;
+}
+
 /* Rows of C (side right: columns) that make a piece, and the steps of k for which D's have numbers. */
 static tb_product piece_of(const layout *layout, int64_t pieces, int64_t piece)
 {
-    const tb_product *all = &layout->all.product;
-    const bool left = tb_is_triangle_left(&layout->apart),
-               is_complex = tb_is_complex(layout->apart.c.element);
-    const tb_operand *triangle = tb_triangle_of(&layout->apart);
-    const bool lower = (triangle->stored == TB_LOWER) != triangle->transposed;
-    const int64_t order = layout->apart.k, step = tb_round_up(tb_pieces(order, pieces), PIECE_ROWS),
-                  first = tb_smaller(piece * step, order), end = tb_smaller(first + step, order),
-                  parts = is_complex ? 2 : 1, outer = left ? parts : 1;
-    const tb_range rows = {outer * first, outer * (end - first)}, none = {0, 0};
-    const tb_range k =
-        left == lower ? (tb_range){0, parts * end} : (tb_range){parts * first, parts * (order - first)};
+    const tb_product *all = &layout->all.product, *apart = &layout->apart;
+    const bool left = tb_is_triangle_left(apart);
+    const int64_t rows = piece_rows(layout, pieces), first = piece * rows,
+                  end = tb_smaller(first + rows, apart->k), parts = tb_is_complex(apart->c.element) ? 2 : 1,
+                  outer = left ? parts : 1;
+    const tb_range own = {outer * first, outer * (end - first)}, m = {0, all->m}, n = {0, all->n};
+    const tb_range k = left == (nonzero_half(apart) == TB_LOWER)
+                           ? (tb_range){0, parts * end}
+                           : (tb_range){parts * first, parts * (apart->k - first)};
     if (pieces == 1)
         return *all;
-    if (end == first)
-        return tb_subproduct(all, none, none, none);
-    tb_product part =
-        tb_subproduct(all, left ? rows : (tb_range){0, all->m}, left ? (tb_range){0, all->n} : rows, k);
+    tb_product part = tb_subproduct(all, left ? own : m, left ? n : own, k);
     part.beta = (tb_scalar){0, 0};
     part.a_nonzero = part.b_nonzero = TB_FULL; /* what forecasts know of zeros is of squares */
     return part;
@@ -136,18 +144,21 @@ typedef struct forecast {
     deal deal;
 } forecast;
 
+/* By the row that is best for the piece with the most of k: asking all rows takes longer than a small product. */
 static forecast forecast_pieces(const layout *layout, int64_t pieces, tb_accuracy accuracy, tb_target target)
 {
-    forecast forecast = {.deal = {.pieces = pieces}};
-    for (int64_t piece = 0; piece < pieces; piece++) {
+    const tb_product first = piece_of(layout, pieces, 0),
+                     last = piece_of(layout, pieces, last_of(layout, pieces)),
+                     *longest = first.k >= last.k ? &first : &last;
+    const tb_kernel *kernel = tb_choose_inner(longest, accuracy, target);
+    forecast forecast = {.deal.pieces = pieces};
+    for (int64_t piece = 0; piece <= last_of(layout, pieces); piece++) {
         tb_inner inner = {.product = piece_of(layout, pieces, piece)};
-        if (inner.product.m == 0 || inner.product.n == 0)
-            continue;
-        tb_complete_inner(&inner, tb_choose_inner(&inner.product, accuracy, target), target);
+        tb_complete_inner(&inner, kernel, target);
         forecast.clocks += tb_inner_clocks(&inner, target);
         forecast.workspace =
             inner.schedule.workspace > forecast.workspace ? inner.schedule.workspace : forecast.workspace;
-        forecast.deal.rows[piece] = (int16_t)(inner.kernel - tb_catalog);
+        forecast.deal.row = inner.kernel - tb_catalog;
     }
     return forecast;
 }
@@ -188,11 +199,9 @@ void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, t
 static tb_status launch_pieces(const tb_launcher *launcher, const layout *layout, const deal *deal,
                                void *workspace)
 {
-    for (int64_t piece = 0; piece < deal->pieces; piece++) {
+    for (int64_t piece = 0; piece <= last_of(layout, deal->pieces); piece++) {
         tb_inner inner = {.product = piece_of(layout, deal->pieces, piece), .own = layout->all.own};
-        if (inner.product.m == 0 || inner.product.n == 0)
-            continue;
-        tb_complete_inner(&inner, &tb_catalog[deal->rows[piece]], launcher->target);
+        tb_complete_inner(&inner, &tb_catalog[deal->row], launcher->target);
         TB_TRY(tb_launch_inner(launcher, &layout->apart, &inner, workspace));
     }
     return TB_OK;
@@ -204,22 +213,22 @@ static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *ke
     const bool left = tb_is_triangle_left(product), is_complex = tb_is_complex(product->c.element);
     const tb_operand *copy = &layout->all.product.operands[copy_role(product)];
     /* In numbers: of a real view two are one, of what is embedded one has two columns. */
-    const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld;
-    const int64_t bytes = (int64_t)tb_bytes_of(product->c.element);
-    tb_mend arguments = {
+    const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld, row_step = left ? 1 : ld,
+                  direction = tb_is_lower(product) ? 1 : -1,
+                  first = tb_is_lower(product) ? 0 : product->k - 1,
+                  bytes = (int64_t)tb_bytes_of(product->c.element),
+                  pieces = tb_smaller(tb_pieces(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
+    const tb_mend arguments = {
         .x = tb_triangular_block_of(product),
+        .copy = (const char *)copy->data + first * row_step * bytes,
+        .copy_row_step = direction * row_step,
+        .copy_column_step = left ? ld : 1,
         .notes = notes,
         .notes_of_columns = left ? tiles_down(product) : tiles_across(product),
         .note_step = left ? 1 : tiles_down(product),
         .group_step = left ? tiles_down(product) : 1,
         .groups = left ? tiles_across(product) : tiles_down(product),
     };
-    const int64_t row_step = left ? 1 : ld, direction = tb_is_lower(product) ? 1 : -1;
-    const int64_t first = tb_is_lower(product) ? 0 : product->k - 1;
-    arguments.copy = (const char *)copy->data + first * row_step * bytes;
-    arguments.copy_row_step = direction * row_step;
-    arguments.copy_column_step = left ? ld : 1;
-    const int64_t pieces = tb_smaller(tb_pieces(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
     if (arguments.groups > TB_BLOCKS_MAXIMUM / pieces)
         return TB_UNSUPPORTED;
     return launcher->launch(launcher, kernel->entries, arguments.groups * pieces, TB_MEND_THREADS, 0,
