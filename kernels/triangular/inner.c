@@ -62,19 +62,25 @@ void tb_complete_inner(tb_inner *inner, const tb_kernel *kernel, tb_target targe
     inner->schedule = tb_prepare(inner->kernel, &inner->product, target);
 }
 
+double tb_writing_clocks(double bytes, tb_target target)
+{
+    return TB_SECOND_LAUNCH_CLOCKS +
+           bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
+}
+
 double tb_inner_clocks(const tb_inner *inner, tb_target target)
 {
     const tb_kernel *kernel = inner->kernel;
     const double rate = TB_FMA_A_CLOCK * kernel->efficiency * target.multiprocessors *
                         tb_share_of_element(kernel->element, target.architecture);
-    double clocks = TB_SECOND_LAUNCH_CLOCKS +
-                    (kernel->prepare ? inner->schedule.clocks : tb_volume(&inner->product) / rate);
+    /* A row without a forecast leaves out no zeros. */
+    const double volume = (double)inner->product.m * (double)inner->product.n * (double)inner->product.k;
+    double clocks = TB_SECOND_LAUNCH_CLOCKS + (kernel->prepare ? inner->schedule.clocks : volume / rate);
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *operand = &inner->product.operands[role];
         if (operand->expanded_from > 0)
-            clocks += TB_SECOND_LAUNCH_CLOCKS +
-                      (1 + operand->expanded_from) * (double)tb_operand_bytes(operand) /
-                          (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
+            clocks +=
+                tb_writing_clocks((1 + operand->expanded_from) * (double)tb_operand_bytes(operand), target);
     }
     return clocks;
 }

@@ -5,6 +5,7 @@
 #define TB_INNER_H
 
 #include "kernels/launch.h"
+#include "kernels/triangular/triangular.h"
 
 typedef struct tb_inner {
     const tb_kernel *kernel;
@@ -36,6 +37,9 @@ static inline bool tb_is_lower(const tb_product *product)
     return (tb_triangle_of(product)->stored == TB_LOWER) != tb_is_turned(product);
 }
 
+/* L and C, as kernels are given them. */
+tb_triangular_block tb_triangular_block_of(const tb_product *product);
+
 /* ---- Inner products --------------------------------------------------------------------------------------- */
 
 /* Gives an operand its place in the workspace. */
@@ -52,6 +56,9 @@ const tb_kernel *tb_any_row(tb_element element);
 
 /* By this row; NULL: by the one that every device runs. */
 void tb_complete_inner(tb_inner *inner, const tb_kernel *kernel, tb_target target);
+
+/* Of a launch that writes an operand out, with so many bytes read and written. */
+double tb_writing_clocks(double bytes, tb_target target);
 
 /* With what is written out for it. */
 double tb_inner_clocks(const tb_inner *inner, tb_target target);

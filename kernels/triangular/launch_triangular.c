@@ -1,8 +1,8 @@
-/* Triangular products and solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but
- * small triangles is plain products, which the catalog's other rows compute.
+/* Triangular solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but small triangles is
+ * plain products, which the catalog's other rows compute. And triangles in one launch, of products too.
  *
- *     | L1    | | X1 |   | C1 |      solve    X1 from L1;  C2 -= L21 X1;  X2 from L2
- *     | L21 L2| | X2 | = | C2 |      product  C2 := L2 C2;  C2 += L21 C1;  C1 := L1 C1
+ *     | L1    | | X1 |   | C1 |
+ *     | L21 L2| | X2 | = | C2 |      X1 from L1;  C2 -= L21 X1;  X2 from L2
  *
  * The half that is solved first is the early one, the other one is late; of an upper triangle on the left the first one is late.
  * A *step* is one of these: a small triangle, or a product. Both are tb_products.
@@ -41,7 +41,7 @@ static tb_operand part_of_c(const tb_product *product, tb_range range)
     return part;
 }
 
-/* The product, or solve, with a triangle on the diagonal. */
+/* The solve with a triangle on the diagonal. */
 static tb_product small_triangle(const tb_product *product, tb_range range, tb_scalar alpha)
 {
     const bool left = tb_is_triangle_left(product);
@@ -95,9 +95,7 @@ static int64_t panel_rows(const tb_product *product)
 
 static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha, visitor *visitor)
 {
-    const bool solves = product->in_place == TB_SOLVES;
-    const int64_t rows = panel_rows(product),
-                  small = rows * (solves ? TB_TRIANGULAR_PANELS_SOLVED : TB_TRIANGULAR_PANELS_MULTIPLIED);
+    const int64_t rows = panel_rows(product), small = rows * TB_TRIANGULAR_PANELS_SOLVED;
     if (range.count <= small) {
         const tb_product step = small_triangle(product, range, alpha);
         return visitor->visit(visitor, &step, range.count);
@@ -107,11 +105,10 @@ static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha
     const bool forward = tb_is_lower(product);
     const tb_range early = forward ? first : second, late = forward ? second : first;
     const tb_scalar one = {1, 0}, minus_one = {-1, 0};
-    const tb_product step =
-        solves ? between(product, late, early, minus_one, alpha) : between(product, late, early, alpha, one);
-    TB_TRY(walk(product, solves ? early : late, alpha, visitor));
+    const tb_product step = between(product, late, early, minus_one, alpha);
+    TB_TRY(walk(product, early, alpha, visitor));
     TB_TRY(visitor->visit(visitor, &step, range.count));
-    return walk(product, solves ? late : early, solves ? one : alpha, visitor);
+    return walk(product, late, one, visitor);
 }
 
 /* ---- How a step is computed ------------------------------------------------------------------------------- */
@@ -244,15 +241,15 @@ typedef struct sequence {
     } loaded[SIZES]; /* by size: how products of it are computed */
 } sequence;
 
-static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *step)
+tb_triangular_block tb_triangular_block_of(const tb_product *step)
 {
     const bool left = tb_is_triangle_left(step);
     const tb_operand *triangle = tb_triangle_of(step), *c = &step->c;
     const int64_t bytes = (int64_t)tb_bytes_of(c->element), direction = tb_is_lower(step) ? 1 : -1,
                   last = tb_is_lower(step) ? 0
                                            : step->k - 1; /* of the triangle as it lies: what L begins with */
-    const int64_t blocks = triangle_blocks(step), c_step = left ? 1 : c->ld;
-    const tb_triangular_block arguments = {
+    const int64_t c_step = left ? 1 : c->ld;
+    return (tb_triangular_block){
         .order = step->k,
         .columns = left ? step->n : step->m,
         .a = (const char *)triangle->data + last * (triangle->ld + 1) * bytes,
@@ -268,6 +265,12 @@ static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *k
         .unit_diagonal = triangle->unit_diagonal,
         .few_blocks = 4 * blocks <= launcher->target.multiprocessors,
     };
+}
+
+static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *step)
+{
+    const tb_triangular_block arguments = tb_triangular_block_of(step);
+    const int64_t blocks = triangle_blocks(step);
     if (blocks > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     return launcher->launch(launcher, kernel->entries, blocks, kernel->threads, kernel->shared_bytes,
@@ -335,7 +338,7 @@ static tb_status launch_scaling(const tb_launcher *launcher, const tb_product *p
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
-    const bool scales = product->in_place == TB_SOLVES && product->alpha.im != 0;
+    const bool scales = product->alpha.im != 0;
     const tb_scalar one = {1, 0}, alpha = scales ? one : product->alpha;
     sequence all = {.visitor = {launch_step},
                     .forwarder = tb_forward_to(launcher),
@@ -356,7 +359,7 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
     return TB_OK;
 }
 
-/* ---- Whole triangles -------------------------------------------------------------------------------------- */
+/* ---- Whole triangles, products and solves ----------------------------------------------------------------- */
 
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule)

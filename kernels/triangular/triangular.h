@@ -19,10 +19,8 @@
 /* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
 #define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
 
-/* Triangles of so many of these panels are not halved again. A product by a triangle is far faster without them, a solve
- * is not. Not measured. */
-#define TB_TRIANGULAR_PANELS_SOLVED     4
-#define TB_TRIANGULAR_PANELS_MULTIPLIED 2
+/* A solve does not halve triangles of so many of these panels again. Not measured. */
+#define TB_TRIANGULAR_PANELS_SOLVED 4
 
 /* A tile of L, its columns one number apart; C beside it; and inverses of L's diagonal. */
 #define TB_TRIANGULAR_SHARED_BYTES(bytes)                                                                    \

@@ -204,6 +204,8 @@ static void check_product(setting *setting, const tb_kernel *row, tb_product *pr
     describe(product, text, sizeof text);
     CHECK(by.largest <= (double)product->k + 4, "%s: %s: off by %g u |A||X|", row->name, text, by.largest);
     CHECK(gaps_are_untouched(product), "%s: %s: bytes beside C have changed", row->name, text);
+    CHECK(row->in_place == TB_SOLVES || has_right_classes(product, before, after),
+          "%s: %s: finite numbers are not, or the other way round", row->name, text);
     product->c.data = before;
     free(after);
 }
@@ -227,6 +229,25 @@ static void check_row(setting *setting, const tb_kernel *row)
         }
     }
     check_case(setting, row, (int)check_between(&setting->random, 0, 7), 600, 70); /* long and wide */
+}
+
+/* What a product makes of infinities and NaN in C, nothing else of which changes; of a few columns and rows, and of many, of orders
+ * whose rows are cut in pieces, too. */
+static void infinities_stay_where_they_are(setting *setting, const tb_kernel *row)
+{
+    static const int64_t sizes[][2] = {{33, 9}, {64, 33}, {100, 100}, {257, 9}, {600, 3}};
+    for (int flags = 0; flags < 32 && row->in_place == TB_MULTIPLIES; flags++) {
+        if ((flags & 8) && !tb_is_complex(row->element))
+            continue;
+        for (int i = 0; i < 2; i++) {
+            const int64_t *size = CHECK_PICK(&setting->random, sizes);
+            tb_product product = draw_product(row, flags, size[0], size[1], &setting->random);
+            for (int times = check_between(&setting->random, 0, 1) ? 1 : 20; times > 0; times--)
+                spoil(&product, &setting->random);
+            check_product(setting, row, &product);
+            free_product(&product);
+        }
+    }
 }
 
 /* Numbers on the diagonal so small, or so large, that their inverses are none: C, of as many, is divided all the same. A zero makes
@@ -547,6 +568,7 @@ int main(int argc, char **argv)
             compare_residuals(&setting, row);
         } else {
             check_row(&setting, row);
+            infinities_stay_where_they_are(&setting, row);
             extremes_are_divided(&setting, row);
         }
     }
