@@ -5,7 +5,6 @@
 #define TB_INNER_H
 
 #include "kernels/launch.h"
-#include "kernels/triangular/triangular.h"
 
 typedef struct tb_inner {
     const tb_kernel *kernel;
@@ -36,9 +35,6 @@ static inline bool tb_is_lower(const tb_product *product)
 {
     return (tb_triangle_of(product)->stored == TB_LOWER) != tb_is_turned(product);
 }
-
-/* L and C, as kernels are given them. */
-tb_triangular_block tb_triangular_block_of(const tb_product *product);
 
 /* ---- Inner products --------------------------------------------------------------------------------------- */
 

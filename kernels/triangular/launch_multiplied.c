@@ -207,22 +207,36 @@ static tb_status launch_pieces(const tb_launcher *launcher, const layout *layout
     return TB_OK;
 }
 
+/* Of an upper triangle rows and columns are counted from the end. */
+static tb_mend_matrix seen_from_l(const tb_product *product, const tb_operand *x, int64_t row_step,
+                                  int64_t column_step, bool is_l)
+{
+    const bool lower = tb_is_lower(product);
+    const int64_t first = lower ? 0 : (product->k - 1) * (is_l ? row_step + column_step : row_step);
+    return (tb_mend_matrix){.first = (char *)x->data + first * (int64_t)tb_bytes_of(product->c.element),
+                            .row_step = lower ? row_step : -row_step,
+                            .column_step = lower || !is_l ? column_step : -column_step};
+}
+
 static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *kernel,
                                 const tb_product *product, const layout *layout, const uint32_t *notes)
 {
-    const bool left = tb_is_triangle_left(product), is_complex = tb_is_complex(product->c.element);
-    const tb_operand *copy = &layout->all.product.operands[copy_role(product)];
+    const bool left = tb_is_triangle_left(product), turned = tb_is_turned(product),
+               is_complex = tb_is_complex(product->c.element);
+    const tb_operand *triangle = tb_triangle_of(product), *c = &product->c,
+                     *copy = &layout->all.product.operands[copy_role(product)];
     /* In numbers: of a real view two are one, of what is embedded one has two columns. */
-    const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld, row_step = left ? 1 : ld,
-                  direction = tb_is_lower(product) ? 1 : -1,
-                  first = tb_is_lower(product) ? 0 : product->k - 1,
-                  bytes = (int64_t)tb_bytes_of(product->c.element),
+    const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld,
                   pieces = tb_smaller(tb_pieces(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
     const tb_mend arguments = {
-        .x = tb_triangular_block_of(product),
-        .copy = (const char *)copy->data + first * row_step * bytes,
-        .copy_row_step = direction * row_step,
-        .copy_column_step = left ? ld : 1,
+        .order = product->k,
+        .l = seen_from_l(product, triangle, turned ? triangle->ld : 1, turned ? 1 : triangle->ld, true),
+        .c = seen_from_l(product, c, left ? 1 : c->ld, left ? c->ld : 1, false),
+        .copy = seen_from_l(product, copy, left ? 1 : ld, left ? ld : 1, false),
+        .alpha_re = product->alpha.re,
+        .alpha_im = product->alpha.im,
+        .conjugated = triangle->conjugated && is_complex,
+        .unit_diagonal = triangle->unit_diagonal,
         .notes = notes,
         .notes_of_columns = left ? tiles_down(product) : tiles_across(product),
         .note_step = left ? 1 : tiles_down(product),

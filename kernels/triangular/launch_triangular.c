@@ -241,15 +241,15 @@ typedef struct sequence {
     } loaded[SIZES]; /* by size: how products of it are computed */
 } sequence;
 
-tb_triangular_block tb_triangular_block_of(const tb_product *step)
+static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *step)
 {
     const bool left = tb_is_triangle_left(step);
     const tb_operand *triangle = tb_triangle_of(step), *c = &step->c;
     const int64_t bytes = (int64_t)tb_bytes_of(c->element), direction = tb_is_lower(step) ? 1 : -1,
                   last = tb_is_lower(step) ? 0
                                            : step->k - 1; /* of the triangle as it lies: what L begins with */
-    const int64_t c_step = left ? 1 : c->ld;
-    return (tb_triangular_block){
+    const int64_t blocks = triangle_blocks(step), c_step = left ? 1 : c->ld;
+    const tb_triangular_block arguments = {
         .order = step->k,
         .columns = left ? step->n : step->m,
         .a = (const char *)triangle->data + last * (triangle->ld + 1) * bytes,
@@ -265,12 +265,6 @@ tb_triangular_block tb_triangular_block_of(const tb_product *step)
         .unit_diagonal = triangle->unit_diagonal,
         .few_blocks = 4 * blocks <= launcher->target.multiprocessors,
     };
-}
-
-static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *step)
-{
-    const tb_triangular_block arguments = tb_triangular_block_of(step);
-    const int64_t blocks = triangle_blocks(step);
     if (blocks > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     return launcher->launch(launcher, kernel->entries, blocks, kernel->threads, kernel->shared_bytes,

@@ -33,7 +33,7 @@ template <class value> __device__ inline void add(value &sum, value a, value x)
 }
 
 /* By a real alpha as the product does. */
-template <class value> __device__ inline value scaled(const tb_triangular_block &x, value sum)
+template <class value> __device__ inline value scaled(const tb_mend &x, value sum)
 {
     using real = typename value::real;
     value alpha = {real(x.alpha_re)}, result = {};
@@ -50,38 +50,35 @@ template <class value> __device__ inline value scaled(const tb_triangular_block 
 template <class value> struct rows {
     const tb_mend &mend;
 
-    __device__ value a_at(int64_t row, int64_t column) const
+    static __device__ value *at(const tb_mend_matrix &matrix, int64_t row, int64_t column)
     {
-        const tb_triangular_block &x = mend.x;
-        value a = static_cast<const value *>(x.a)[row * x.row_step + column * x.column_step];
-        if (x.conjugated)
-            a.part[value::parts - 1] = -a.part[value::parts - 1];
-        return a;
+        return static_cast<value *>(matrix.first) + row * matrix.row_step + column * matrix.column_step;
     }
 
-    __device__ value copy_at(int64_t row, int64_t column) const
+    __device__ value l_at(int64_t row, int64_t column) const
     {
-        return static_cast<const value *>(
-            mend.copy)[row * mend.copy_row_step + column * mend.copy_column_step];
+        value a = *at(mend.l, row, column);
+        if (mend.conjugated)
+            a.part[value::parts - 1] = -a.part[value::parts - 1];
+        return a;
     }
 
     /* A row, of columns of which some may be the same. */
     __device__ void compute(int64_t row, const int64_t (&columns)[at_a_time]) const
     {
-        const tb_triangular_block &x = mend.x;
         value sums[at_a_time] = {};
-        for (int64_t l = 0; l < row + !x.unit_diagonal; l++) {
-            const value a = a_at(row, l);
+        for (int64_t l = 0; l < row + !mend.unit_diagonal; l++) {
+            const value a = l_at(row, l);
 #pragma unroll
             for (int j = 0; j < at_a_time; j++)
-                add(sums[j], a, copy_at(l, columns[j]));
+                add(sums[j], a, *at(mend.copy, l, columns[j]));
         }
 #pragma unroll
         for (int j = 0; j < at_a_time; j++) {
-            const value own = copy_at(row, columns[j]);
-            for (int part = 0; part < value::parts && x.unit_diagonal; part++)
+            const value own = *at(mend.copy, row, columns[j]);
+            for (int part = 0; part < value::parts && mend.unit_diagonal; part++)
                 sums[j].part[part] += own.part[part];
-            static_cast<value *>(x.c)[row * x.c_row_step + columns[j] * x.c_column_step] = scaled(x, sums[j]);
+            *at(mend.c, row, columns[j]) = scaled(mend, sums[j]);
         }
     }
 };
@@ -116,7 +113,7 @@ template <class real, int parts> __device__ inline void run(const tb_mend &mend)
             columns[j] = left == 0 ? columns[0] : group * TB_MEND_COLUMNS + __ffs(int(left)) - 1;
             left &= left - 1;
         }
-        for (int64_t row = piece * threads + threadIdx.x; row < mend.x.order; row += pieces * threads)
+        for (int64_t row = piece * threads + threadIdx.x; row < mend.order; row += pieces * threads)
             rows.compute(row, columns);
     }
 }

@@ -137,20 +137,33 @@ static void compute_expansion(tb_element element, const tb_expand *x)
     sim_expand(&expansion, expansion.target.columns);
 }
 
-/* Columns of C, seen from L, of which a note tells. */
+/* Columns of C of which a note tells: their copy is put back, and multiplied where it lies. */
 static void compute_mending(tb_element element, const tb_mend *mend)
 {
-    const tb_triangular_block *x = &mend->x;
-    for (int64_t column = 0; column < x->columns; column++) {
+    const tb_mend_matrix *l = &mend->l, *c = &mend->c, *copy = &mend->copy;
+    const tb_triangular_block x = {
+        .order = mend->order,
+        .a = l->first,
+        .row_step = l->row_step,
+        .column_step = l->column_step,
+        .c = c->first,
+        .c_row_step = c->row_step,
+        .c_column_step = c->column_step,
+        .alpha_re = mend->alpha_re,
+        .alpha_im = mend->alpha_im,
+        .conjugated = mend->conjugated,
+        .unit_diagonal = mend->unit_diagonal,
+    };
+    for (int64_t column = 0; column < mend->groups * TB_MEND_COLUMNS; column++) {
         uint32_t noted = 0;
         for (int64_t note = 0; note < mend->notes_of_columns; note++)
             noted |= mend->notes[column / TB_MEND_COLUMNS * mend->group_step + note * mend->note_step];
         if ((noted >> column % TB_MEND_COLUMNS & 1) == 0)
             continue;
-        for (int64_t i = 0; i < x->order; i++)
-            set(element, x->c, i * x->c_row_step + column * x->c_column_step,
-                get(element, mend->copy, i * mend->copy_row_step + column * mend->copy_column_step));
-        compute_column(element, x, false, column);
+        for (int64_t i = 0; i < mend->order; i++)
+            set(element, c->first, i * c->row_step + column * c->column_step,
+                get(element, copy->first, i * copy->row_step + column * copy->column_step));
+        compute_column(element, &x, false, column);
         mended++;
     }
 }
