@@ -118,6 +118,8 @@ static double draw(const matrix *matrix, matrix_family family, check_random *ran
     case MATRIX_INTEGERS:
     case MATRIX_INTEGERS_SOLVABLE:
         return (double)check_between(random, -4, 4);
+    case MATRIX_EVEN:
+        return 2 * (double)check_between(random, -4, 4);
     case MATRIX_NANS:
         break;
     }

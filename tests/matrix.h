@@ -50,6 +50,7 @@ void matrix_hide(const matrix *matrix, int64_t line, int64_t position);
 typedef enum matrix_family {
     MATRIX_UNIFORM,  /* in [-1, 1] */
     MATRIX_INTEGERS, /* -4 to 4: with such scalars every product of moderate k is exact */
+    MATRIX_EVEN,     /* of these, twice each */
     MATRIX_NANS,     /* NaN everywhere */
     /* Triangles of them have solutions that do not grow: */
     MATRIX_SOLVABLE,          /* diagonal in [1, 3], the rest uniform, and smaller the more lines there are */

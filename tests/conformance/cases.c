@@ -77,7 +77,12 @@ static tb_routine_class class_of_spelling(const spelling *spelling)
     return tb_routine_rows[spelling->routine].class;
 }
 
-/* A case in eight is of another element than is wished, or its real and imaginary parts are, and one in three is GEMM. */
+static bool is_in_place(tb_routine_class class)
+{
+    return class == TB_CLASS_TRMM || class == TB_CLASS_TRSM;
+}
+
+/* A case in eight is of another element than is wished, or its real and imaginary parts are, and one in four is GEMM. */
 static bool is_like(tb_element element, tb_element wish)
 {
     return element == wish || tb_real_of(element) == wish;
@@ -94,8 +99,8 @@ static bool has_routine(tb_routine_class class, tb_element wish)
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
     static const tb_routine_class classes[] = {
-        TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_RANK_K,  TB_CLASS_TRIANGLE,
-        TB_CLASS_SYMM, TB_CLASS_HEMM, TB_CLASS_HERK, TB_CLASS_RANK_2K, TB_CLASS_HER2K,
+        TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_GEMM,    TB_CLASS_RANK_K, TB_CLASS_TRIANGLE, TB_CLASS_SYMM,
+        TB_CLASS_HEMM, TB_CLASS_HERK, TB_CLASS_RANK_2K, TB_CLASS_HER2K,  TB_CLASS_TRMM,     TB_CLASS_TRSM,
     };
     const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
     tb_routine_class class;
@@ -136,7 +141,15 @@ static int random_side(check_random *random, bool fortran, bool *left)
     return value;
 }
 
-/* One element of A or B becomes a NaN or an infinity: C must show it where arithmetic carries it. */
+static int random_diagonal(check_random *random, bool fortran, bool *unit)
+{
+    static const int letters[] = {'N', 'n', 'U', 'u'}, numbers[] = {131, 132};
+    const int value = fortran ? CHECK_PICK(random, letters) : CHECK_PICK(random, numbers);
+    *unit = value == 'U' || value == 'u' || value == 132;
+    return value;
+}
+
+/* One element of a factor becomes a NaN or an infinity: C must show it where arithmetic carries it. */
 static void spoil(check_random *random, matrix *matrix)
 {
     static const double spoilers[] = {NAN, INFINITY, -INFINITY};
@@ -145,7 +158,36 @@ static void spoil(check_random *random, matrix *matrix)
                    check_between(random, 0, matrix->length - 1), CHECK_PICK(random, spoilers));
 }
 
-/* form: what the call's layout, triangle and transposes say. A square C has a triangle; SYRK's and HERK's B is A. */
+/* Of a product in C's place. What is solved for comes out of any substitution without a rounding error where it is to be
+ * exact: twice an integer, of alphas that are a multiple of a half. */
+static void fill_in_place(check_random *random, product *p)
+{
+    const bool multiplies = p->alpha != 0 || p->alpha_im != 0, solves = p->in_place == TB_SOLVES;
+    matrix *triangle = p->structure_a == TB_TRIANGULAR ? &p->a : &p->b;
+    const matrix_family drawn = p->exact ? MATRIX_INTEGERS : MATRIX_UNIFORM,
+                        solvable = p->exact ? MATRIX_INTEGERS_SOLVABLE : MATRIX_SOLVABLE;
+    matrix_fill(triangle, !multiplies ? MATRIX_NANS : solves ? solvable : drawn, random);
+    matrix_fill(&p->c, !multiplies ? MATRIX_NANS : solves && p->exact ? MATRIX_EVEN : drawn, random);
+    if (solves && p->exact && multiplies)
+        product_make_solved(p);
+    if (check_between(random, 0, 5) == 0 && multiplies)
+        spoil(random, check_between(random, 0, 1) == 0 ? triangle : &p->c);
+}
+
+/* A, B and C where there are three of them. */
+static void fill(check_random *random, product *p)
+{
+    const matrix_family family = p->exact ? MATRIX_INTEGERS : MATRIX_UNIFORM;
+    matrix_fill(&p->a, family, random);
+    if (p->b.block != p->a.block)
+        matrix_fill(&p->b, family, random);
+    matrix_fill(&p->c, p->beta == 0 && p->beta_im == 0 ? MATRIX_NANS : family, random);
+    if (check_between(random, 0, 5) == 0)
+        spoil(random, check_between(random, 0, 1) == 0 ? &p->a : &p->b);
+}
+
+/* form: what the call's layout, side, triangle, diagonal and transposes say. A square C has a triangle; SYRK's and HERK's B is
+ * A; where C is multiplied or solved for in its place, nothing is there of one factor. */
 static product random_product(check_random *random, tb_routine routine, const product *form)
 {
     const tb_element element = tb_routine_rows[routine].element;
@@ -160,21 +202,17 @@ static product random_product(check_random *random, tb_routine routine, const pr
     } while ((double)p.m * (double)p.n * (double)p.k * (p.terms == 2 ? 2 : 1) > MOST_VOLUME);
     p.exact = check_between(random, 0, 2) == 0;
     p.alpha = random_alpha(random, element, p.exact, p.k);
-    p.beta = random_scalar(random, element, p.exact);
     p.alpha_im = class == TB_CLASS_HERK ? 0 : random_imaginary(random, element, p.exact);
-    p.beta_im = p.hermitian ? 0 : random_imaginary(random, element, p.exact);
+    p.beta = is_in_place(class) ? 1 : random_scalar(random, element, p.exact);
+    p.beta_im = p.hermitian || is_in_place(class) ? 0 : random_imaginary(random, element, p.exact);
     bool aligned = check_between(random, 0, 2) == 0;
-    p.a = random_matrix(random, &p, p.transpose_a, aligned, p.m, p.k);
-    p.b = one_operand ? p.a : random_matrix(random, &p, p.transpose_b, aligned, p.k, p.n);
+    p.a = p.structure_b == TB_TRIANGULAR ? matrix_make_of(element, 0, 0, 1, 0)
+                                         : random_matrix(random, &p, p.transpose_a, aligned, p.m, p.k);
+    p.b = p.structure_a == TB_TRIANGULAR ? matrix_make_of(element, 0, 0, 1, 0)
+          : one_operand                  ? p.a
+                                         : random_matrix(random, &p, p.transpose_b, aligned, p.k, p.n);
     p.c = random_matrix(random, &p, false, aligned, p.m, p.n);
-
-    matrix_family family = p.exact ? MATRIX_INTEGERS : MATRIX_UNIFORM;
-    matrix_fill(&p.a, family, random);
-    if (!one_operand)
-        matrix_fill(&p.b, family, random);
-    matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : family, random);
-    if (check_between(random, 0, 5) == 0)
-        spoil(random, check_between(random, 0, 1) == 0 ? &p.a : &p.b);
+    (is_in_place(class) ? fill_in_place : fill)(random, &p);
     product_hide_the_rest(&p);
     return p;
 }
@@ -187,6 +225,12 @@ static operand place_operand(check_random *random, int wish, const matrix *matri
     void *block = arena_allocate(memory, matrix->bytes);
     arena_copy(block, matrix->block, matrix->bytes);
     return (operand){.memory = memory, .block = block, .start = matrix_start_in(matrix, block)};
+}
+
+/* Of a factor, beside one of that structure: C's, where the other one is in C's place. */
+static int memory_of(const routine_call *made, int wish, tb_structure other)
+{
+    return other == TB_TRIANGULAR ? (int)made->c.memory : wish;
 }
 
 bool case_multiplies(const routine_call *made)
@@ -230,7 +274,15 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
     call_arguments *x = &made.arguments;
     x->row_major = form.row_major;
     bool left = true;
-    if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM) {
+    if (is_in_place(class)) {
+        form.in_place = class == TB_CLASS_TRMM ? TB_MULTIPLIES : TB_SOLVES;
+        x->side = random_side(random, fortran, &left);
+        *(left ? &form.structure_a : &form.structure_b) = TB_TRIANGULAR;
+        x->triangle = random_triangle(random, fortran, left ? &form.stored_a : &form.stored_b);
+        x->transpose_a = random_transpose(random, fortran, left ? &form.transpose_a : &form.transpose_b,
+                                          left ? &form.conjugate_a : &form.conjugate_b);
+        x->diagonal = random_diagonal(random, fortran, &form.unit_diagonal);
+    } else if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM) {
         const tb_structure structure = class == TB_CLASS_SYMM ? TB_SYMMETRIC : TB_HERMITIAN;
         x->side = random_side(random, fortran, &left);
         *(left ? &form.structure_a : &form.structure_b) = structure;
@@ -247,9 +299,11 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
 
     product *p = &made.product;
     *p = random_product(random, made.spelling->routine, &form);
-    made.a = place_operand(random, wishes->memory, &p->a);
-    made.b = has_one_operand(&made) ? made.a : place_operand(random, wishes->memory, &p->b);
     made.c = place_operand(random, wishes->memory, &p->c);
+    made.a = place_operand(random, memory_of(&made, wishes->memory, p->structure_b), &p->a);
+    made.b = has_one_operand(&made)
+                 ? made.a
+                 : place_operand(random, memory_of(&made, wishes->memory, p->structure_a), &p->b);
     if (!case_multiplies(&made) && check_between(random, 0, 1) == 0)
         made.a.start = made.b.start = NULL;
 
@@ -312,11 +366,11 @@ void case_describe(const routine_call *made, char *text, size_t size)
 {
     const call_arguments *x = &made->arguments;
     snprintf(text, size,
-             "%s %s-major side %d triangle %d transposes %d %d, m=%" PRId64 " n=%" PRId64 " k=%" PRId64
-             " lda=%" PRId64 " ldb=%" PRId64 " ldc=%" PRId64
+             "%s %s-major side %d triangle %d transposes %d %d diagonal %d, m=%" PRId64 " n=%" PRId64
+             " k=%" PRId64 " lda=%" PRId64 " ldb=%" PRId64 " ldc=%" PRId64
              " alpha=%g%+gi beta=%g%+gi, A in %s memory at %p, B in %s memory at %p, C in %s memory at %p",
              made->spelling->name, x->row_major ? "row" : "column", x->side, x->triangle, x->transpose_a,
-             x->transpose_b, x->m, x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->alpha_im, x->beta,
-             x->beta_im, memory_names[made->a.memory], x->a, memory_names[made->b.memory], x->b,
+             x->transpose_b, x->diagonal, x->m, x->n, x->k, x->lda, x->ldb, x->ldc, x->alpha, x->alpha_im,
+             x->beta, x->beta_im, memory_names[made->a.memory], x->a, memory_names[made->b.memory], x->b,
              memory_names[made->c.memory], x->c);
 }

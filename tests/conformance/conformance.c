@@ -61,7 +61,8 @@ static bool only_host(tb_memory memory)
 static bool is_trivial(const routine_call *made)
 {
     const product *p = &made->product;
-    return p->m == 0 || p->n == 0 || (!case_multiplies(made) && p->beta == 1 && p->beta_im == 0);
+    return p->m == 0 || p->n == 0 ||
+           (!case_multiplies(made) && p->in_place == TB_OUT_OF_PLACE && p->beta == 1 && p->beta_im == 0);
 }
 
 /* One whose element this is: an operand as the library sees it, of a call that is column-major. */
@@ -81,11 +82,32 @@ static tb_operand operand_of(const matrix *matrix, const operand *there, bool ro
                                                                       : TB_UPPER};
 }
 
+/* Likewise of one in C's place. */
+static tb_product product_in_place(const routine_call *made)
+{
+    const product *p = &made->product;
+    const bool row_major = p->row_major, left = p->structure_a == TB_TRIANGULAR;
+    const matrix *triangle = left ? &p->a : &p->b;
+    const tb_operand a =
+        operand_of(triangle, left ? &made->a : &made->b, row_major, left ? p->transpose_a : p->transpose_b,
+                   left ? p->conjugate_a : p->conjugate_b, TB_TRIANGULAR, left ? p->stored_a : p->stored_b);
+    tb_product product =
+        tb_triangular(p->in_place, a.element, left != row_major, a.stored, a.transposed, a.conjugated,
+                      p->unit_diagonal, row_major ? p->n : p->m, row_major ? p->m : p->n,
+                      (tb_scalar){p->alpha, p->alpha_im}, a.data, a.ld, made->c.start, p->c.ld);
+    product.routine = made->spelling->routine;
+    return product;
+}
+
 /* The call as the library sees it: column-major, without steps of k where A and B are not read. */
 static tb_product product_of(const routine_call *made)
 {
     const product *p = &made->product;
     const bool row_major = p->row_major;
+    if (p->in_place != TB_OUT_OF_PLACE) {
+        const tb_product in_place = product_in_place(made);
+        return case_multiplies(made) ? in_place : tb_without_product(&in_place);
+    }
     const tb_operand a = operand_of(&p->a, &made->a, row_major, p->transpose_a, p->conjugate_a,
                                     p->structure_a, p->stored_a),
                      b = operand_of(&p->b, &made->b, row_major, p->transpose_b, p->conjugate_b,
@@ -114,14 +136,16 @@ static tb_product product_of(const routine_call *made)
 static bool kernel_serves(const routine_call *made)
 {
     const tb_product product = product_of(made);
-    const tb_product one = lies_in(made, only_host) ? product : tb_term_of(&product, 0);
+    tb_machine machine = tb_machine_facts();
+    const bool pitched = lies_in(made, only_host);
+    if (product.in_place != TB_OUT_OF_PLACE)
+        return tb_kernel_serves(kernel, &product, &machine.chips[0], pitched);
+    const tb_product one = pitched ? product : tb_term_of(&product, 0);
     tb_product lowered = tb_lowered(&one);
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (lowered.operands[role].expanded_from > 0)
             lowered.operands[role].ld =
                 tb_pitched(lowered.operands[role].rows, lowered.operands[role].element);
-    tb_machine machine = tb_machine_facts();
-    const bool pitched = lies_in(made, only_host);
     if (kernel->structured || tb_is_plain(&product))
         return (!kernel->structured || !pitched || lies_in(made, only_device)) &&
                tb_kernel_serves(kernel, &product, &machine.chips[0], pitched);

@@ -35,10 +35,14 @@ typedef struct scenario {
     tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
     bool structured_right;     /* of the right one instead: k is n */
     tb_triangle stored;        /* of that factor */
+    tb_in_place
+        in_place; /* by TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count */
+    bool unit_diagonal; /* of a triangular one */
     double beta;
     double alpha_im, beta_im;  /* of complex numbers */
     int threads;               /* in a crowd every other one multiplies doubles */
-    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead */
+    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead ... */
+    bool drawn_on_device;      /* ... which may be the device's */
     int calls;                 /* of each thread; 0: one */
     tb_memory memory;          /* of A, B and C */
     bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
@@ -93,9 +97,11 @@ static inline const spelling *spelling_of(const scenario *scenario, tb_element e
         [TB_GENERAL] = "gemm", [TB_SYMMETRIC] = "symm", [TB_HERMITIAN] = "hemm"};
     char name[16];
     static const char *const updates[2][2] = {{"syrk", "syr2k"}, {"herk", "her2k"}};
+    static const char *const in_place[] = {[TB_MULTIPLIES] = "trmm", [TB_SOLVES] = "trsm"};
     snprintf(name, sizeof name, "cblas_%c%s", letters[element],
-             scenario->triangle != TB_FULL ? updates[scenario->hermitian][scenario->two_terms]
-                                           : structured[scenario->structure]);
+             scenario->in_place != TB_OUT_OF_PLACE ? in_place[scenario->in_place]
+             : scenario->triangle != TB_FULL       ? updates[scenario->hermitian][scenario->two_terms]
+                                                   : structured[scenario->structure]);
     return spelling_named(name);
 }
 
@@ -104,6 +110,24 @@ static inline matrix make_factor(tb_element element, bool transposed, int64_t ro
 {
     return transposed ? matrix_make_of(element, columns, rows, columns + more, offset)
                       : matrix_make_of(element, rows, columns, rows + more, offset);
+}
+
+/* Of a product or solve in C's place: the triangle, and nothing beside it. */
+static inline void make_triangle(const scenario *scenario, tb_element element, check_random *random,
+                                 product *p)
+{
+    const bool right = scenario->structured_right,
+               conjugated = scenario->transposed && tb_is_complex(element);
+    p->in_place = scenario->in_place;
+    p->unit_diagonal = scenario->unit_diagonal;
+    p->beta = 1;
+    p->transpose_a = scenario->transposed && !right;
+    p->transpose_b = scenario->transposed && right;
+    p->conjugate_a = conjugated && !right;
+    p->conjugate_b = conjugated && right;
+    *(right ? &p->b : &p->a) = make_factor(element, false, p->k, p->k, 3, 1);
+    *(right ? &p->a : &p->b) = matrix_make_of(element, 0, 0, 1, 0);
+    matrix_fill(right ? &p->b : &p->a, MATRIX_SOLVABLE, random);
 }
 
 /* What the scenario multiplies, filled. */
@@ -124,11 +148,15 @@ static inline product make_product(const scenario *scenario, tb_element element,
     p.beta_im = scenario->beta_im;
     *(scenario->structured_right ? &p.structure_b : &p.structure_a) = scenario->structure;
     *(scenario->structured_right ? &p.stored_b : &p.stored_a) = scenario->stored;
-    p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
-    p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
     p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
-    matrix_fill(&p.a, MATRIX_UNIFORM, random);
-    matrix_fill(&p.b, MATRIX_UNIFORM, random);
+    if (scenario->in_place != TB_OUT_OF_PLACE) {
+        make_triangle(scenario, element, random, &p);
+    } else {
+        p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
+        p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
+        matrix_fill(&p.a, MATRIX_UNIFORM, random);
+        matrix_fill(&p.b, MATRIX_UNIFORM, random);
+    }
     if (scenario->triangle != TB_FULL && !scenario->two_terms) {
         matrix_free(&p.b);
         p.b = matrix_clone(&p.a);
@@ -139,9 +167,10 @@ static inline product make_product(const scenario *scenario, tb_element element,
     return p;
 }
 
-/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither. */
-static inline scenario draw_scenario(check_random *random)
+/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
+static inline scenario draw_scenario(const scenario *of_all, check_random *random)
 {
+    static const tb_in_place kinds[] = {TB_OUT_OF_PLACE, TB_OUT_OF_PLACE, TB_MULTIPLIES, TB_SOLVES};
     static const tb_element elements[] = {TB_FP32, TB_FP64, TB_COMPLEX_FP32, TB_COMPLEX_FP64,
                                           TB_COMPLEX_FP64};
     static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED,
@@ -162,10 +191,17 @@ static inline scenario draw_scenario(check_random *random)
         /* Products in host memory with a complex beta are the host's. */
         one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
     }
-    one.structure = (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
-    if (one.structure == TB_GENERAL) {
+    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0)
+        one.memory = TB_MEMORY_DEVICE;
+    one.in_place = CHECK_PICK(random, kinds);
+    one.unit_diagonal = check_between(random, 0, 1);
+    one.structure =
+        one.in_place != TB_OUT_OF_PLACE
+            ? TB_TRIANGULAR
+            : (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
+    if (one.structure == TB_GENERAL || one.structure == TB_TRIANGULAR)
         one.transposed = check_between(random, 0, 1);
-    } else {
+    if (one.structure != TB_GENERAL) {
         one.structured_right = check_between(random, 0, 1);
         one.stored = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
         one.k = one.structured_right ? one.n : one.m;
@@ -176,7 +212,7 @@ static inline scenario draw_scenario(check_random *random)
 static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong, size_t size)
 {
     check_random random = {.state = seed + number};
-    const struct scenario one = of_all->drawn ? draw_scenario(&random) : *of_all, *scenario = &one;
+    const struct scenario one = of_all->drawn ? draw_scenario(of_all, &random) : *of_all, *scenario = &one;
     const tb_element element = scenario->threads > 1 && number % 2 == 1 && !tb_is_complex(scenario->element)
                                    ? TB_FP64
                                    : scenario->element;
@@ -186,14 +222,16 @@ static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
+    const bool right = scenario->structured_right, in_place = p.in_place != TB_OUT_OF_PLACE;
     const int transposition = scenario->transposed ? 112 : 111;
-    const bool right = scenario->structured_right;
+    const bool conjugates = p.conjugate_a || (in_place && p.conjugate_b);
     const matrix *first = right ? &p.b : &p.a, *second = right ? &p.a : &p.b;
     const tb_triangle triangle = scenario->triangle != TB_FULL ? scenario->triangle : scenario->stored;
     const call_arguments arguments = {.side = right ? 142 : 141,
                                       .triangle = triangle == TB_UPPER ? 121 : 122,
-                                      .transpose_a = p.conjugate_a ? 113 : transposition,
+                                      .transpose_a = conjugates ? 113 : transposition,
                                       .transpose_b = transposition,
+                                      .diagonal = p.unit_diagonal ? 132 : 131,
                                       .m = p.m,
                                       .n = p.n,
                                       .k = p.k,
@@ -316,6 +354,7 @@ static inline void run_process(const scenario *scenario, const char *script, rep
                                    .structure = scenario->structure,
                                    .structured_right = right,
                                    .stored = scenario->stored,
+                                   .in_place = scenario->in_place,
                                    .beta = -2,
                                    .threads = scenario->threads,
                                    .memory = scenario->memory};

@@ -3,7 +3,7 @@
  * more is said than one warning.
  *
  * The argument says how operations fail: memory, unsupported, lost, fault or half (device_sim.h). A second one,
- * cuts, double, triangles or expanded, picks other products.
+ * cuts, double, triangles, expanded or in_place, picks other products.
  *
  *   failures FAILURE drawn SECONDS       sessions, each of threads that multiply whatever is drawn while some operations fail
  *   failures FAILURE session SEED        one session again
@@ -362,6 +362,59 @@ static void fail_in_expanded(const char *failure)
     }
 }
 
+/* Products and solves in C's place, of which nothing can be done twice: what has come back is whole columns, or rows where the
+ * triangle is on the right, and the rest is as the program left it. */
+static void fail_in_c_place(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.element = TB_FP64, .m = 60, .n = 50},
+        {.element = TB_FP32,
+         .m = 50,
+         .n = 60,
+         .transposed = true,
+         .unit_diagonal = true,
+         .memory = TB_MEMORY_PINNED},
+        {.element = TB_COMPLEX_FP64, .m = 45, .n = 35, .structured_right = true, .alpha_im = 0.5},
+        {.element = TB_COMPLEX_FP32,
+         .m = 35,
+         .n = 45,
+         .structured_right = true,
+         .transposed = true,
+         .memory = TB_MEMORY_PINNED},
+        /* More than a slot at a time, or than the device has room for. */
+        {.element = TB_FP64, .m = 300, .n = 900, .pinned_memory = "1", .step = 7},
+        {.element = TB_FP64, .m = 1300, .n = 120, .structured_right = true, .pinned_memory = "1", .step = 7},
+        {.element = TB_FP64, .m = 200, .n = 430, .device_memory = "1", .step = 7},
+        {.element = TB_FP64, .m = 430, .n = 200, .structured_right = true, .device_memory = "1", .step = 7},
+        {.element = TB_FP32, .m = 60, .n = 130, .devices = "3", .step = 3},
+        {.element = TB_FP32, .m = 130, .n = 60, .structured_right = true, .devices = "3", .step = 3},
+        /* Where the device writes in place. */
+        {.element = TB_FP64, .m = 45, .n = 35, .managed_c = true},
+        {.element = TB_FP32, .m = 45, .n = 35, .structured_right = true, .managed_c = true},
+        {.element = TB_FP64, .m = 45, .n = 35, .transposed = true, .memory = TB_MEMORY_MANAGED},
+        {.element = TB_COMPLEX_FP64, .m = 35, .n = 45, .structured_right = true, .memory = TB_MEMORY_MANAGED},
+        {.element = TB_FP64, .m = 45, .n = 35, .device_c = true},
+        {.element = TB_FP64, .m = 45, .n = 35, .structured_right = true, .device_c = true},
+        {.element = TB_FP64, .m = 45, .n = 35, .memory = TB_MEMORY_DEVICE, .kernel = "auto"},
+        {.element = TB_COMPLEX_FP32, .m = 45, .n = 35, .structured_right = true, .memory = TB_MEMORY_DEVICE},
+    };
+    const bool loses = strcmp(failure, "lost") == 0, goes_half_way = strcmp(failure, "half") == 0;
+    for (size_t i = 0; i < 2 * sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i / 2];
+        const bool on_device = scenario.device_c || scenario.memory == TB_MEMORY_DEVICE;
+        scenario.threads = 1;
+        scenario.in_place = i % 2 == 0 ? TB_SOLVES : TB_MULTIPLIES;
+        scenario.structure = TB_TRIANGULAR;
+        scenario.stored = i / 2 % 2 == 0 ? TB_LOWER : TB_UPPER;
+        scenario.k = scenario.structured_right ? scenario.n : scenario.m;
+        if (!on_device)
+            fail_everywhere(&scenario, goes_half_way ? "launch" : "any", failure);
+        /* What lies on a device that is gone, or that has been written half of, is beyond help. */
+        else if (!loses && !goes_half_way)
+            fail_everywhere(&scenario, scenario.device_c ? "copy" : "launch", failure);
+    }
+}
+
 /* Whether all was right; adds up what the device did, and how often it could not. */
 static bool run_session(const char *failure, uint64_t session, long *launches, long *failures)
 {
@@ -372,15 +425,18 @@ static bool run_session(const char *failure, uint64_t session, long *launches, l
     static const int most[] = {10, 100, 1000};
     check_random random = {.state = session};
     seed = check_next(&random);
+    const int64_t failing = check_between(&random, 1, 3);
     const scenario crowd = {.threads = 8,
                             .calls = 10,
                             .drawn = true,
+                            /* What lies there is saved by copies, if they do not fail as well. */
+                            .drawn_on_device = strcmp(failure, "memory") == 0 && failing == 1,
                             .device_memory = CHECK_PICK(&random, device_memory),
                             .pinned_memory = CHECK_PICK(&random, pinned_memory),
                             .devices = check_between(&random, 0, 5) == 0 ? "3" : NULL};
     char script[128];
     size_t length = 0;
-    for (int64_t i = check_between(&random, 1, 3); i > 0; i--)
+    for (int64_t i = failing; i > 0; i--)
         length += (size_t)snprintf(script + length, sizeof script - length, "%s%s:%d=%s",
                                    length > 0 ? "," : "", CHECK_PICK(&random, operations),
                                    (int)check_between(&random, 1, CHECK_PICK(&random, most)), failure);
@@ -434,6 +490,10 @@ int main(int count, char **arguments)
     }
     if (count > 2 && strcmp(arguments[2], "expanded") == 0) {
         fail_in_expanded(failure);
+        return check_result();
+    }
+    if (count > 2 && strcmp(arguments[2], "in_place") == 0) {
+        fail_in_c_place(failure);
         return check_result();
     }
     if (count > 2 && strcmp(arguments[2], "double") == 0) {

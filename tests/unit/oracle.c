@@ -159,13 +159,9 @@ static product draw_product(check_random *random, tb_element element, int form)
     *(left ? &p.b : &p.a) = matrix_make_of(element, 0, 0, 1, 0);
     p.c = matrix_make_of(element, p.row_major ? p.n : p.m, p.row_major ? p.m : p.n,
                          (p.row_major ? p.n : p.m) + 2, 2);
-    matrix_fill(&p.c, p.exact ? MATRIX_INTEGERS : MATRIX_UNIFORM, random);
-    if (p.exact && solves) {
-        for (int64_t i = 0; i < p.m; i++) /* so that alpha times that is an integer */
-            for (int64_t j = 0; j < p.n; j++)
-                put(&p, &p.c, i, j, 2 * get(&p, &p.c, i, j));
+    matrix_fill(&p.c, p.exact ? MATRIX_EVEN : MATRIX_UNIFORM, random);
+    if (p.exact && solves)
         product_make_solved(&p);
-    }
     product_hide_the_rest(&p);
     return p;
 }
