@@ -2,10 +2,12 @@
  * memory, against OpenBLAS on all cores. Both sides take turns in one run; times are those of whole calls, until the result
  * is there. Prints a line for each routine and size, and the geometric mean of a routine's ratios.
  *
- *   bench/level3 [--host] [--routine NAME,NAME...] [--size N,N...] [--seconds SECONDS]
+ *   bench/level3 [--host] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--right] [--apart] [--seconds SECONDS]
  *
  * Matrices are square, and of each routine one of the cases that programs call most is taken: no transposition, the left side,
- * the lower triangle, alpha 1 and beta 0. --seconds are spent on each product and side.
+ * the lower triangle, alpha 1 and beta 0. --seconds are spent on each product and side. Of TRMM and TRSM, --columns says how
+ * many right-hand sides there are, --right that the triangle stands on their right, and --apart that cuBLAS's TRMM, which can,
+ * writes into another matrix than it reads. Their triangle is nearly one matrix: what is computed again and again stays finite.
  */
 #include "bench/routine.h"
 #include "bench/timing.h"
@@ -17,11 +19,11 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum kind { GEMM, SYMM, HEMM, SYRK, HERK, SYR2K, HER2K, GEMMT, KINDS } kind;
+typedef enum kind { GEMM, SYMM, HEMM, SYRK, HERK, SYR2K, HER2K, GEMMT, TRMM, TRSM, KINDS } kind;
 
 static const char *const kind_names[KINDS] = {
-    [GEMM] = "gemm", [SYMM] = "symm",   [HEMM] = "hemm",   [SYRK] = "syrk",
-    [HERK] = "herk", [SYR2K] = "syr2k", [HER2K] = "her2k", [GEMMT] = "gemmt",
+    [GEMM] = "gemm",   [SYMM] = "symm",   [HEMM] = "hemm",   [SYRK] = "syrk", [HERK] = "herk",
+    [SYR2K] = "syr2k", [HER2K] = "her2k", [GEMMT] = "gemmt", [TRMM] = "trmm", [TRSM] = "trsm",
 };
 
 typedef struct routine {
@@ -33,6 +35,8 @@ typedef struct routine {
 /* One product's matrices, and where either side writes. */
 typedef struct operands {
     int n;
+    int rows, columns; /* of C; the same but for what happens in its place */
+    bool right, apart;
     void *a, *b, *c[2];
 } operands;
 
@@ -45,11 +49,19 @@ static void require(bool condition, const char *what)
 }
 
 /* Real multiply-adds, twice. */
-static double flop_of(const routine *routine, double n)
+static double flop_of(const routine *routine, const operands *o)
 {
+    const double n = o->n;
+    if (routine->kind == TRMM || routine->kind == TRSM)
+        return (tb_is_complex(routine->element) ? 4 : 1) * n * o->rows * o->columns;
     const double each = tb_is_complex(routine->element) ? 8 : 2;
     const bool triangle = routine->kind == SYRK || routine->kind == HERK || routine->kind == GEMMT;
     return each * n * n * n / (triangle ? 2 : 1);
+}
+
+static bool is_in_place(const routine *routine)
+{
+    return routine->kind == TRMM || routine->kind == TRSM;
 }
 
 /* ---- Our side, and OpenBLAS: by Fortran's names ------------------------------------------------------------ */
@@ -66,6 +78,8 @@ typedef union function {
                     const int *, const void *, const int *, const void *, void *, const int *);
     void (*gemmt)(const char *, const char *, const char *, const int *, const int *, const void *,
                   const void *, const int *, const void *, const int *, const void *, void *, const int *);
+    void (*triangular)(const char *, const char *, const char *, const char *, const int *, const int *,
+                       const void *, const void *, const int *, void *, const int *);
 } function;
 
 /* alpha and beta of any element. */
@@ -99,6 +113,10 @@ static void call(function f, const routine *routine, const operands *o, void *c)
     case GEMMT:
         f.gemmt("L", "N", "T", n, n, one, o->a, n, o->b, n, zero, c, n);
         break;
+    case TRMM:
+    case TRSM:
+        f.triangular(o->right ? "R" : "L", "L", "N", "N", &o->rows, &o->columns, one, o->a, n, c, &o->rows);
+        break;
     case KINDS:
         break;
     }
@@ -108,6 +126,7 @@ static void call(function f, const routine *routine, const operands *o, void *c)
 
 #define LEFT_LOWER CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER
 #define LOWER_N    CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N
+#define TRIANGLE   operands->right ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, LOWER_N, CUBLAS_DIAG_NON_UNIT
 #define FACTORS    one, o->a, n, o->b, n, zero, c, n
 #define FACTOR     one, o->a, n, zero, c, n
 
@@ -116,7 +135,7 @@ static void call(function f, const routine *routine, const operands *o, void *c)
     static cublasStatus_t call_##letter(cublasHandle_t handle, kind kind, const operands *operands,          \
                                         const void *ones, const void *zeros, void *result)                   \
     {                                                                                                        \
-        const int n = operands->n;                                                                           \
+        const int n = operands->n, rows = operands->rows, columns = operands->columns;                       \
         const struct {                                                                                       \
             const type *a, *b;                                                                               \
         } both = {operands->a, operands->b}, *o = &both;                                                     \
@@ -133,6 +152,11 @@ static void call(function f, const routine *routine, const operands *o, void *c)
             return cublas##letter##syr2k(handle, LOWER_N, n, n, FACTORS);                                    \
         case GEMMT:                                                                                          \
             return cublas##letter##syrkx(handle, LOWER_N, n, n, FACTORS);                                    \
+        case TRMM:                                                                                           \
+            return cublas##letter##trmm(handle, TRIANGLE, rows, columns, one, o->a, n,                       \
+                                        operands->apart ? o->b : c, rows, c, rows);                          \
+        case TRSM:                                                                                           \
+            return cublas##letter##trsm(handle, TRIANGLE, rows, columns, one, o->a, n, c, rows);             \
         default:                                                                                             \
             hermitian;                                                                                       \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                              \
@@ -168,6 +192,8 @@ typedef struct bench {
     void *ours, *theirs; /* libraries; theirs is OpenBLAS */
     cublasHandle_t cublas;
     double seconds;
+    int columns; /* of C in TRMM and TRSM; 0: as many as rows */
+    bool right, apart;
 } bench;
 
 static void *allocate(const bench *bench, size_t bytes)
@@ -189,6 +215,22 @@ static void release(const bench *bench, void *memory)
         cudaFree(memory);
 }
 
+/* Divides all numbers but those on the diagonal, which become 1. */
+static void make_triangle(const routine *routine, void *matrix, int n)
+{
+    const int parts = tb_is_complex(routine->element) ? 2 : 1;
+    const bool single = tb_real_of(routine->element) == TB_FP32;
+    for (int64_t i = 0; i < (int64_t)n * n * parts; i++) {
+        const bool is_diagonal = i / parts % (n + 1) == 0;
+        const double before = single ? (double)((float *)matrix)[i] : ((double *)matrix)[i],
+                     value = is_diagonal ? i % parts == 0 : before / (64.0 * n);
+        if (single)
+            ((float *)matrix)[i] = (float)value;
+        else
+            ((double *)matrix)[i] = value;
+    }
+}
+
 static void *make_matrix(const bench *bench, const routine *routine, int n, int which)
 {
     const size_t numbers = (size_t)n * (size_t)n * (tb_is_complex(routine->element) ? 2 : 1);
@@ -198,6 +240,8 @@ static void *make_matrix(const bench *bench, const routine *routine, int n, int 
     require(random != NULL, "malloc");
     /* As operands are filled alike, each begins elsewhere among the same numbers. */
     bench_fill_random(tb_real_of(routine->element), random, numbers + 977 * (size_t)which);
+    if (which == 0 && is_in_place(routine))
+        make_triangle(routine, (char *)random + first, n);
     require(cudaMemcpy(matrix, (char *)random + first, bytes, cudaMemcpyDefault) == cudaSuccess,
             "cudaMemcpy");
     free(random);
@@ -225,7 +269,7 @@ static void call_side(const bench *bench, const routine *routine, const operands
 /* The largest difference beside the largest number, of what both have written. */
 static double difference(const routine *routine, const operands *o)
 {
-    const size_t numbers = (size_t)o->n * (size_t)o->n * (tb_is_complex(routine->element) ? 2 : 1);
+    const size_t numbers = (size_t)o->rows * (size_t)o->columns * (tb_is_complex(routine->element) ? 2 : 1);
     const bool single = tb_real_of(routine->element) == TB_FP32;
     const size_t bytes = numbers * (single ? 4 : 8);
     void *results[2] = {malloc(bytes), malloc(bytes)};
@@ -250,7 +294,9 @@ enum { TURNS_MOST = 200 };
 /* The ratio of their time to ours. */
 static double measure(const bench *bench, const routine *routine, int n)
 {
-    operands o = {.n = n};
+    operands o = {.n = n, .rows = n, .columns = n, .right = bench->right, .apart = bench->apart};
+    if (is_in_place(routine) && bench->columns > 0 && bench->columns < n)
+        *(bench->right ? &o.rows : &o.columns) = bench->columns;
     void **matrices[] = {&o.a, &o.b, &o.c[0], &o.c[1]};
     for (int i = 0; i < 4; i++)
         *matrices[i] = make_matrix(bench, routine, n, i < 3 ? i : 2); /* both C alike */
@@ -266,7 +312,7 @@ static double measure(const bench *bench, const routine *routine, int n)
             spent += times[(side + turns) % 2][turns];
         }
     const double ours = bench_median(times[0], (size_t)turns), theirs = bench_median(times[1], (size_t)turns);
-    const double flop = flop_of(routine, n);
+    const double flop = flop_of(routine, &o);
     printf("%-7s %6d  %8.3f ms %7.2f TFLOP/s   %s %8.3f ms %7.2f   ratio %6.3f   differ by %.1e\n",
            routine->name, n, 1e3 * ours, 1e-12 * flop / ours, bench->on_host ? "OpenBLAS" : "cuBLAS",
            1e3 * theirs, 1e-12 * flop / theirs, theirs / ours, difference(routine, &o));
@@ -300,11 +346,11 @@ static void measure_routine(const bench *bench, const routine *routine, const ch
 
 int main(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"host", no_argument, NULL, 'h'},
-                                                 {"routine", required_argument, NULL, 'r'},
-                                                 {"size", required_argument, NULL, 'n'},
-                                                 {"seconds", required_argument, NULL, 's'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"host", no_argument, NULL, 'h'},          {"routine", required_argument, NULL, 'r'},
+        {"size", required_argument, NULL, 'n'},    {"seconds", required_argument, NULL, 's'},
+        {"columns", required_argument, NULL, 'c'}, {"right", no_argument, NULL, 'R'},
+        {"apart", no_argument, NULL, 'a'},         {0}};
     bench bench = {.seconds = 0.1};
     const char *routines = NULL, *sizes = "512,1024,2048,4096,8192";
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
@@ -321,8 +367,20 @@ int main(int argc, char **argv)
         case 's':
             bench.seconds = atof(optarg);
             break;
+        case 'c':
+            bench.columns = atoi(optarg);
+            break;
+        case 'R':
+            bench.right = true;
+            break;
+        case 'a':
+            bench.apart = true;
+            break;
         default:
-            fprintf(stderr, "usage: level3 [--host] [--routine NAMES] [--size SIZES] [--seconds SECONDS]\n");
+            fprintf(
+                stderr,
+                "usage: level3 [--host] [--routine NAMES] [--size SIZES] [--columns N] [--right] [--apart] "
+                "[--seconds SECONDS]\n");
             return 2;
         }
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);

@@ -279,8 +279,6 @@ static tb_plan follow_forced_route(const tb_product *product, const tb_facts *fa
 
 tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
 {
-    if (product->in_place != TB_OUT_OF_PLACE)
-        return tb_plan_for_host(TB_REASON_NO_KERNEL, any_operand(product, facts, only_on_device));
     if (any_operand(product, facts, only_on_device)) {
         tb_plan plan = must_use_device(product, facts);
         plan.needs_device = true;

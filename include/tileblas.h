@@ -1,4 +1,5 @@
-/* TileBLAS: GEMM, SYMM and HEMM of real and complex numbers, real SYRK and GEMMT, on NVIDIA GPUs behind the BLAS names that programs already call.
+/* TileBLAS: matrix products and solutions with triangular matrices, all of level 3, on NVIDIA GPUs behind the BLAS names that
+ * programs already call.
  *
  * Nothing in this header is needed to use the library: preload it, link it, call cblas_sgemm, dgemm_ and so on.
  * The functions below are for programs that want to look or to steer. All may be called from any thread.

@@ -10,6 +10,7 @@
 #include "kernels/structured/structured.h"
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/launch_tensor.h"
+#include "kernels/triangular/mend.h"
 #include "kernels/triangular/triangular.h"
 
 #include <string.h>
@@ -101,44 +102,69 @@ tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
 };
 
-/* Triangular products and solves: what is theirs alone is the small triangles. */
+/* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];
 static tb_module module_triangular_fp32 = {.name = "triangular_fp32", .image = TB_IMAGE(triangular_fp32)};
 static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = TB_IMAGE(triangular_fp64)};
 #define TB_TRIANGULAR_ENTRY(module, stem, bytes)                                                             \
     static tb_entry entries_##stem[] = {                                                                     \
         {&module, #stem "_block", TB_TRIANGULAR_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
+#define TB_SOLVE_ENTRY(module, stem, bytes)                                                                  \
+    static tb_entry entries_##stem[] = {                                                                     \
+        {&module, #stem "_block", TB_SOLVE_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
 #define TB_TRIANGULAR_ROW(name_, stem, element_, bytes, in_place_, accuracy_, panels, how, words)            \
     {                                                                                                        \
         .name = name_, .summary = words, .element = element_, .architecture = 75,                            \
         .tile_m = (panels)*TB_TRIANGULAR_ROWS(bytes), .tile_n = TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS, \
-        .tile_k = 1, .threads = TB_TRIANGULAR_THREADS, .shared_bytes = TB_TRIANGULAR_SHARED_BYTES(bytes),    \
-        .efficiency = 0.5, .blocks = TB_TRIANGULAR_BLOCKS, .alignment = 1, .structured = true,               \
-        .in_place = in_place_, .accuracy = accuracy_, .entries = entries_##stem,                             \
-        .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                                            \
+        .tile_k = 1, .threads = (in_place_) == TB_SOLVES ? TB_SOLVE_THREADS : TB_TRIANGULAR_THREADS,         \
+        .shared_bytes =                                                                                      \
+            (in_place_) == TB_SOLVES ? TB_SOLVE_SHARED_BYTES(bytes) : TB_TRIANGULAR_SHARED_BYTES(bytes),     \
+        .efficiency = 0.5, .blocks = (in_place_) == TB_SOLVES ? TB_SOLVE_BLOCKS : TB_TRIANGULAR_BLOCKS,      \
+        .alignment = 1, .structured = true, .in_place = in_place_, .accuracy = accuracy_,                    \
+        .entries = entries_##stem, .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                 \
     }
-#define TB_BLOCKED_ROWS(letter, element, bytes, accuracy, suffix, words)                                     \
-    TB_TRIANGULAR_ROW(#letter "trmm_blocked" suffix, letter##trmm, element, bytes, TB_MULTIPLIES, accuracy,  \
-                      TB_TRIANGULAR_PANELS_MULTIPLIED, triangular, "a triangle times C, by halves" words),   \
-        TB_TRIANGULAR_ROW(#letter "trsm_blocked" suffix, letter##trsm, element, bytes, TB_SOLVES, accuracy,  \
-                          TB_TRIANGULAR_PANELS_SOLVED, triangular,                                           \
-                          "substitution in a triangle, by halves" words)
+#define TB_BLOCKED_ROW(letter, element, bytes, accuracy, suffix, words)                                      \
+    TB_TRIANGULAR_ROW(#letter "trsm_blocked" suffix, letter##trsm, element, bytes, TB_SOLVES, accuracy,      \
+                      TB_TRIANGULAR_PANELS_SOLVED, triangular,                                               \
+                      "substitution in a triangle, by halves" words)
 #define TB_TRIANGULAR_ROWS_OF(letter, element, bytes)                                                        \
     TB_TRIANGULAR_ROW(#letter "trmm_block", letter##trmm, element, bytes, TB_MULTIPLIES, TB_ACCURACY_IEEE,   \
                       1, triangle, "a triangle times C, in one launch"),                                     \
         TB_TRIANGULAR_ROW(#letter "trsm_block", letter##trsm, element, bytes, TB_SOLVES, TB_ACCURACY_IEEE,   \
                           1, triangle, "substitution in a triangle, in one launch"),                         \
-        TB_BLOCKED_ROWS(letter, element, bytes, TB_ACCURACY_IEEE, "", "")
+        TB_EXPANDED_ROW(letter, element, TB_ACCURACY_IEEE, "", ""),                                          \
+        TB_BLOCKED_ROW(letter, element, bytes, TB_ACCURACY_IEEE, "", "")
 #define TB_TENSOR_TRIANGULAR_ROWS_OF(letter, element, bytes)                                                 \
-    TB_BLOCKED_ROWS(letter, element, bytes, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores")
+    TB_EXPANDED_ROW(letter, element, TB_ACCURACY_FP32, "_tensor", ", on tensor cores"),                      \
+        TB_BLOCKED_ROW(letter, element, bytes, TB_ACCURACY_FP32, "_tensor", ", products on tensor cores")
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, strmm, 4)
-TB_TRIANGULAR_ENTRY(module_triangular_fp32, strsm, 4)
+TB_SOLVE_ENTRY(module_triangular_fp32, strsm, 4)
 TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrmm, 8)
-TB_TRIANGULAR_ENTRY(module_triangular_fp64, dtrsm, 8)
+TB_SOLVE_ENTRY(module_triangular_fp64, dtrsm, 8)
 TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrmm, 8)
-TB_TRIANGULAR_ENTRY(module_triangular_fp32, ctrsm, 8)
+TB_SOLVE_ENTRY(module_triangular_fp32, ctrsm, 8)
 TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrmm, 16)
-TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrsm, 16)
+TB_SOLVE_ENTRY(module_triangular_fp64, ztrsm, 16)
+
+/* Triangular products as plain ones: what is theirs alone is what those leave to be mended. */
+extern const unsigned char tb_image_trmm_mend[];
+static tb_module module_trmm_mend = {.name = "trmm_mend", .image = TB_IMAGE(trmm_mend)};
+#define TB_MEND_ENTRY(letter)                                                                                \
+    static tb_entry entries_##letter##trmm_mend[] = {                                                        \
+        {&module_trmm_mend, #letter "trmm_mend", 0, NULL, 0, TB_EARLY}};
+TB_MEND_ENTRY(s)
+TB_MEND_ENTRY(d)
+TB_MEND_ENTRY(c)
+TB_MEND_ENTRY(z)
+#define TB_EXPANDED_ROW(letter, element_, accuracy_, suffix, words)                                          \
+    {                                                                                                        \
+        .name = #letter "trmm_expanded" suffix,                                                              \
+        .summary = "a triangle times C, written out as one product" words, .element = element_,              \
+        .architecture = 75, .tile_m = 128, .tile_n = 128, .tile_k = 1, .threads = TB_MEND_THREADS,           \
+        .efficiency = 0.5, .blocks = 4, .alignment = 1, .structured = true, .in_place = TB_MULTIPLIES,       \
+        .accuracy = accuracy_, .entries = entries_##letter##trmm_mend, .prepare = tb_multiplied_prepare,     \
+        .launch = tb_launch_multiplied,                                                                      \
+    }
 
 /* For products that are not plain: an entry serves every transposition. Their efficiency is naive's, not measured. */
 extern const unsigned char tb_image_structured[];

@@ -22,14 +22,25 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * is neither transposed nor embedded. Both are aligned to reals of their precision. */
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
-/* Triangular products and solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is
- * products, by the catalog's other rows. Nothing is launched before all code that it takes is on the device. */
+/* The same; and for each tile of the target, TB_EXPAND_TILE numbers wide and high, numbered by columns, a word of bits tells which of
+ * its columns, or rows, have numbers that are not finite. */
+tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
+                                  uint32_t *notes);
+
+/* Triangular solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is products, by the
+ * catalog's other rows. Nothing is launched before all code that it takes is on the device. */
 void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                            tb_schedule *schedule);
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace);
 
-/* The same in one launch, without workspace: the device code for small triangles takes large ones too. */
+/* Triangular products, likewise: plain ones, of the triangle written out and a copy of C. */
+void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                           tb_schedule *schedule);
+tb_status tb_launch_multiplied(const tb_launcher *launcher, const tb_kernel *kernel,
+                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+
+/* Either in one launch, without workspace: the device code for small triangles takes large ones too. */
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule);
 tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

@@ -61,7 +61,7 @@ typedef struct inspected {
 
 typedef struct findings {
     inspected *objects;
-    bool refers_to_ours, refers_to_others, holds_own, has_blas;
+    bool refers_to_ours, holds_own, has_blas;
 } findings;
 
 static const program_file *inspect(findings *findings, const char *path)
@@ -106,10 +106,6 @@ static void look_at_references(const report *report, const json_value *event, fi
                    *name = json_text_of(reference, "name");
         if (is_tileblas(report, object) || is_blas(findings, object))
             continue;
-        if (!tb_is_taken_over(name)) {
-            findings->refers_to_others = true;
-            continue;
-        }
         findings->refers_to_ours = true;
         if (*bound && !is_tileblas(report, bound))
             say(diagnosis,
@@ -141,10 +137,7 @@ static void look_at_objects(const report *report, const json_value *event, findi
 static void conclude(const findings *findings, diagnosis *diagnosis)
 {
     if (findings->refers_to_ours)
-        say(diagnosis, "a product that TileBLAS takes over is referred to, but was not called%s",
-            findings->refers_to_others ? "; TRMM and TRSM stay with the program's BLAS" : "");
-    else if (findings->refers_to_others)
-        say(diagnosis, "only TRMM or TRSM is referred to, which stay with the program's BLAS");
+        say(diagnosis, "a product that TileBLAS takes over is referred to, but was not called");
     else if (findings->has_blas)
         say(diagnosis,
             "a BLAS was loaded, but nothing refers to its GEMM by name: calls through pointers from "

@@ -22,10 +22,12 @@ static const char help[] =
     "Fortran: all\n"
     "candidates with their forecasts, the choice and the reason. Nothing is computed. Routines that compute "
     "a triangle\n"
-    "of C have no M; SYRK's op(B) is op(A) transposed. SYMM and HEMM have no K.\n"
+    "of C have no M; SYRK's op(B) is op(A) transposed. SYMM, HEMM, TRMM and TRSM have no K;\n"
+    "C of the last two is their B.\n"
     "\n"
     "  --routine ROUTINE                one that `tileblas info` lists; sgemm is the default\n"
-    "  --side L|R, --uplo L|U           of SYMM's A, and the triangle; L is the default\n"
+    "  --side L|R, --uplo L|U           of SYMM's and TRMM's A, and the triangle; L is the default\n"
+    "  --diag N|U                       of TRMM's and TRSM's A; N is the default\n"
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
@@ -64,6 +66,7 @@ enum {
     ROUTINE = 1,
     SIDE,
     UPLO,
+    DIAG,
     TRANSA,
     TRANSB,
     ALPHA,
@@ -82,6 +85,7 @@ static const struct option options[] = {
     {"routine", required_argument, NULL, ROUTINE},
     {"side", required_argument, NULL, SIDE},
     {"uplo", required_argument, NULL, UPLO},
+    {"diag", required_argument, NULL, DIAG},
     {"transa", required_argument, NULL, TRANSA},
     {"transb", required_argument, NULL, TRANSB},
     {"alpha", required_argument, NULL, ALPHA},
@@ -117,6 +121,12 @@ static bool read_side(const char *text, bool *right)
 {
     *right = strcasecmp(text, "R") == 0;
     return *right || strcasecmp(text, "L") == 0;
+}
+
+static bool read_diagonal(const char *text, bool *unit)
+{
+    *unit = strcasecmp(text, "U") == 0;
+    return *unit || strcasecmp(text, "N") == 0;
 }
 
 static bool read_triangle(const char *text, tb_triangle *triangle)
@@ -173,7 +183,8 @@ static bool read_machine(const char *text, question *question)
 typedef struct shape {
     tb_routine routine;
     tb_triangle triangle; /* TB_FULL: none was given */
-    bool right, transpose_a, transpose_b, conjugate_a, conjugate_b, has_transpose_b;
+    bool right, transpose_a, transpose_b, conjugate_a, conjugate_b, has_transpose_b, has_diagonal,
+        unit_diagonal;
     int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
     double alpha, beta;
 } shape;
@@ -190,6 +201,9 @@ static bool read_option(int option, shape *shape, question *question)
         return read_side(optarg, &shape->right);
     case UPLO:
         return read_triangle(optarg, &shape->triangle);
+    case DIAG:
+        shape->has_diagonal = true;
+        return read_diagonal(optarg, &shape->unit_diagonal);
     case TRANSB:
         shape->has_transpose_b = true;
         return read_transposition(optarg, &shape->transpose_b, &shape->conjugate_b);
@@ -258,7 +272,7 @@ static int explain(question *question)
     gather_facts(question);
     /* As the library does: without a product A and B are not looked at. */
     if (tb_is_zero(question->product.alpha))
-        question->product = tb_steps_of(&question->product, (tb_range){0, 0});
+        question->product = tb_without_product(&question->product);
     return explain_answer(question);
 }
 
@@ -282,15 +296,40 @@ static bool is_two_term(const shape *shape)
     return class_of(shape) == TB_CLASS_RANK_2K || class_of(shape) == TB_CLASS_HER2K;
 }
 
+static bool is_in_place(const shape *shape)
+{
+    return class_of(shape) == TB_CLASS_TRMM || class_of(shape) == TB_CLASS_TRSM;
+}
+
+/* A is square, and on one side of a matrix of C's size. */
+static bool has_side(const shape *shape)
+{
+    return is_symmetric(shape) || is_in_place(shape);
+}
+
 /* Of C, all of which is of n rows and columns. */
 static bool has_triangle(const shape *shape)
 {
-    return class_of(shape) != TB_CLASS_GEMM && !is_symmetric(shape);
+    return class_of(shape) != TB_CLASS_GEMM && !has_side(shape);
+}
+
+static tb_product make_triangular(const shape *s, tb_triangle triangle)
+{
+    const int64_t least = s->m > 1 ? s->m : 1;
+    tb_product product =
+        tb_triangular(class_of(s) == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES,
+                      tb_routine_rows[s->routine].element, !s->right, triangle, s->transpose_a,
+                      s->conjugate_a, s->unit_diagonal, s->m, s->n, (tb_scalar){s->alpha, 0},
+                      SOME_ADDRESS(TB_A), s->lda, SOME_ADDRESS(TB_C), s->ldb > 0 ? s->ldb : least);
+    product.routine = s->routine;
+    return product;
 }
 
 static tb_product make_product(const shape *s)
 {
     const tb_triangle triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle;
+    if (is_in_place(s))
+        return make_triangular(s, triangle);
     if (is_two_term(s))
         return tb_rank_2k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
                           s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
@@ -319,7 +358,7 @@ static bool read_sizes(char **texts, shape *shape)
         return false;
     if (!read_size(*texts++, 0, &shape->n))
         return false;
-    if (!is_symmetric(shape) && !read_size(*texts, 0, &shape->k))
+    if (!has_side(shape) && !read_size(*texts, 0, &shape->k))
         return false;
     if (square)
         shape->m = shape->n;
@@ -340,7 +379,7 @@ int tool_explain(int argc, char **argv)
             return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
     }
     const char *routine = tb_routine_rows[shape.routine].name;
-    const char *sizes = is_symmetric(&shape) ? "M N" : has_triangle(&shape) ? "N K" : "M N K";
+    const char *sizes = has_side(&shape) ? "M N" : has_triangle(&shape) ? "N K" : "M N K";
     const int wanted = strlen(sizes) == 3 ? 2 : 3;
     if (argc - optind != wanted)
         return tool_usage("explain", "%s sizes of %s are needed: %s", wanted == 2 ? "two" : "three", routine,
@@ -349,6 +388,10 @@ int tool_explain(int argc, char **argv)
         return tool_usage("explain", "sizes are whole numbers");
     if (class_of(&shape) == TB_CLASS_GEMM && shape.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
+    if (!is_in_place(&shape) && shape.has_diagonal)
+        return tool_usage("explain", "%s has no --diag", routine);
+    if (is_in_place(&shape) && (shape.has_transpose_b || shape.ldc || shape.beta != 0))
+        return tool_usage("explain", "%s has no --transb, --ldc and --beta", routine);
     if (has_one_operand(&shape) && (shape.has_transpose_b || shape.ldb))
         return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);
     question.product = make_product(&shape);

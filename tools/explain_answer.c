@@ -124,7 +124,9 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
     *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
-        if (kernel->element != tb_element_of(&multiplied) || kernel->structured)
+        const bool is_structured = kernel->structured && kernel->in_place == TB_OUT_OF_PLACE;
+        if (kernel->element != tb_element_of(&multiplied) || kernel->in_place != multiplied.in_place ||
+            is_structured)
             continue;
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;
@@ -172,7 +174,7 @@ static void print_kernels(const question *question, const answer *answer, const 
         printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
 }
 
-/* "" of a routine that has none: the triangle of C, or of SYMM's A. */
+/* "" of a routine that has none: the triangle of C, or of SYMM's or TRMM's A. */
 static const char *triangle_of(const tb_product *product)
 {
     const tb_triangle of_operand = product->a.structure != TB_GENERAL ? product->a.stored : product->b.stored;
@@ -180,7 +182,7 @@ static const char *triangle_of(const tb_product *product)
     return triangle == TB_LOWER ? "L" : triangle == TB_UPPER ? "U" : "";
 }
 
-static bool is_symm(const tb_product *product)
+static bool has_side(const tb_product *product)
 {
     return product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL;
 }
@@ -238,10 +240,12 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, NULL, '{');
     tb_json_open(&json, "problem", '{');
     tb_json_text(&json, "routine", tb_routine_rows[product->routine].name);
-    if (is_symm(product))
+    if (has_side(product))
         tb_json_text(&json, "side", tb_is_symmetric_left(product) ? "L" : "R");
     if (*triangle_of(product))
         tb_json_text(&json, "uplo", triangle_of(product));
+    if (product->in_place != TB_OUT_OF_PLACE)
+        tb_json_text(&json, "diag", product->a.unit_diagonal || product->b.unit_diagonal ? "U" : "N");
     tb_json_text(&json, "transa", operation_of(&product->a));
     tb_json_text(&json, "transb", operation_of(&product->b));
     tb_json_integer(&json, "m", product->m);

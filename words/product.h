@@ -56,6 +56,10 @@ typedef struct tb_product {
         diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
     int terms;    /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
     tb_in_place in_place; /* otherwise than out of place, k is the triangle's order, and beta is 1 */
+    /* Of plain products, at most one of the two: op(A)'s, or op(B)'s, elements beyond this triangle are zeros. They lie in
+     * memory, and may be read; but kernels may leave out the steps of k that multiply nothing else. Of complex numbers written
+     * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
+    tb_triangle a_nonzero, b_nonzero;
 } tb_product;
 
 typedef struct tb_range {
@@ -301,6 +305,9 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
+    /* A triangle is known by its main diagonal alone. */
+    part.a_nonzero = rows.first == k.first ? product->a_nonzero : TB_FULL;
+    part.b_nonzero = columns.first == k.first ? product->b_nonzero : TB_FULL;
     if (tb_is_unmasked(&part)) {
         part.mask = TB_FULL;
         part.mask_pairs = false;
@@ -366,10 +373,17 @@ static inline tb_product tb_sized_like(const tb_product *product, int64_t m, int
     return sized;
 }
 
+/* Whether there are steps of k that kernels may leave out. */
+static inline bool tb_has_zeros(const tb_product *product)
+{
+    return product->a_nonzero != TB_FULL || product->b_nonzero != TB_FULL;
+}
+
 /* Multiply-adds of real numbers. */
 static inline double tb_volume(const tb_product *product)
 {
-    const double share = product->in_place == TB_OUT_OF_PLACE ? 1 : 0.5; /* of a square, a triangle */
+    const bool whole = product->in_place == TB_OUT_OF_PLACE && !tb_has_zeros(product);
+    const double share = whole ? 1 : 0.5; /* of a square, a triangle */
     const double of_elements = share * tb_masked_elements(product) * (double)product->k;
     return of_elements * (tb_is_complex(tb_element_of(product)) ? 4 : 1) * (product->terms == 2 ? 2 : 1);
 }

@@ -80,6 +80,11 @@ template <class value> __device__ inline void times_i(value &x)
     x.part[value::parts - 1] = re;
 }
 
+template <class value> __device__ inline bool is_finite(const value &x)
+{
+    return isfinite(x.part[0]) && isfinite(x.part[value::parts - 1]);
+}
+
 template <class value> __device__ inline void scale(value &x, const tb_expand &by)
 {
     using real = typename value::real;
@@ -255,6 +260,20 @@ __device__ inline void write(const tb_expand &x, int64_t i, int64_t j, vector<va
     }
 }
 
+/* Leaves the tile's note, of bits that each thread has found. */
+__device__ inline void note(const tb_expand &x, unsigned found)
+{
+    __shared__ unsigned noted;
+    if (threadIdx.x == 0)
+        noted = 0;
+    __syncthreads();
+    if (found != 0)
+        atomicOr(&noted, found);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        x.notes[blockIdx.x] = noted;
+}
+
 /* width: numbers that a thread writes at a time; more than one where the target's columns are aligned to 16 bytes. */
 template <class value, int width> __device__ inline void expand(const tb_expand &x)
 {
@@ -286,16 +305,22 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
         else if (tile.has(i, j))
             values[n] = load_straight<value, width>(x, tile.at(straight, i, j), x.rows - i);
     }
+    unsigned found = 0;
 #pragma unroll
     for (int n = 0; n < each; n++) {
         const int e = threadIdx.x + n * threads, row = e % (extent / width) * width,
                   column = e / (extent / width);
+        for (int k = 0; k < width && x.notes; k++)
+            if (tile.has(tile.row + row + k, tile.column + column) && !is_finite(values[n].of[k]))
+                found |= 1u << (x.notes_rows ? row + k : column);
         if (content == straight && tile.turns_sign(straight))
             for (int k = 0; k < width; k++)
                 conjugate(values[n].of[k]);
         if (tile.has(tile.row + row, tile.column + column))
             write(x, tile.row + row, tile.column + column, values[n]);
     }
+    if (x.notes)
+        note(x, found);
 }
 
 } // namespace expand

@@ -12,7 +12,7 @@
 #include "words/operand.h"
 
 #define TB_EXPAND_THREADS 256
-#define TB_EXPAND_TILE    32 /* rows and columns of a tile */
+#define TB_EXPAND_TILE    32 /* rows and columns of a tile; bits of a note */
 
 /* Bytes that a thread writes at a time, where the target's columns are aligned to them; and how many numbers these are. */
 #define TB_EXPAND_VECTOR_BYTES  16
@@ -34,6 +34,9 @@ typedef struct tb_expand {
     bool source_whole;  /* numbers of the source are aligned to their size */
     bool source_vector; /* its columns are to 16 bytes */
     bool target_whole;  /* numbers of the target are aligned to their size */
+    bool notes_rows;    /* rather than columns */
+    /* For each tile a word of bits: which of its columns have numbers that are not finite. NULL: nobody asks. */
+    uint32_t *notes;
 } tb_expand;
 
 #endif

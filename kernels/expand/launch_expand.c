@@ -9,6 +9,12 @@ static bool is_aligned(const tb_operand *operand, size_t bytes)
 
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion)
 {
+    return tb_launch_noting_expand(launcher, expansion, false, NULL);
+}
+
+tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
+                                  uint32_t *notes)
+{
     const tb_operand *source = &expansion->source, *target = &expansion->target;
     const size_t bytes = tb_bytes_of(source->element);
     const tb_expand arguments = {
@@ -31,6 +37,8 @@ tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expa
         .source_whole = is_aligned(source, bytes),
         .source_vector = is_aligned(source, TB_EXPAND_VECTOR_BYTES) && !source->transposed,
         .target_whole = is_aligned(target, bytes),
+        .notes_rows = notes_rows,
+        .notes = notes,
     };
     const bool vector = is_aligned(target, TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
     const int64_t tiles_m = tb_pieces(arguments.rows, TB_EXPAND_TILE),

@@ -134,8 +134,7 @@ template <class panel, int threads, bool vector> struct panel_source {
     const char *address; /* of the thread's first piece of the next panel */
     const int64_t &ld;   /* among the kernel's arguments, so that it takes no register */
     unsigned target;     /* shared address of the first piece in the first stage */
-    int outer_left;      /* rows or columns from the thread's first one on, if few */
-    bool inside;         /* all rows or columns exist */
+    int outer_left; /* rows or columns from the thread's first one on; where all of the panel's exist, as many as it has */
 
     static __device__ int first_line()
     {
@@ -157,8 +156,8 @@ template <class panel, int threads, bool vector> struct panel_source {
         address = reinterpret_cast<const char *>(
             operand + (panel::k_contiguous ? (outer + own_outer) * ld + k : outer + own_outer + k * ld));
         target = first + 8 * panel::at(own_outer, own_k);
-        inside = extent - outer >= panel::tile_outer;
-        outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
+        const int existing = int(min(extent - outer, int64_t(panel::tile_outer)));
+        outer_left = existing == panel::tile_outer ? existing : existing - own_outer;
     }
 
     /* The next panel, of which so many steps of k exist; beyond them, and beyond the operand, it is zero. */
@@ -168,7 +167,7 @@ template <class panel, int threads, bool vector> struct panel_source {
         const int64_t line = 8 * at_a_time * ld;
         const char *piece = address;
         unsigned to = target + stage;
-        if (inside && k_left >= panel::tile_k) {
+        if (outer_left == panel::tile_outer && k_left >= panel::tile_k) {
 #pragma unroll
             for (int i = 0; i < count; i += vector ? 4 : 1, piece += (vector ? 4 : 1) * line)
                 if (vector)

@@ -5,6 +5,10 @@
  * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce.
  *
  * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself.
+ *
+ * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
+ * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing
+ * to do.
  */
 #ifndef TB_DGEMM_MMA_H
 #define TB_DGEMM_MMA_H
@@ -12,6 +16,7 @@
 #include "kernels/dgemm.h"
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
+#include "kernels/zeros.h"
 
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
@@ -21,12 +26,15 @@ typedef struct tb_dgemm_arguments {
     int64_t dealt;  /* steps of the tiles that are not whole */
     int64_t pieces; /* blocks to which those are dealt */
     int32_t chains; /* into which a run is cut, unless it has fewer steps */
+    int32_t zeros;  /* see zeros.h; 0: no steps are left out */
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
     int32_t tile_m, tile_n;
-    int32_t reduce_lanes;   /* of dgemm_mma_reduce: see there */
-    tb_masked_tiles masked; /* where C has a mask, only these are tiles */
+    int32_t reduce_lanes; /* of dgemm_mma_reduce: see there */
+    int32_t tile_k;
+    int32_t tile_pieces, piece_steps; /* where there are zeros */
+    tb_masked_tiles masked;           /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
@@ -41,6 +49,18 @@ typedef struct tb_dgemm_segment {
     int32_t count; /* of the chain's steps; 0 where the block has done all that it has to do */
 } tb_dgemm_segment;
 
+/* Neighbours on a line of tiles that are numbered together: see tb_zeros_locate. */
+#define TB_DGEMM_GROUP 8
+
+/* Where there are zeros: the steps that a tile needs. */
+TB_SIMT_INLINE tb_needed tb_dgemm_needed(const tb_dgemm_arguments *arguments, int64_t tile)
+{
+    const tb_tile_place place = tb_zeros_locate(arguments->zeros, (uint32_t)arguments->tiles_m,
+                                                (uint32_t)arguments->tiles_n, TB_DGEMM_GROUP, (uint32_t)tile);
+    return tb_needed_steps(arguments->zeros, place, arguments->tile_m, arguments->tile_n, arguments->tile_k,
+                           (int32_t)arguments->steps);
+}
+
 /* What a block does after so many of its steps: the chains of a run one after the other, and the runs in the order of their
  * tiles. The first few chains of a run may be a step longer than the others. */
 TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments *arguments, int64_t block,
@@ -48,7 +68,16 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 {
     const int32_t steps = (int32_t)arguments->steps;
     tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0};
-    if (part.piece >= 0) {
+    if (arguments->zeros) {
+        const int32_t number = (int32_t)block, pieces = arguments->tile_pieces, own = number % pieces;
+        part.tile = number / pieces;
+        const tb_needed needed = tb_dgemm_needed(arguments, part.tile);
+        part.piece = needed.end - needed.first > arguments->piece_steps ? number : -1;
+        part.run_first = needed.first + own * arguments->piece_steps;
+        part.run_end = part.run_first + arguments->piece_steps;
+        if (part.run_end > needed.end)
+            part.run_end = needed.end;
+    } else if (part.piece >= 0) {
         const int64_t begin = tb_simt_first(part.piece, arguments->dealt, arguments->pieces);
         const int64_t end = tb_simt_first(part.piece + 1, arguments->dealt, arguments->pieces);
         const int64_t tile = (begin + done) / steps, zero = tile * steps;
@@ -71,7 +100,7 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 /* Whether the run is all of its tile: then its sums go to C, else to a slot of the workspace. */
 TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const tb_dgemm_segment *part)
 {
-    return part->run_first == 0 && part->run_end == arguments->steps;
+    return arguments->zeros ? part->piece < 0 : part->run_first == 0 && part->run_end == arguments->steps;
 }
 
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */

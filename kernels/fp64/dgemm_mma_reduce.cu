@@ -33,10 +33,19 @@ extern "C" __global__ void __launch_bounds__(threads)
     const int64_t dealt_tile = blockIdx.x / blocks_a_tile;
     const int element = (blockIdx.x % blocks_a_tile * lanes + lane) * 2;
 
-    const int64_t first_step = dealt_tile * arguments.steps;
-    const int64_t first = tb_simt_piece(first_step, arguments.dealt, arguments.pieces);
-    const int64_t parts =
-        tb_simt_piece(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
+    int64_t first, parts;
+    bool begins = true; /* the first part has the tile's step 0, and so the slot that is such a part's */
+    if (arguments.zeros) {
+        const tb_needed needed = tb_dgemm_needed(&arguments, dealt_tile);
+        first = dealt_tile * arguments.tile_pieces;
+        parts = (needed.end - needed.first + arguments.piece_steps - 1) / arguments.piece_steps;
+        begins = needed.first == 0;
+    } else {
+        const int64_t first_step = dealt_tile * arguments.steps;
+        first = tb_simt_piece(first_step, arguments.dealt, arguments.pieces);
+        parts =
+            tb_simt_piece(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
+    }
     if (parts == 1)
         return; /* one block had the tile to itself after all */
 
@@ -46,7 +55,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (int64_t part = group * parts / groups; part < end; part++) {
         const double *partial =
             arguments.partial +
-            tb_simt_slot(first + part, part == 0) * int64_t(arguments.tile_m * arguments.tile_n) + element;
+            tb_simt_slot(first + part, begins && part == 0) * int64_t(arguments.tile_m * arguments.tile_n) +
+            element;
         add(sum, *reinterpret_cast<const double2 *>(partial));
     }
     sums[threadIdx.x] = sum;

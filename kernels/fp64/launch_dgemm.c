@@ -7,6 +7,7 @@
 #include "kernels/launch.h"
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
+#include "kernels/zeros.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -46,6 +47,12 @@ static bool moves_vectors(const tb_product *product)
 {
     const tb_kernel aligned = {.alignment = 2};
     return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
+}
+
+/* Lines of tiles of which each needs other steps of k: see zeros.h. */
+static int64_t lines_of(const tb_dgemm_schedule *schedule, int32_t zeros)
+{
+    return zeros & TB_ZEROS_BY_COLUMN ? schedule->tiles_n : schedule->tiles_m;
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -165,11 +172,46 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     return best;
 }
 
-/* Masked ones in groups as wide as those of locate_tile. */
 static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
 {
-    enum { GROUP = 8 };
-    return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, GROUP);
+    return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, TB_DGEMM_GROUP);
+}
+
+/* Where steps are left out, tiles cut into pieces of so many of them, as blocks take them in turn, the longest first: what all take
+ * together, but the longest one at least. */
+static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, tb_dgemm_schedule other)
+{
+    tb_dgemm_schedule own = other;
+    own.piece_steps = (int32_t)tb_pieces(own.steps, pieces);
+    own.tile_pieces = (int32_t)tb_pieces(own.steps, own.piece_steps);
+    own.whole = own.tile_pieces > 1 ? 0 : own.tiles;
+    own.pieces = own.tiles * own.tile_pieces - own.whole;
+
+    const double steps = share * (double)own.steps, longest = (double)own.piece_steps;
+    /* Of a tile, on average: the last one is half as long as the others. */
+    const double parts = own.pieces > 0 ? fmax(1, steps / longest + 0.5) : 1;
+    const double blocks = parts * (double)own.tiles, room = (double)costs->multiprocessors;
+    const int64_t sharing = tb_smaller(costs->blocks, tb_pieces((int64_t)blocks, costs->multiprocessors));
+    const double computing =
+        fmax(round_clocks(costs, 1, longest, 1),
+             blocks / room / (double)sharing * round_clocks(costs, sharing, steps / parts, 1));
+    const double reading = reading_clocks(costs, (int64_t)blocks);
+    own.clocks = fmax(computing, reading) + HIDDEN_SHARE * fmin(computing, reading);
+    if (own.pieces > 0)
+        own.clocks += TB_SECOND_LAUNCH_CLOCKS +
+                      2 * blocks * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+    return other.tile_pieces > 0 && other.clocks <= own.clocks ? other : own;
+}
+
+/* Where tiles fill the device a few times, long ones and short ones make up for each other; fewer may be cut. */
+static tb_dgemm_schedule plan_with_zeros(const costs *costs, double share, tb_dgemm_schedule best)
+{
+    best = cut(costs, 1, share, best);
+    const int64_t most = tb_smaller(PARTS_MOST, best.steps * costs->kernel->tile_k / PIECE_MINIMUM_K);
+    if (best.tiles < 2 * (int64_t)costs->multiprocessors * costs->blocks)
+        for (int64_t pieces = 2; pieces <= most; pieces++)
+            best = cut(costs, pieces, share, best);
+    return best;
 }
 
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last whole wave too, are dealt
@@ -182,6 +224,9 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
                               .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
+    const int32_t zeros = tb_zeros_of(product);
+    if (zeros && tiles > 0)
+        return plan_with_zeros(&costs, tb_needed_share(zeros, (double)lines_of(&best, zeros)), best);
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
 
@@ -214,9 +259,12 @@ static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, con
     if (product->m * product->n > CUT_ELEMENTS)
         return 1;
     const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
-    const double longest = own->whole > 0 ? (double)own->steps : ceil(dealt / (double)own->pieces);
+    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
+                           : own->whole > 0     ? (double)own->steps
+                                                : ceil(dealt / (double)own->pieces);
     /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
-    if (kernel->chains_in_c && !tb_is_zero(product->beta) && longest >= (double)own->steps)
+    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
+    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
         return 1;
     const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
     const double longest_k = longest * kernel->tile_k;
@@ -233,7 +281,9 @@ static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
 {
-    const int64_t parts = tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
+    const int64_t parts = arguments->zeros
+                              ? arguments->tile_pieces
+                              : tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
     arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
     const int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 2;
     const int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);
@@ -258,11 +308,15 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .dealt = (own->tiles - own->whole) * own->steps,
         .pieces = own->pieces,
         .chains = chains,
+        .zeros = own->piece_steps > 0 ? tb_zeros_of(product) : 0,
         .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)chains * kernel->tile_k),
         .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)chains * kernel->tile_k),
         .partial = workspace,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
+        .tile_k = kernel->tile_k,
+        .tile_pieces = own->tile_pieces,
+        .piece_steps = own->piece_steps,
         .masked = tiles_of(kernel, product),
     };
     tb_entry *entry =

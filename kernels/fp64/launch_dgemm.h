@@ -16,7 +16,8 @@ typedef struct tb_dgemm_schedule {
     int64_t tiles_m, tiles_n;
     int64_t tiles; /* that touch the mask */
     int64_t whole, steps, pieces;
-    double clocks; /* forecast of both launches together, once they run */
+    int32_t tile_pieces, piece_steps; /* where steps are left out; 0: none are */
+    double clocks;                    /* forecast of both launches together, once they run */
 } tb_dgemm_schedule;
 
 /* The second launch, which adds up what the pieces of tiles left in the workspace. */

@@ -11,20 +11,16 @@ struct tile {
     int64_t m, n; /* first row and column of C */
 };
 
-/* Tiles are numbered in columns grouped by `group`, within a group along n first, so that the blocks in flight share panels
- * of A and B in L2; those of a mask as mask.h says. */
+/* Tiles are numbered in columns grouped by TB_DGEMM_GROUP, within a group along n first, so that the blocks in flight share panels
+ * of A and B in L2; those of a mask as mask.h says, and where there are zeros as zeros.h says. */
 __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
 {
-    if (arguments.masked.mask != TB_FULL) {
-        const tb_tile_place at = tb_mask_locate(&arguments.masked, int(number));
-        return {int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
-    }
-    constexpr unsigned group = 8;
-    const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
-    const unsigned index = unsigned(number), group_size = min(group, tiles_n) * tiles_m;
-    const unsigned first_n = index / group_size * group, within = index % group_size;
-    const unsigned width = min(group, tiles_n - first_n);
-    return {int64_t(within / width) * arguments.tile_m, int64_t(first_n + within % width) * arguments.tile_n};
+    const tb_tile_place at =
+        arguments.masked.mask != TB_FULL
+            ? tb_mask_locate(&arguments.masked, int(number))
+            : tb_zeros_locate(arguments.zeros, unsigned(arguments.tiles_m), unsigned(arguments.tiles_n),
+                              TB_DGEMM_GROUP, unsigned(number));
+    return {int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
 }
 
 /* Where sums of products go, as they are or as alpha * sum + beta * c; or, where c is an earlier sum of the same products, as

@@ -1,46 +1,35 @@
-/* Triangular products and solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but
- * small triangles is plain products, which the catalog's other rows compute.
+/* Triangular solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but small triangles is
+ * plain products, which the catalog's other rows compute. And triangles in one launch, of products too.
  *
- *     | L1    | | X1 |   | C1 |      solve    X1 from L1;  C2 -= L21 X1;  X2 from L2
- *     | L21 L2| | X2 | = | C2 |      product  C2 := L2 C2;  C2 += L21 C1;  C1 := L1 C1
+ *     | L1    | | X1 |   | C1 |
+ *     | L21 L2| | X2 | = | C2 |      X1 from L1;  C2 -= L21 X1;  X2 from L2
  *
  * The half that is solved first is the early one, the other one is late; of an upper triangle on the left the first one is late.
  * A *step* is one of these: a small triangle, or a product. Both are tb_products.
  */
 #include "kernels/catalog.h"
 #include "kernels/forecast.h"
-#include "kernels/launch.h"
+#include "kernels/triangular/inner.h"
 #include "kernels/triangular/triangular.h"
 #include "words/integers.h"
 
-/* What a multiprocessor's warps take for a row of a tile, and for a row of the substitution: what they wait for, so that
- * blocks that share a multiprocessor take no longer than one. Not measured. */
-#define TILE_ROW_CLOCKS         50.0
-#define SUBSTITUTION_ROW_CLOCKS 150.0
-#define COMPLEX_SHARE           2.5
-#define TILE_LOAD_CLOCKS        1500.0
-#define START_CLOCKS            1500.0
+#include <math.h>
 
-enum { WORKSPACE_ALIGNMENT = 256, LINE_BYTES = 128 };
+/* What a multiprocessor's warps take for a tile and for a row of it, of a product: what they wait for, so that blocks that share
+ * a multiprocessor take no longer than one. Not measured. */
+#define TILE_LOAD_CLOCKS 1500.0
+#define TILE_ROW_CLOCKS  50.0
+
+/* Of a solve: for the first numbers of a band, for a panel from one barrier to the next, and for one of a band before. By SASS, not
+ * measured. */
+#define BAND_CLOCKS          3000.0
+#define SOLVED_PANEL_CLOCKS  1100.0
+#define SOLVED_BEFORE_CLOCKS 1100.0
+
+#define COMPLEX_SHARE 2.5
+#define START_CLOCKS  1500.0
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
-
-static const tb_operand *triangle_of(const tb_product *product)
-{
-    return tb_is_triangle_left(product) ? &product->a : &product->b;
-}
-
-/* Whether the triangle is read as its transpose, seen as the factor on the left. */
-static bool is_turned(const tb_product *product)
-{
-    return triangle_of(product)->transposed == tb_is_triangle_left(product);
-}
-
-/* Whether it is a lower one, seen so. */
-static bool is_lower(const tb_product *product)
-{
-    return (triangle_of(product)->stored == TB_LOWER) != is_turned(product);
-}
 
 /* Of C, what belongs to a part of the triangle. */
 static tb_operand part_of_c(const tb_product *product, tb_range range)
@@ -52,7 +41,7 @@ static tb_operand part_of_c(const tb_product *product, tb_range range)
     return part;
 }
 
-/* The product, or solve, with a triangle on the diagonal. */
+/* The solve with a triangle on the diagonal. */
 static tb_product small_triangle(const tb_product *product, tb_range range, tb_scalar alpha)
 {
     const bool left = tb_is_triangle_left(product);
@@ -63,7 +52,7 @@ static tb_product small_triangle(const tb_product *product, tb_range range, tb_s
     step.k = range.count;
     step.alpha = alpha;
     *(left ? &step.a : &step.b) =
-        tb_rectangle(triangle_of(product), range.first, range.first, range.count, range.count);
+        tb_rectangle(tb_triangle_of(product), range.first, range.first, range.count, range.count);
     (left ? &step.b : &step.a)->data = step.c.data;
     return step;
 }
@@ -73,7 +62,7 @@ static tb_product between(const tb_product *product, tb_range to, tb_range from,
                           tb_scalar beta)
 {
     const bool left = tb_is_triangle_left(product);
-    const tb_operand *triangle = triangle_of(product);
+    const tb_operand *triangle = tb_triangle_of(product);
     const bool to_is_row = left != triangle->transposed;
     const tb_range rows = to_is_row ? to : from, columns = to_is_row ? from : to;
     tb_operand rectangle = tb_rectangle(triangle, rows.first, columns.first, rows.count, columns.count);
@@ -106,85 +95,23 @@ static int64_t panel_rows(const tb_product *product)
 
 static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha, visitor *visitor)
 {
-    const bool solves = product->in_place == TB_SOLVES;
-    const int64_t rows = panel_rows(product),
-                  small = rows * (solves ? TB_TRIANGULAR_PANELS_SOLVED : TB_TRIANGULAR_PANELS_MULTIPLIED);
+    const int64_t rows = panel_rows(product), small = rows * TB_TRIANGULAR_PANELS_SOLVED;
     if (range.count <= small) {
         const tb_product step = small_triangle(product, range, alpha);
         return visitor->visit(visitor, &step, range.count);
     }
     const int64_t half = tb_round_up(tb_pieces(range.count, 2), rows);
     const tb_range first = {range.first, half}, second = {range.first + half, range.count - half};
-    const bool forward = is_lower(product);
+    const bool forward = tb_is_lower(product);
     const tb_range early = forward ? first : second, late = forward ? second : first;
     const tb_scalar one = {1, 0}, minus_one = {-1, 0};
-    const tb_product step =
-        solves ? between(product, late, early, minus_one, alpha) : between(product, late, early, alpha, one);
-    TB_TRY(walk(product, solves ? early : late, alpha, visitor));
+    const tb_product step = between(product, late, early, minus_one, alpha);
+    TB_TRY(walk(product, early, alpha, visitor));
     TB_TRY(visitor->visit(visitor, &step, range.count));
-    return walk(product, solves ? late : early, solves ? one : alpha, visitor);
+    return walk(product, late, one, visitor);
 }
 
 /* ---- How a step is computed ------------------------------------------------------------------------------- */
-
-/* A product of steps: by another row, of numbers that it knows. Operands that are written out first lie in the workspace. */
-typedef struct inner {
-    const tb_kernel *kernel;
-    tb_product product;
-    tb_schedule schedule;
-    size_t expanded[TB_B + 1]; /* where, from the beginning of the workspace; its own is behind them */
-    size_t own;
-} inner;
-
-static size_t workspace_of(const inner *inner)
-{
-    return inner->own + inner->schedule.workspace;
-}
-
-/* What the step becomes, whichever row computes it. */
-static inner lower(const tb_product *step, void *workspace)
-{
-    inner inner = {.product = tb_lowered(step)};
-    for (tb_role role = TB_A; role <= TB_B; role++) {
-        tb_operand *operand = &inner.product.operands[role];
-        if (operand->expanded_from == 0)
-            continue;
-        operand->ld = tb_round_up(operand->rows, LINE_BYTES / (int64_t)tb_bytes_of(operand->element));
-        operand->data = workspace ? (char *)workspace + inner.own : NULL;
-        inner.expanded[role] = inner.own;
-        inner.own += (tb_pitch(operand) * (size_t)operand->columns + WORKSPACE_ALIGNMENT - 1) /
-                     WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
-    }
-    return inner;
-}
-
-/* Rows without a forecast of their own are not asked: they are slow, or ask for an alignment. */
-static bool may_compute(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
-                        int architecture)
-{
-    return kernel->prepare && !kernel->structured && kernel->element == tb_element_of(product) &&
-           kernel->accuracy <= accuracy && kernel->alignment == 1 &&
-           tb_kernel_runs_on(kernel, architecture) && tb_kernel_is_free_on(kernel, architecture) &&
-           tb_kernel_suits(kernel, product) && (kernel->k_limit == 0 || product->k <= kernel->k_limit);
-}
-
-/* The row that is forecast to take least; NULL: none will do. */
-static const tb_kernel *choose(const tb_product *product, tb_accuracy accuracy, tb_target target)
-{
-    const tb_kernel *best = NULL;
-    double least = 0;
-    for (size_t row = 0; row < tb_catalog_size; row++) {
-        const tb_kernel *kernel = &tb_catalog[row];
-        if (!may_compute(kernel, product, accuracy, target.architecture))
-            continue;
-        const double clocks = tb_prepare(kernel, product, target).clocks;
-        if (!best || clocks <= least) {
-            best = kernel;
-            least = clocks;
-        }
-    }
-    return best;
-}
 
 /* Products of two halves of one size are alike: whole panels lie between them, so that they are aligned alike too. What is
  * known of the first sizes met, of which there are two or three for each time that the triangle is halved. */
@@ -196,18 +123,6 @@ typedef struct deal {
     int16_t rows[SIZES];  /* of the catalog: how products of that size are computed */
 } deal;
 
-/* The one that every device runs, however small. */
-static const tb_kernel *any_row(tb_element element)
-{
-    return tb_find_kernel(element == TB_FP64 ? "dgemm_naive" : "naive");
-}
-
-static void complete(inner *inner, const tb_kernel *kernel, tb_target target)
-{
-    inner->kernel = kernel ? kernel : any_row(tb_element_of(&inner->product));
-    inner->schedule = tb_prepare(inner->kernel, &inner->product, target);
-}
-
 /* Where the size is among those known; their count where it is not. */
 static int64_t find_size(const deal *deal, int64_t size)
 {
@@ -217,38 +132,38 @@ static int64_t find_size(const deal *deal, int64_t size)
     return i;
 }
 
-static double step_clocks(const inner *inner, tb_target target)
-{
-    const tb_kernel *kernel = inner->kernel;
-    const double rate = TB_FMA_A_CLOCK * kernel->efficiency * target.multiprocessors *
-                        tb_share_of_element(kernel->element, target.architecture);
-    double clocks = TB_SECOND_LAUNCH_CLOCKS +
-                    (kernel->prepare ? inner->schedule.clocks : tb_volume(&inner->product) / rate);
-    for (tb_role role = TB_A; role <= TB_B; role++) {
-        const tb_operand *operand = &inner->product.operands[role];
-        if (operand->expanded_from > 0)
-            clocks += TB_SECOND_LAUNCH_CLOCKS +
-                      (1 + operand->expanded_from) * (double)tb_operand_bytes(operand) /
-                          (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
-    }
-    return clocks;
-}
-
 static int64_t triangle_blocks(const tb_product *step)
 {
-    return tb_pieces(tb_is_triangle_left(step) ? step->n : step->m,
-                     TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS);
+    const int64_t columns =
+        step->in_place == TB_SOLVES ? TB_SOLVE_COLUMNS : TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS;
+    return tb_pieces(tb_is_triangle_left(step) ? step->n : step->m, columns);
+}
+
+/* Of a block that multiplies. */
+static double multiplying_clocks(const tb_product *step, double share)
+{
+    const int64_t rows = panel_rows(step), panels = tb_pieces(step->k, rows);
+    const double tiles = (double)(panels * (panels + 1)) / 2;
+    return tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
+}
+
+/* Of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
+static double solving_clocks(const tb_product *step, double share)
+{
+    const double rows = TB_SOLVE_ROWS(tb_bytes_of(tb_element_of(step))),
+                 panels = (double)tb_pieces(step->k, (int64_t)rows), bands = ceil(panels / TB_SOLVE_WARPS);
+    const double solved_before = TB_SOLVE_WARPS * bands * (bands - 1) / 2; /* panels, of all bands together */
+    return START_CLOCKS + bands * BAND_CLOCKS +
+           share * (panels * SOLVED_PANEL_CLOCKS + solved_before * SOLVED_BEFORE_CLOCKS);
 }
 
 static double triangle_clocks(const tb_kernel *kernel, const tb_product *step, tb_target target)
 {
-    const int64_t rows = panel_rows(step), panels = tb_pieces(step->k, rows);
-    const double tiles = (double)(panels * (panels + 1)) / 2;
-    const double share = tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1;
-    double clocks = tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
-    if (step->in_place == TB_SOLVES)
-        clocks += (double)panels * share * (SUBSTITUTION_ROW_CLOCKS - TILE_ROW_CLOCKS) * (double)rows;
     const int64_t waves = tb_pieces(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
+    const double share = (tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1) /
+                         tb_share_of_element(tb_real_of(kernel->element), target.architecture);
+    const double clocks =
+        step->in_place == TB_SOLVES ? solving_clocks(step, share) : multiplying_clocks(step, share);
     return TB_SECOND_LAUNCH_CLOCKS + (double)waves * clocks;
 }
 
@@ -276,11 +191,13 @@ static tb_status forecast(visitor *visitor, const tb_product *step, int64_t size
         all->clocks += all->clocks_of[i];
         return TB_OK;
     }
-    inner inner = lower(step, NULL);
-    complete(&inner, choose(&inner.product, all->kernel->accuracy, all->target), all->target);
-    const double clocks = step_clocks(&inner, all->target);
+    tb_inner inner = tb_lower_step(step, NULL);
+    tb_complete_inner(&inner, tb_choose_inner(&inner.product, all->kernel->accuracy, all->target),
+                      all->target);
+    const double clocks = tb_inner_clocks(&inner, all->target);
     all->clocks += clocks;
-    all->workspace = workspace_of(&inner) > all->workspace ? workspace_of(&inner) : all->workspace;
+    all->workspace =
+        tb_inner_workspace(&inner) > all->workspace ? tb_inner_workspace(&inner) : all->workspace;
     if (i < SIZES) {
         all->clocks_of[i] = clocks;
         all->deal.sizes[i] = size;
@@ -308,42 +225,10 @@ void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, t
 
 /* ---- Launches --------------------------------------------------------------------------------------------- */
 
-/* Hands the launches of other rows on, or only sees to it that their code is there. */
-typedef struct forwarder {
-    tb_launcher interface;
-    const tb_launcher *device;
-    bool only_loads;
-} forwarder;
-
-static tb_status forward_load(const tb_launcher *launcher, tb_entry *entry)
-{
-    const tb_launcher *device = ((const forwarder *)launcher)->device;
-    return device->load(device, entry);
-}
-
-static tb_status forward_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
-                                int shared_bytes, const void *argument)
-{
-    const forwarder *forwarder = (const struct forwarder *)launcher;
-    const tb_launcher *device = forwarder->device;
-    return forwarder->only_loads ? device->load(device, entry)
-                                 : device->launch(device, entry, blocks, threads, shared_bytes, argument);
-}
-
-static tb_status forward_launch_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks,
-                                         int cluster, int threads, int shared_bytes, const void *argument)
-{
-    const forwarder *forwarder = (const struct forwarder *)launcher;
-    const tb_launcher *device = forwarder->device;
-    return forwarder->only_loads
-               ? device->load(device, entry)
-               : device->launch_clusters(device, entry, blocks, cluster, threads, shared_bytes, argument);
-}
-
 /* Launches all steps; before that, loads what that takes. */
 typedef struct sequence {
     visitor visitor;
-    forwarder forwarder;
+    tb_forwarder forwarder;
     const tb_kernel *kernel;
     const deal *deal;
     void *workspace;
@@ -359,17 +244,17 @@ typedef struct sequence {
 static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *step)
 {
     const bool left = tb_is_triangle_left(step);
-    const tb_operand *triangle = triangle_of(step), *c = &step->c;
-    const int64_t bytes = (int64_t)tb_bytes_of(c->element), direction = is_lower(step) ? 1 : -1,
-                  last =
-                      is_lower(step) ? 0 : step->k - 1; /* of the triangle as it lies: what L begins with */
+    const tb_operand *triangle = tb_triangle_of(step), *c = &step->c;
+    const int64_t bytes = (int64_t)tb_bytes_of(c->element), direction = tb_is_lower(step) ? 1 : -1,
+                  last = tb_is_lower(step) ? 0
+                                           : step->k - 1; /* of the triangle as it lies: what L begins with */
     const int64_t blocks = triangle_blocks(step), c_step = left ? 1 : c->ld;
     const tb_triangular_block arguments = {
         .order = step->k,
         .columns = left ? step->n : step->m,
         .a = (const char *)triangle->data + last * (triangle->ld + 1) * bytes,
-        .row_step = direction * (is_turned(step) ? triangle->ld : 1),
-        .column_step = direction * (is_turned(step) ? 1 : triangle->ld),
+        .row_step = direction * (tb_is_turned(step) ? triangle->ld : 1),
+        .column_step = direction * (tb_is_turned(step) ? 1 : triangle->ld),
         .c = (char *)c->data + last * c_step * bytes,
         .c_row_step = direction * c_step,
         .c_column_step = left ? c->ld : 1,
@@ -378,23 +263,12 @@ static tb_status launch_triangle(const tb_launcher *launcher, const tb_kernel *k
         .scaled = !tb_is_one(step->alpha),
         .conjugated = triangle->conjugated && tb_is_complex(c->element),
         .unit_diagonal = triangle->unit_diagonal,
+        .few_blocks = 4 * blocks <= launcher->target.multiprocessors,
     };
     if (blocks > TB_BLOCKS_MAXIMUM)
         return TB_UNSUPPORTED;
     return launcher->launch(launcher, kernel->entries, blocks, kernel->threads, kernel->shared_bytes,
                             &arguments);
-}
-
-static tb_status launch_product(const tb_launcher *launcher, const tb_product *step, const inner *inner,
-                                void *workspace)
-{
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        if (inner->product.operands[role].expanded_from > 0) {
-            const tb_expansion expansion = tb_expansion_of(step, &inner->product, role, 0);
-            TB_TRY(tb_launch_expand(launcher, &expansion));
-        }
-    return inner->kernel->launch(launcher, inner->kernel, &inner->product, &inner->schedule,
-                                 workspace ? (char *)workspace + inner->own : NULL);
 }
 
 static int64_t find_loaded(const sequence *all, int64_t size)
@@ -406,9 +280,9 @@ static int64_t find_loaded(const sequence *all, int64_t size)
 }
 
 /* How a product of this size is computed: as is known from the last one, or from the forecast. */
-static inner inner_of(sequence *all, const tb_product *step, int64_t size)
+static tb_inner inner_of(sequence *all, const tb_product *step, int64_t size)
 {
-    inner inner = lower(step, all->workspace);
+    tb_inner inner = tb_lower_step(step, all->workspace);
     const tb_target target = all->forwarder.interface.target;
     const int64_t i = find_loaded(all, size);
     if (i < all->count) {
@@ -417,10 +291,11 @@ static inner inner_of(sequence *all, const tb_product *step, int64_t size)
         return inner;
     }
     const int64_t known = find_size(all->deal, size);
-    complete(&inner,
-             known < all->deal->count ? &tb_catalog[all->deal->rows[known]]
-                                      : choose(&inner.product, all->kernel->accuracy, target),
-             target);
+    tb_complete_inner(&inner,
+                      known < all->deal->count
+                          ? &tb_catalog[all->deal->rows[known]]
+                          : tb_choose_inner(&inner.product, all->kernel->accuracy, target),
+                      target);
     if (all->count < SIZES) {
         all->loaded[i].size = size;
         all->loaded[i].kernel = inner.kernel;
@@ -442,20 +317,8 @@ static tb_status launch_step(visitor *visitor, const tb_product *step, int64_t s
     }
     if (all->forwarder.only_loads && find_loaded(all, size) < all->count)
         return TB_OK;
-    const inner inner = inner_of(all, step, size);
-    return launch_product(launcher, step, &inner, all->workspace);
-}
-
-/* C := 0; the triangle is not read. */
-static tb_status launch_zeros(const tb_launcher *launcher, const tb_product *product)
-{
-    const bool is_complex = tb_is_complex(tb_element_of(product));
-    const tb_operand c = is_complex ? tb_real_view(&product->c) : product->c;
-    const tb_kernel *kernel = any_row(c.element);
-    const tb_product zeros = tb_gemm(tb_gemm_routine(c.element), false, false, c.rows, c.columns, 0, 0, NULL,
-                                     c.rows, NULL, 1, 0, c.data, c.ld);
-    const tb_schedule schedule = {.clocks = 0};
-    return kernel->launch(launcher, kernel, &zeros, &schedule, NULL);
+    const tb_inner inner = inner_of(all, step, size);
+    return tb_launch_inner(launcher, step, &inner, all->workspace);
 }
 
 /* What products cannot do, which take a real beta: C := alpha C, in a launch of its own. */
@@ -469,21 +332,17 @@ static tb_status launch_scaling(const tb_launcher *launcher, const tb_product *p
 tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
                                const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
-    const bool scales = product->in_place == TB_SOLVES && product->alpha.im != 0;
+    const bool scales = product->alpha.im != 0;
     const tb_scalar one = {1, 0}, alpha = scales ? one : product->alpha;
     sequence all = {.visitor = {launch_step},
-                    .forwarder = {.interface = {.target = launcher->target,
-                                                .load = forward_load,
-                                                .launch = forward_launch,
-                                                .launch_clusters = forward_launch_clusters},
-                                  .device = launcher},
+                    .forwarder = tb_forward_to(launcher),
                     .kernel = kernel,
                     .deal = TB_DEAL(schedule, deal),
                     .workspace = workspace};
     if (product->m == 0 || product->n == 0)
         return TB_OK;
     if (tb_is_zero(product->alpha))
-        return launch_zeros(launcher, product);
+        return tb_launch_zeros(launcher, product);
     /* Nothing is launched before it is sure that all will be: what is left of C would be neither the old one nor the new one. */
     for (int pass = 0; pass < 2; pass++) {
         all.forwarder.only_loads = pass == 0;
@@ -494,7 +353,7 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
     return TB_OK;
 }
 
-/* ---- Whole triangles -------------------------------------------------------------------------------------- */
+/* ---- Whole triangles, products and solves ----------------------------------------------------------------- */
 
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule)
@@ -508,6 +367,6 @@ tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kerne
     (void)schedule, (void)workspace;
     if (product->m == 0 || product->n == 0)
         return TB_OK;
-    return tb_is_zero(product->alpha) ? launch_zeros(launcher, product)
+    return tb_is_zero(product->alpha) ? tb_launch_zeros(launcher, product)
                                       : launch_triangle(launcher, kernel, product);
 }

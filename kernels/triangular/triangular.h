@@ -19,15 +19,25 @@
 /* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
 #define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
 
-/* Triangles of so many of these panels are not halved again. A product by a triangle is far faster without them, a solve
- * is not. Not measured. */
-#define TB_TRIANGULAR_PANELS_SOLVED     4
-#define TB_TRIANGULAR_PANELS_MULTIPLIED 2
+/* A solve does not halve triangles of so many of these panels again. Not measured. */
+#define TB_TRIANGULAR_PANELS_SOLVED 4
 
 /* A tile of L, its columns one number apart; C beside it; and inverses of L's diagonal. */
 #define TB_TRIANGULAR_SHARED_BYTES(bytes)                                                                    \
     (TB_TRIANGULAR_ROWS(bytes) *                                                                             \
      (TB_TRIANGULAR_ROWS(bytes) + 2 + TB_TRIANGULAR_WARPS * TB_TRIANGULAR_COLUMNS) * (bytes))
+
+/* Solves: a block has so many columns of C, and a warp of it so many rows at a time. All that together is in shared memory: panels
+ * of C and a tile of L for each warp, their lines 16 bytes apart, and inverses of L's diagonal. */
+#define TB_SOLVE_COLUMNS     32
+#define TB_SOLVE_ROWS(bytes) ((bytes) > 8 ? 8 : 16)
+#define TB_SOLVE_WARPS       16
+#define TB_SOLVE_THREADS     (32 * TB_SOLVE_WARPS)
+#define TB_SOLVE_BLOCKS      1 /* that fit a multiprocessor */
+#define TB_SOLVE_PANELS      5 /* that are in shared memory */
+#define TB_SOLVE_SHARED_BYTES(bytes)                                                                         \
+    (TB_SOLVE_ROWS(bytes) * (TB_SOLVE_PANELS * (TB_SOLVE_COLUMNS * (bytes) + 16) +                           \
+                             TB_SOLVE_WARPS * ((TB_SOLVE_ROWS(bytes) + 1) * (bytes) + 16)))
 
 /* All steps are in numbers, real or complex. */
 typedef struct tb_triangular_block {
@@ -41,6 +51,7 @@ typedef struct tb_triangular_block {
     bool scaled; /* alpha is not 1 */
     bool conjugated;
     bool unit_diagonal; /* of ones, which are not read */
+    bool few_blocks;    /* most multiprocessors have none: a launch behind finds room at once */
 } tb_triangular_block;
 
 #endif

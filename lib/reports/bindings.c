@@ -83,7 +83,7 @@ static void collect_references(const struct dl_phdr_info *info, const dynamic *d
             if (symbol == 0 || inventory->reference_count == REFERENCES_MOST)
                 continue;
             const char *name = dynamic->strings + dynamic->symbols[symbol].st_name;
-            if (tb_is_product(name))
+            if (tb_is_taken_over(name))
                 inventory->references[inventory->reference_count++] =
                     (reference){inventory->object_count, name,
                                 *(const uintptr_t *)(info->dlpi_addr + relocation[i].r_offset)};

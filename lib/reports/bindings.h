@@ -27,24 +27,13 @@ static inline bool tb_is_name_of(const char *name, const char *routine)
     return false;
 }
 
-/* Whether it is one of a routine that is taken over. */
+/* Whether it is one of a routine that is taken over: not so sgemm_kernel and sgemm_batch. */
 static inline bool tb_is_taken_over(const char *name)
 {
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
         if (tb_is_name_of(name, tb_routine_rows[routine].name))
             return true;
     return false;
-}
-
-/* Whether it is, or is one of level 3's that are not: not so sgemm_kernel and sgemm_batch. */
-static inline bool tb_is_product(const char *name)
-{
-    static const char *const others[] = {"strmm", "dtrmm", "ctrmm", "ztrmm",
-                                         "strsm", "dtrsm", "ctrsm", "ztrsm"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (tb_is_name_of(name, others[i]))
-            return true;
-    return tb_is_taken_over(name);
 }
 
 /* The members "library" (this one's path), "objects" (paths in load order) and "gemm": for each reference the

@@ -21,6 +21,7 @@
 #include "lib/streaming/finish.h"
 #include "lib/streaming/stream_product.h"
 #include "lib/process/threads.h"
+#include "words/integers.h"
 #include "words/lowered.h"
 
 #include <math.h>
@@ -69,10 +70,12 @@ static tb_status stream_rows(tb_pipeline *pipeline, const region *region, const 
     const tb_product *product = &region->product;
     while (done->rows < product->m) {
         const int64_t first = done->rows, left = product->m - first;
-        const tb_product block =
-            tb_rows_of(product, (tb_range){first, left < tiling->block_m ? left : tiling->block_m});
+        const tb_product block = tb_rows_of(product, (tb_range){first, tb_smaller(left, tiling->block_m)});
+        tb_tiling own = *tiling;
+        if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
+            own.band_m = own.piece_m = tb_smaller(own.band_m, block.m);
         const tb_status status =
-            tb_stream_product(pipeline, &block, &region->given, region->plan, region->kernel, tiling, done);
+            tb_stream_product(pipeline, &block, &region->given, region->plan, region->kernel, &own, done);
         done->rows += first;
         TB_TRY(status);
     }
@@ -260,8 +263,8 @@ static void take_turn(work *work)
     work->status = tb_take_turn(&turn);
     if (work->status == TB_OK) {
         const double start = tb_seconds();
-        work->status =
-            region->kernel->structured ? TB_UNSUPPORTED : stream(turn.pipeline, region, &work->done);
+        const bool reads_as_given = region->kernel->structured && region->kernel->in_place == TB_OUT_OF_PLACE;
+        work->status = reads_as_given ? TB_UNSUPPORTED : stream(turn.pipeline, region, &work->done);
         work->seconds = tb_seconds() - start;
         tb_end_turn(&turn);
     }

@@ -1,5 +1,6 @@
 /* The parameters of the routines of a class in either calling convention, and their names as arguments. A program or library is
- * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K, TRIANGLE or SYMM, which HEMM is of here.
+ * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K, TRIANGLE, SYMM, which HEMM is of here, or
+ * TRIANGULAR: TRMM and TRSM, whose B, which is written, is c.
  * CBLAS takes scalars as a type of its own: a complex one by its address.
  */
 #ifndef CLASSES_H
@@ -11,7 +12,7 @@
 #define OF_CLASS(class, what)  OF_CLASS_(class, what)
 
 /* For `if`: which class something is built for, OF_CLASS(class, NUMBER). */
-enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER, SYMM_NUMBER };
+enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER, SYMM_NUMBER, TRIANGULAR_NUMBER };
 
 typedef float float_scalar;
 typedef double double_scalar;
@@ -64,5 +65,15 @@ typedef const complex_double *complex_double_scalar;
         const integer *ldc
 #define SYMM_FORTRAN_ARGUMENTS side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
 #define SYMM_LENGTHS           size_t length_1, size_t length_2
+
+#define TRIANGULAR_CBLAS_PARAMETERS(integer, real)                                                           \
+    int layout, int side, int triangle, int transpose_a, int diagonal, integer m, integer n,                 \
+        real##_scalar alpha, const real *a, integer lda, real *c, integer ldc
+#define TRIANGULAR_CBLAS_ARGUMENTS layout, side, triangle, transpose_a, diagonal, m, n, alpha, a, lda, c, ldc
+#define TRIANGULAR_FORTRAN_PARAMETERS(integer, real)                                                         \
+    const char *side, const char *triangle, const char *transpose_a, const char *diagonal, const integer *m, \
+        const integer *n, const real *alpha, const real *a, const integer *lda, real *c, const integer *ldc
+#define TRIANGULAR_FORTRAN_ARGUMENTS side, triangle, transpose_a, diagonal, m, n, alpha, a, lda, c, ldc
+#define TRIANGULAR_LENGTHS           size_t length_1, size_t length_2, size_t length_3, size_t length_4
 
 #endif

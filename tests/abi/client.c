@@ -106,6 +106,7 @@ static void check_products(const char *host, bool by_gemm, bool large)
         for (int form = 0; form < 12; form++) {
             product p = {.lower = (form + (int)i) % 3 == 0,
                          .left = form & 1,
+                         .unit = ((int)i + form / 2) % 2 == 0,
                          .transpose_a = form & 1,
                          .transpose_b = form & 2,
                          .fortran = form >= 8,

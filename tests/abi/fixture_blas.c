@@ -6,6 +6,7 @@
  *   FIXTURE_REAL                     float or double, its elements, or complex_float or complex_double
  *   FIXTURE_COMPLEX                  whether they are complex
  *   FIXTURE_HERMITIAN                whether SYMM's class is HEMM
+ *   FIXTURE_SOLVES                   whether TRMM's class is TRSM
  *   FIXTURE_BITS                     the width of its integers, which its isamax shows
  *   FIXTURE_NESTS                    1: reference BLAS's way, cblas_sgemm calls sgemm_ through the symbol
  * that somebody may have taken over; 0: OpenBLAS's way, which also knows 114
@@ -40,45 +41,60 @@ __attribute__((visibility("protected"))) fixture_state fixture_blas = {.nests = 
 __attribute__((weak)) void cblas_xerbla(integer number, const char *routine, const char *format, ...);
 __attribute__((weak)) void xerbla_(const char *routine, const integer *number, size_t length);
 
-#define CBLAS_TAKEN    OF_CLASS(FIXTURE_CLASS, CBLAS_PARAMETERS)(integer, real)
-#define FORTRAN_TAKEN  OF_CLASS(FIXTURE_CLASS, FORTRAN_PARAMETERS)(integer, real)
-#define FORTRAN_GIVEN  OF_CLASS(FIXTURE_CLASS, FORTRAN_ARGUMENTS)
-#define LENGTHS_TAKEN  OF_CLASS(FIXTURE_CLASS, LENGTHS)
-#define LENGTHS_GIVEN  OF_CLASS(FIXTURE_CLASS, ONES)
-#define GEMM_ONES      1, 1
-#define RANK_K_ONES    1, 1
-#define SYMM_ONES      1, 1
-#define TRIANGLE_ONES  1, 1, 1
-#define GEMM_THIRD     1
-#define RANK_K_THIRD   1
-#define SYMM_THIRD     1
-#define TRIANGLE_THIRD length_3
+#define CBLAS_TAKEN     OF_CLASS(FIXTURE_CLASS, CBLAS_PARAMETERS)(integer, real)
+#define FORTRAN_TAKEN   OF_CLASS(FIXTURE_CLASS, FORTRAN_PARAMETERS)(integer, real)
+#define FORTRAN_GIVEN   OF_CLASS(FIXTURE_CLASS, FORTRAN_ARGUMENTS)
+#define LENGTHS_TAKEN   OF_CLASS(FIXTURE_CLASS, LENGTHS)
+#define LENGTHS_GIVEN   OF_CLASS(FIXTURE_CLASS, ONES)
+#define GEMM_ONES       1, 1
+#define RANK_K_ONES     1, 1
+#define SYMM_ONES       1, 1
+#define TRIANGLE_ONES   1, 1, 1
+#define TRIANGULAR_ONES 1, 1, 1, 1
+/* Whether those behind the second one are as well. */
+#define GEMM_MORE_ARE_ONES       true
+#define RANK_K_MORE_ARE_ONES     true
+#define SYMM_MORE_ARE_ONES       true
+#define TRIANGLE_MORE_ARE_ONES   (length_3 == 1)
+#define TRIANGULAR_MORE_ARE_ONES (length_3 == 1 && length_4 == 1)
 
 /* What a class has no argument for. */
 #define DECLARE_ABSENT OF_CLASS(FIXTURE_CLASS, ABSENT)
 #define GEMM_ABSENT(type, letter)                                                                            \
+    letter diagonal = 0;                                                                                     \
     letter triangle = 0;                                                                                     \
     letter side = 0;
 #define TRIANGLE_ABSENT(type, letter)                                                                        \
+    letter diagonal = 0;                                                                                     \
     letter side = 0;                                                                                         \
     type m = n;
 #define RANK_K_ABSENT(type, letter)                                                                          \
+    letter diagonal = 0;                                                                                     \
     letter transpose_b = 0;                                                                                  \
     letter side = 0;                                                                                         \
     type m = n;                                                                                              \
     type ldb = lda;                                                                                          \
     const real *b = a;
 #define SYMM_ABSENT(type, letter)                                                                            \
+    letter diagonal = 0;                                                                                     \
     letter transpose_a = 0;                                                                                  \
     letter transpose_b = 0;                                                                                  \
     type k = n;
+
+#define TRIANGULAR_ABSENT(type, letter)                                                                      \
+    letter transpose_b = 0;                                                                                  \
+    type k = n;                                                                                              \
+    type ldb = lda;                                                                                          \
+    const real *b = a;                                                                                       \
+    __typeof__(alpha) beta = alpha;
 
 void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN);
 
 /* The class, for `if`. */
 #define OF               OF_CLASS(FIXTURE_CLASS, NUMBER)
 #define HAS_OPERATIONS   (OF != SYMM_NUMBER)
-#define HAS_TWO_OPERANDS (OF != RANK_K_NUMBER)
+#define HAS_TWO_OPERANDS (OF != RANK_K_NUMBER && OF != TRIANGULAR_NUMBER)
+#define HAS_SIDE         (OF == SYMM_NUMBER || OF == TRIANGULAR_NUMBER)
 #define MASKS_C          (OF == RANK_K_NUMBER || OF == TRIANGLE_NUMBER)
 #define HAS_TRIANGLE     (OF != GEMM_NUMBER)
 
@@ -86,9 +102,12 @@ typedef struct operation {
     bool flips, conjugates;
 } operation;
 
+/* Whether it is none of TileBLAS's probes, which have an alpha of 0, or this one. */
+#define COUNTS(alpha) ((alpha) != 0 && (alpha) != (real)0x1.6a7c3ep-9)
+
 /* A call in column-major order. */
 typedef struct job {
-    bool left, lower;
+    bool left, lower, unit;
     operation of_a, of_b;
     integer m, n, k, lda, ldb, ldc;
     real alpha, beta;
@@ -99,9 +118,9 @@ typedef struct job {
 static bool is_regular(const job *x)
 {
     integer rows_a = x->of_a.flips ? x->k : x->m, rows_b = x->of_b.flips ? x->n : x->k;
-    if (OF == SYMM_NUMBER) {
+    if (HAS_SIDE) {
         rows_a = x->left ? x->m : x->n;
-        rows_b = x->m;
+        rows_b = OF == SYMM_NUMBER ? x->m : 0;
     }
     return x->m >= 0 && x->n >= 0 && x->k >= 0 && x->lda >= (rows_a > 1 ? rows_a : 1) &&
            x->ldb >= (rows_b > 1 ? rows_b : 1) && x->ldc >= (x->m > 1 ? x->m : 1);
@@ -138,8 +157,36 @@ static real sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
     return sum;
 }
 
+/* Of op(A), where that is triangular. */
+static real triangular(const job *x, ptrdiff_t i, ptrdiff_t j)
+{
+    return i == j && x->unit ? 1 : element_of(x->a, x->lda, i, j, x->of_a);
+}
+
+/* A column of C, or a row where A is on the right. */
+static void multiply_line(const job *x, ptrdiff_t line)
+{
+    const ptrdiff_t order = x->left ? x->m : x->n, step = x->left ? 1 : x->ldc;
+    const bool lower = (x->lower != x->of_a.flips) == x->left, downwards = lower == FIXTURE_SOLVES;
+    real *c = &x->c[x->left ? line * x->ldc : line];
+    for (ptrdiff_t done = 0; done < order; done++) {
+        const ptrdiff_t i = downwards ? done : order - 1 - done;
+        const real diagonal = triangular(x, i, i);
+        real sum = 0;
+        for (ptrdiff_t l = lower ? 0 : i + 1; l < (lower ? i : order); l++)
+            sum += (x->left ? triangular(x, i, l) : triangular(x, l, i)) * c[l * step];
+        c[i * step] = FIXTURE_SOLVES ? (x->alpha * c[i * step] - sum) / diagonal
+                                     : x->alpha * (sum + diagonal * c[i * step]);
+    }
+}
+
 static void multiply(const job *x)
 {
+    if (OF == TRIANGULAR_NUMBER) {
+        for (ptrdiff_t line = 0; line < (x->left ? x->n : x->m); line++)
+            multiply_line(x, line);
+        return;
+    }
     for (ptrdiff_t j = 0; j < x->n; j++)
         for (ptrdiff_t i = 0; i < x->m; i++) {
             real *c = &x->c[i + j * x->ldc];
@@ -157,12 +204,13 @@ static const char *letter_of(operation operation)
 /* From within the CBLAS function itself, as reference BLAS does. */
 static inline __attribute__((always_inline)) void call_fortran(const job *x)
 {
-    const char *side = x->left ? "L" : "R", *triangle = x->lower ? "L" : "U",
+    const char *side = x->left ? "L" : "R", *triangle = x->lower ? "L" : "U", *diagonal = x->unit ? "U" : "N",
                *transpose_a = letter_of(x->of_a), *transpose_b = letter_of(x->of_b);
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
     const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
+    (void)diagonal, (void)beta;
     FIXTURE_FORTRAN(FORTRAN_GIVEN, LENGTHS_GIVEN);
 }
 
@@ -184,7 +232,7 @@ static void turn(job *x)
     x->left = !given.left;
     x->m = given.n;
     x->n = given.m;
-    if (OF == SYMM_NUMBER)
+    if (HAS_SIDE)
         return;
     if (OF == RANK_K_NUMBER) {
         x->of_a.flips = !given.of_a.flips;
@@ -198,11 +246,12 @@ static void turn(job *x)
 void FIXTURE_CBLAS(CBLAS_TAKEN)
 {
     DECLARE_ABSENT(integer, int)
-    fixture_blas.cblas_calls += VALUE(alpha) != 0;
+    fixture_blas.cblas_calls += COUNTS(VALUE(alpha));
     bool known = layout == 101 || layout == 102;
     known = known && (!HAS_OPERATIONS || is_known(transpose_a));
     known = known && (!HAS_OPERATIONS || !HAS_TWO_OPERANDS || is_known(transpose_b));
-    known = known && (OF != SYMM_NUMBER || side == 141 || side == 142);
+    known = known && (!HAS_SIDE || side == 141 || side == 142);
+    known = known && (OF != TRIANGULAR_NUMBER || diagonal == 131 || diagonal == 132);
     known = known && (!HAS_TRIANGLE || triangle == 121 || triangle == 122);
     if (!known) {
         if (cblas_xerbla)
@@ -211,6 +260,7 @@ void FIXTURE_CBLAS(CBLAS_TAKEN)
     }
     job job = {side == 141,
                triangle == 122,
+               diagonal == 132,
                operation_of(transpose_a),
                operation_of(transpose_b),
                m,
@@ -268,15 +318,17 @@ void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN)
                .a = a,
                .b = b,
                .c = c};
-    fixture_blas.fortran_calls += *alpha != 0;
-    fixture_blas.wrong_lengths += length_1 != 1 || length_2 != 1 || OF_CLASS(FIXTURE_CLASS, THIRD) != 1;
+    fixture_blas.fortran_calls += COUNTS(*alpha);
+    fixture_blas.wrong_lengths += length_1 != 1 || length_2 != 1 || !OF_CLASS(FIXTURE_CLASS, MORE_ARE_ONES);
     bool known = !HAS_OPERATIONS || read_letter(transpose_a, &job.of_a);
     if (!HAS_TWO_OPERANDS)
         job.of_b.flips = !job.of_a.flips;
     else if (HAS_OPERATIONS)
         known = known && read_letter(transpose_b, &job.of_b);
-    if (OF == SYMM_NUMBER)
+    if (HAS_SIDE)
         known = known && read_choice(side, "LR", &job.left);
+    if (OF == TRIANGULAR_NUMBER)
+        known = known && read_choice(diagonal, "UN", &job.unit);
     if (HAS_TRIANGLE)
         known = known && read_choice(triangle, "LU", &job.lower);
     if (known && is_regular(&job))
@@ -289,7 +341,7 @@ void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN)
 void fixture_square(void)
 {
     const real a = 3;
-    real c;
+    real c = 0;
     const job job = {
         .m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1, .alpha = 1, .a = &a, .b = &a, .c = &c};
     call_fortran(&job);

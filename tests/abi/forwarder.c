@@ -25,11 +25,13 @@ typedef struct backend {
     void (*cblas_ssyrk)(RANK_K_CBLAS_PARAMETERS(int, float));
     void (*cblas_cgemm)(GEMM_CBLAS_PARAMETERS(int, complex_float));
     void (*cblas_zhemm)(SYMM_CBLAS_PARAMETERS(int, complex_double));
+    void (*cblas_strmm)(TRIANGULAR_CBLAS_PARAMETERS(int, float));
     void (*sgemm_)(GEMM_FORTRAN_PARAMETERS(int, float), GEMM_LENGTHS);
     void (*dgemm_)(GEMM_FORTRAN_PARAMETERS(int, double), GEMM_LENGTHS);
     void (*ssyrk_)(RANK_K_FORTRAN_PARAMETERS(int, float), RANK_K_LENGTHS);
     void (*cgemm_)(GEMM_FORTRAN_PARAMETERS(int, complex_float), GEMM_LENGTHS);
     void (*zhemm_)(SYMM_FORTRAN_PARAMETERS(int, complex_double), SYMM_LENGTHS);
+    void (*strmm_)(TRIANGULAR_FORTRAN_PARAMETERS(int, float), TRIANGULAR_LENGTHS);
     void (*dgemv)(DGEMV_PARAMETERS, size_t length);
     int (*isamax)(const int *n, const float *x, const int *increment);
 } backend;
@@ -68,6 +70,8 @@ static void open_backend(const char *variable, backend *opened)
     *(void **)&found.cgemm_ = dlsym(library, "cgemm_");
     *(void **)&found.cblas_zhemm = dlsym(library, "cblas_zhemm");
     *(void **)&found.zhemm_ = dlsym(library, "zhemm_");
+    *(void **)&found.cblas_strmm = dlsym(library, "cblas_strmm");
+    *(void **)&found.strmm_ = dlsym(library, "strmm_");
     if (getenv("FORWARDER_LACKS_SYRK"))
         found.cblas_ssyrk = NULL, found.ssyrk_ = NULL;
     *(void **)&found.dgemv = dlsym(library, "dgemv_");
@@ -96,6 +100,11 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
     return &large;
 }
 
+#define GEMM_LENGTH_ARGUMENTS       length_1, length_2
+#define RANK_K_LENGTH_ARGUMENTS     length_1, length_2
+#define SYMM_LENGTH_ARGUMENTS       length_1, length_2
+#define TRIANGULAR_LENGTH_ARGUMENTS length_1, length_2, length_3, length_4
+
 /* Where the backend lacks a name nothing is done, as libblastrampoline does. */
 #define HAND_ON(class, cblas, fortran, type, m, k)                                                           \
     void cblas(class##_CBLAS_PARAMETERS(int, type));                                                         \
@@ -110,7 +119,7 @@ static const backend *choose(int64_t m, int64_t n, int64_t k)
     {                                                                                                        \
         const backend *chosen = choose(*m, *n, *k);                                                          \
         if (chosen->fortran)                                                                                 \
-            chosen->fortran(class##_FORTRAN_ARGUMENTS, length_1, length_2);                                  \
+            chosen->fortran(class##_FORTRAN_ARGUMENTS, class##_LENGTH_ARGUMENTS);                            \
     }
 
 HAND_ON(GEMM, cblas_sgemm, sgemm_, float, m, k)
@@ -118,6 +127,7 @@ HAND_ON(GEMM, cblas_dgemm, dgemm_, double, m, k)
 HAND_ON(GEMM, cblas_cgemm, cgemm_, complex_float, m, k)
 HAND_ON(RANK_K, cblas_ssyrk, ssyrk_, float, n, k)
 HAND_ON(SYMM, cblas_zhemm, zhemm_, complex_double, m, n) /* as if A were on the right */
+HAND_ON(TRIANGULAR, cblas_strmm, strmm_, float, m, n)
 
 void dgemv_(DGEMV_PARAMETERS, size_t length);
 int isamax_(const int *n, const float *x, const int *increment);

@@ -19,6 +19,10 @@ IDLE(cblas_ssymm)
 IDLE(ssymm_)
 IDLE(cblas_zhemm)
 IDLE(zhemm_)
+IDLE(cblas_strmm)
+IDLE(strmm_)
+IDLE(cblas_ztrsm)
+IDLE(ztrsm_)
 
 int isamax_(const int *n);
 int isamax_(const int *n)

@@ -50,8 +50,10 @@ void xerbla_(const char *routine, const int *number, size_t length)
 typedef struct irregular_call {
     int class, layout, triangle;
     int transpose_a; /* or SYMM's side */
-    int transpose_b;
-    integer m, n, k, lda, ldb, ldc;
+    int transpose_b; /* or TRMM's side */
+    integer m, n;
+    integer k; /* or TRMM's diagonal */
+    integer lda, ldb, ldc;
     int number;
 } irregular_call;
 
@@ -196,13 +198,49 @@ static const irregular_call calls[] = {
     {SYMM_NUMBER, 0, 'l', 'R', 0, 4, 3, 0, 2, 4, 4, 7},
     {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 3, 4, 9},
     {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 4, 3, 12},
+
+    /* With m = 4, n = 3: lda 4 on the left, 3 on the right; ldb, which is ldc here, 4, row-major 3. */
+    {TRIANGULAR_NUMBER, 7, 121, 111, 141, 4, 3, 131, 4, 0, 4, 1},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 140, 4, 3, 131, 4, 0, 4, 2},
+    {TRIANGULAR_NUMBER, 102, 120, 111, 143, 4, 3, 131, 4, 0, 4, 2},
+    {TRIANGULAR_NUMBER, 102, 123, 111, 141, 4, 3, 131, 4, 0, 4, 3},
+    {TRIANGULAR_NUMBER, 101, 'U', 111, 142, 4, 3, 131, 3, 0, 3, 3},
+    {TRIANGULAR_NUMBER, 102, 121, 110, 141, 4, 3, 131, 4, 0, 4, 4},
+    {TRIANGULAR_NUMBER, 101, 121, 115, 141, 4, 3, 133, 4, 0, 3, 4},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 141, 4, 3, 130, 4, 0, 4, 5},
+    {TRIANGULAR_NUMBER, 101, 121, 112, 141, 4, 3, 133, 4, 0, 3, 5},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 141, -1, 3, 131, 4, 0, 4, 6},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 142, 4, -1, 131, 4, 0, 4, 7},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 142, -1, -1, 131, 4, 0, 4, 6},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 141, 4, 3, 131, 3, 0, 4, 10},
+    {TRIANGULAR_NUMBER, 102, 122, 112, 142, 4, 3, 132, 2, 0, 4, 10},
+    {TRIANGULAR_NUMBER, 102, 122, 112, 141, 4, 3, 132, 3, 0, 3, 10},
+    {TRIANGULAR_NUMBER, 102, 121, 111, 141, 4, 3, 131, 4, 0, 3, 12},
+    {TRIANGULAR_NUMBER, 102, 121, 113, 142, 4, 3, 132, 3, 0, 3, 12},
+    {TRIANGULAR_NUMBER, 101, 121, 111, 141, -1, 3, 131, 4, 0, 3, 6},
+    {TRIANGULAR_NUMBER, 101, 121, 111, 141, 4, -1, 131, 4, 0, 3, 7},
+    {TRIANGULAR_NUMBER, 101, 121, 111, 141, -1, -1, 131, 4, 0, 3, 7},
+    {TRIANGULAR_NUMBER, 101, 121, 111, 141, 4, 3, 131, 3, 0, 3, 10},
+    {TRIANGULAR_NUMBER, 101, 122, 112, 142, 4, 3, 132, 2, 0, 3, 10},
+    {TRIANGULAR_NUMBER, 101, 122, 111, 142, 4, 3, 132, 3, 0, 2, 12},
+    {TRIANGULAR_NUMBER, 0, 'U', 'N', 'X', 4, 3, 'N', 4, 0, 4, 1},
+    {TRIANGULAR_NUMBER, 0, '?', 'N', 'X', 4, 3, 'N', 4, 0, 4, 1},
+    {TRIANGULAR_NUMBER, 0, 'N', 't', 'l', 4, 3, 'u', 4, 0, 4, 2},
+    {TRIANGULAR_NUMBER, 0, 'l', '?', 'l', 4, 3, 'u', 4, 0, 4, 3},
+    {TRIANGULAR_NUMBER, 0, 'l', 'C', 'l', 4, 3, 'T', 4, 0, 4, 4},
+    {TRIANGULAR_NUMBER, 0, 'u', 'c', 'L', -1, 3, 'n', 4, 0, 4, 5},
+    {TRIANGULAR_NUMBER, 0, 'L', 'N', 'r', 4, -1, 'n', 4, 0, 4, 6},
+    {TRIANGULAR_NUMBER, 0, 'U', 'n', 'L', 4, 3, 'U', 3, 0, 4, 9},
+    {TRIANGULAR_NUMBER, 0, 'l', 't', 'R', 4, 3, 'U', 2, 0, 4, 9},
+    {TRIANGULAR_NUMBER, 0, 'l', 'N', 'r', 4, 3, 'N', 3, 0, 3, 11},
 };
 
 static void make(const irregular_call *x)
 {
     const product_call call = {
         .layout = x->layout,
-        .side = x->transpose_a,
+        .side = PRODUCT_OF == TRIANGULAR_NUMBER ? x->transpose_b : x->transpose_a,
+        .diagonal = (int)x->k,
         .triangle = x->triangle,
         .transpose_a = x->transpose_a,
         .transpose_b = x->transpose_b,

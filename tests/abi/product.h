@@ -2,7 +2,7 @@
  * small whole numbers, so every order of summation gives the same results and they are compared for equality.
  *
  * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN of a routine of PRODUCT_CLASS, with integers of PRODUCT_BITS and elements
- * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM. Fortran is called as many C programs do, without the lengths of its strings.
+ * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM; PRODUCT_SOLVES: of TRMM's it is TRSM. Fortran is called as many C programs do, without the lengths of its strings.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
@@ -21,6 +21,7 @@
 #define PRODUCT_REAL      float
 #define PRODUCT_COMPLEX   0
 #define PRODUCT_HERMITIAN 0
+#define PRODUCT_SOLVES    0
 #endif
 
 typedef PRODUCT_REAL real;
@@ -58,14 +59,14 @@ enum {
     TRANSPOSE = 112,
     CONJUGATE = 113
 };
-enum { UPPER = 121, LOWER = 122, LEFT = 141, RIGHT = 142 };
+enum { UPPER = 121, LOWER = 122, NON_UNIT = 131, UNIT = 132, LEFT = 141, RIGHT = 142 };
 /* The class, for `if`. */
 #define PRODUCT_OF OF_CLASS(PRODUCT_CLASS, NUMBER)
 
 /* Arguments as they are passed, those of all classes. */
 typedef struct product_call {
-    int layout;                                   /* or FORTRAN */
-    int side, triangle, transpose_a, transpose_b; /* numbers, of Fortran letters */
+    int layout;                                             /* or FORTRAN */
+    int side, triangle, transpose_a, transpose_b, diagonal; /* numbers, of Fortran letters */
     integer m, n, k, lda, ldb, ldc;
     real alpha, beta;
     const real *a, *b;
@@ -75,25 +76,28 @@ typedef struct product_call {
 static inline void product_call_cblas(const product_call *x)
 {
     const int layout = x->layout, side = x->side, triangle = x->triangle, transpose_a = x->transpose_a,
-              transpose_b = x->transpose_b;
+              transpose_b = x->transpose_b, diagonal = x->diagonal;
     const int64_t m = PASSED(x->m), n = PASSED(x->n), k = PASSED(x->k), lda = PASSED(x->lda),
                   ldb = PASSED(x->ldb), ldc = PASSED(x->ldc);
     const real_scalar alpha = PASSED_SCALAR(x->alpha), beta = PASSED_SCALAR(x->beta);
     const real *a = x->a, *b = x->b;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
+    (void)diagonal, (void)beta;
     PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_ARGUMENTS));
 }
 
 static inline void product_call_fortran(const product_call *x)
 {
-    const char letters[] = {(char)x->triangle, (char)x->transpose_a, (char)x->transpose_b, (char)x->side};
+    const char letters[] = {(char)x->triangle, (char)x->transpose_a, (char)x->transpose_b, (char)x->side,
+                            (char)x->diagonal};
     const char *triangle = &letters[0], *transpose_a = &letters[1], *transpose_b = &letters[2],
-               *side = &letters[3];
+               *side = &letters[3], *diagonal = &letters[4];
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
     const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
+    (void)diagonal, (void)beta;
     PRODUCT_FORTRAN(OF_CLASS(PRODUCT_CLASS, FORTRAN_ARGUMENTS));
 }
 
@@ -107,8 +111,9 @@ enum { PRODUCT_GAP = 3, PRODUCT_UNTOUCHED = -77 };
 
 typedef struct product {
     bool fortran, row_major, transpose_a, transpose_b;
-    bool lower; /* the triangle, of a class that has one: m is n there; of SYMM that of A */
-    bool left;  /* the side of A, of SYMM: m or n is k there */
+    bool lower; /* the triangle, of a class that has one: m is n there; of SYMM and TRMM that of A */
+    bool left;  /* the side of A, of SYMM and TRMM: m or n is k there */
+    bool unit;  /* A's diagonal, of TRMM */
     integer m, n, k;
 } product;
 
@@ -165,10 +170,94 @@ static inline real product_operand(integer i, integer j, bool transposed, bool c
     return conjugated ? CONJUGATED(element) : element;
 }
 
+static inline size_t product_room(bool row_major, integer rows, integer columns)
+{
+    return row_major ? product_size(rows, columns) : product_size(columns, rows);
+}
+
+/* Element (i, l) of op(A), where A is triangular and has a diagonal of minus ones, or of ones that are not stored. */
+static inline real product_triangular(const product *p, bool conjugated, integer i, integer l)
+{
+    const integer row = p->transpose_a ? l : i, column = p->transpose_a ? i : l;
+    if (row == column)
+        return p->unit ? 1 : -1;
+    return (p->lower ? row > column : row < column) ? product_operand(i, l, p->transpose_a, conjugated) : 0;
+}
+
+/* op(A) times a matrix, or that times op(A): an element. */
+static inline real product_by_triangle(const product *p, bool conjugated, integer i, integer j)
+{
+    real sum = 0;
+    for (integer l = 0; l < (p->left ? p->m : p->n); l++)
+        sum += p->left ? product_triangular(p, conjugated, i, l) * product_element(l, j)
+                       : product_element(i, l) * product_triangular(p, conjugated, l, j);
+    return sum;
+}
+
+/* TRMM or TRSM, whose solutions are small whole numbers too, on the transposition of B. The number of elements of C that came
+ * out wrong. */
+static inline long product_errors_in_place(const product *given)
+{
+    product p = *given;
+    p.transpose_a = given->transpose_b;
+    const bool conjugate = p.transpose_a && p.fortran;
+    const integer order = p.left ? p.m : p.n;
+    integer lda, ldc;
+    real *a = product_matrix(p.row_major, order, order, &lda),
+         *c = product_matrix(p.row_major, p.m, p.n, &ldc),
+         *expected = product_matrix(p.row_major, p.m, p.n, &ldc);
+    const real alpha = PRODUCT_SOLVES ? OF_PARTS(PRODUCT_COMPLEX ? 0 : -1, 1) : OF_PARTS(-2, 1);
+    for (integer i = 0; i < order; i++)
+        for (integer j = 0; j < order; j++)
+            if (i == j ? p.unit : p.lower ? i < j : i > j)
+                a[product_at(p.row_major, i, j, lda)] = PRODUCT_UNTOUCHED;
+            else if (i == j)
+                a[product_at(p.row_major, i, j, lda)] = -1;
+    for (integer i = 0; i < p.m; i++)
+        for (integer j = 0; j < p.n; j++) {
+            const real sum = product_by_triangle(&p, conjugate, i, j);
+            (PRODUCT_SOLVES ? c : expected)[product_at(p.row_major, i, j, ldc)] =
+                PRODUCT_SOLVES ? sum * CONJUGATED(alpha) : sum * alpha;
+        }
+    const bool letters = p.fortran;
+    const product_call call = {.layout = letters       ? FORTRAN
+                                         : p.row_major ? ROW_MAJOR
+                                                       : COLUMN_MAJOR,
+                               .side = letters  ? (p.left ? 'l' : 'R')
+                                       : p.left ? LEFT
+                                                : RIGHT,
+                               .triangle = letters   ? (p.lower ? 'l' : 'U')
+                                           : p.lower ? LOWER
+                                                     : UPPER,
+                               .transpose_a = letters         ? (p.transpose_a ? 'c' : 'N')
+                                              : p.transpose_a ? TRANSPOSE
+                                                              : NO_TRANSPOSE,
+                               .diagonal = letters  ? (p.unit ? 'u' : 'N')
+                                           : p.unit ? UNIT
+                                                    : NON_UNIT,
+                               .m = p.m,
+                               .n = p.n,
+                               .lda = lda,
+                               .ldc = ldc,
+                               .alpha = alpha,
+                               .a = a,
+                               .c = c};
+    product_make(&call);
+    long errors = 0;
+    for (size_t i = 0; i < product_room(p.row_major, p.m, p.n); i++)
+        errors += c[i] != expected[i];
+    free(a);
+    free(c);
+    free(expected);
+    return errors;
+}
+
 /* Makes the product C := alpha op(A) op(B) + C; in SYRK's class B is A transposed, in SYMM's A is square and may stand on the
  * right. The number of elements of C, gaps and what is outside of the triangle included, that came out wrong. */
 static inline long product_errors(const product *given)
 {
+    if (PRODUCT_OF == TRIANGULAR_NUMBER)
+        return product_errors_in_place(given);
     product p = *given;
     const bool rank_k = PRODUCT_OF == RANK_K_NUMBER, symm = PRODUCT_OF == SYMM_NUMBER;
     const bool has_triangle = rank_k || PRODUCT_OF == TRIANGLE_NUMBER;
@@ -235,7 +324,7 @@ static inline long product_errors(const product *given)
                 expected[product_at(p.row_major, i, j, ldd)] += call.alpha * sum;
         }
     long errors = 0;
-    for (size_t i = 0; i < (p.row_major ? product_size(p.m, p.n) : product_size(p.n, p.m)); i++)
+    for (size_t i = 0; i < product_room(p.row_major, p.m, p.n); i++)
         errors += c[i] != expected[i];
     free(a);
     free(b);

@@ -3,17 +3,24 @@
  * read is NaN; around C nothing changes, and of A nothing. A diagonal whose numbers have no inverse is divided by.
  *
  * --residuals: the largest and the rms residual beside cuBLAS's, in units of u |op(A)| |X|; rms at most, and the largest 1.25 times.
- * --bench: TFLOP/s beside cuBLAS.
+ * --bench: TFLOP/s beside cuBLAS; products also beside its own with the result elsewhere. With --all for all triangles.
+ * --bench-small: what a launch takes of the rows that are one launch.
+ * --bench-parts: what the parts of a solve by halves take, each by itself, one behind the other.
  */
 #include "bench/timing.h"
 #include "kernels/catalog.h"
+#include "kernels/launch.h"
+#include "kernels/triangular/inner.h"
 #include "tests/gpu/open_device.h"
 #include "tests/in_place.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-enum { CASES = 4, TURNS = 9 };
+enum { CASES = 3, TURNS = 9, IN_A_ROW = 10 };
+
+/* Of a case that is checked, multiply-adds on the host, in long double: so many take about a tenth of a second. */
+#define VOLUME_MOST (INT64_C(2) << 20)
 
 static void must(bool holds, const char *what)
 {
@@ -33,9 +40,11 @@ typedef struct setting {
     check_random random;
     void *workspace;
     size_t workspace_bytes;
+    void *apart; /* where cuBLAS leaves products; NULL: in C's place */
 } setting;
 
-static void launch(setting *setting, const tb_kernel *row, const tb_product *product)
+/* With the workspace that it takes. */
+static tb_schedule prepare(setting *setting, const tb_kernel *row, const tb_product *product)
 {
     const tb_schedule schedule = tb_device.prepare(setting->stream, row, product);
     if (schedule.workspace > setting->workspace_bytes) {
@@ -44,7 +53,13 @@ static void launch(setting *setting, const tb_kernel *row, const tb_product *pro
         setting->workspace_bytes = schedule.workspace;
         setting->workspace = arena_allocate(TB_MEMORY_DEVICE, schedule.workspace);
     }
-    const tb_status status = tb_device.launch(setting->stream, row, product, &schedule, setting->workspace);
+    return schedule;
+}
+
+static void launch(setting *setting, const tb_kernel *row, const tb_product *product,
+                   const tb_schedule *schedule)
+{
+    const tb_status status = tb_device.launch(setting->stream, row, product, schedule, setting->workspace);
     CHECK(status == TB_OK, "%s: status %d", row->name, (int)status);
 }
 
@@ -58,6 +73,7 @@ static void call_cublas(setting *setting, const tb_product *p)
     const cublasOperation_t op = !a->transposed ? CUBLAS_OP_N : a->conjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
     const cublasDiagType_t diagonal = a->unit_diagonal ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
     const int m = (int)p->m, n = (int)p->n, lda = (int)a->ld, ldc = (int)p->c.ld;
+    void *result = setting->apart ? setting->apart : p->c.data;
     const float alpha = (float)p->alpha.re;
     const cuComplex complex_alpha = {alpha, (float)p->alpha.im};
     const cuDoubleComplex complex_double_alpha = {p->alpha.re, p->alpha.im};
@@ -66,7 +82,7 @@ static void call_cublas(setting *setting, const tb_product *p)
     status = solves ? cublas##letter##trsm(setting->cublas, side, fill, op, diagonal, m, n, alpha, a->data,  \
                                            lda, p->c.data, ldc)                                              \
                     : cublas##letter##trmm(setting->cublas, side, fill, op, diagonal, m, n, alpha, a->data,  \
-                                           lda, p->c.data, ldc, p->c.data, ldc)
+                                           lda, p->c.data, ldc, result, ldc)
     switch (a->element) {
     case TB_FP32:
         CALL(S, &alpha);
@@ -110,10 +126,12 @@ static void compute_on_device(setting *setting, const tb_kernel *row, const tb_p
     a->data = a_room + shift;
     product.c.data = c_room + shift;
     (tb_is_triangle_left(&product) ? &product.b : &product.a)->data = product.c.data;
-    if (row)
-        launch(setting, row, &product);
-    else
+    if (row) {
+        const tb_schedule schedule = prepare(setting, row, &product);
+        launch(setting, row, &product, &schedule);
+    } else {
         call_cublas(setting, &product);
+    }
     CHECK(tb_device.synchronize(setting->stream) == TB_OK, "the device fails");
     arena_copy(after, product.c.data, c_bytes);
     arena_copy(a_after, a->data, a_bytes);
@@ -131,6 +149,16 @@ static void describe(const tb_product *p, char *text, size_t size)
              (long long)p->n, left ? "left" : "right", a->stored == TB_LOWER ? "lower" : "upper",
              a->transposed ? 'T' : 'N', a->conjugated ? " conjugated" : "",
              a->unit_diagonal ? " of ones" : "", p->alpha.re, p->alpha.im);
+}
+
+/* Side, triangle, and how it is read. */
+static const char *shape_of(const tb_product *p)
+{
+    static char text[16];
+    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    snprintf(text, sizeof text, "%s %s %c", tb_is_triangle_left(p) ? "left " : "right",
+             a->stored == TB_LOWER ? "lower" : "upper", a->transposed ? 'T' : 'N');
+    return text;
 }
 
 /* ---- What is tested --------------------------------------------------------------------------------------- */
@@ -176,8 +204,17 @@ static void check_product(setting *setting, const tb_kernel *row, tb_product *pr
     describe(product, text, sizeof text);
     CHECK(by.largest <= (double)product->k + 4, "%s: %s: off by %g u |A||X|", row->name, text, by.largest);
     CHECK(gaps_are_untouched(product), "%s: %s: bytes beside C have changed", row->name, text);
+    CHECK(row->in_place == TB_SOLVES || has_right_classes(product, before, after),
+          "%s: %s: finite numbers are not, or the other way round", row->name, text);
     product->c.data = before;
     free(after);
+}
+
+static void check_case(setting *setting, const tb_kernel *row, int flags, int64_t order, int64_t other)
+{
+    tb_product product = draw_product(row, flags, order, other, &setting->random);
+    check_product(setting, row, &product);
+    free_product(&product);
 }
 
 static void check_row(setting *setting, const tb_kernel *row)
@@ -186,8 +223,27 @@ static void check_row(setting *setting, const tb_kernel *row)
         if ((flags & 8) && !tb_is_complex(row->element))
             continue;
         for (int i = 0; i < CASES; i++) {
-            tb_product product = draw_product(row, flags, CHECK_PICK(&setting->random, orders),
-                                              CHECK_PICK(&setting->random, others), &setting->random);
+            const int64_t order = CHECK_PICK(&setting->random, orders), most = VOLUME_MOST / (order * order),
+                          other = CHECK_PICK(&setting->random, others);
+            check_case(setting, row, flags, order, other < most ? other : most);
+        }
+    }
+    check_case(setting, row, (int)check_between(&setting->random, 0, 7), 600, 70); /* long and wide */
+}
+
+/* What a product makes of infinities and NaN in C, nothing else of which changes; of a few columns and rows, and of many, of orders
+ * whose rows are cut in pieces, too. */
+static void infinities_stay_where_they_are(setting *setting, const tb_kernel *row)
+{
+    static const int64_t sizes[][2] = {{33, 9}, {64, 33}, {100, 100}, {257, 9}, {600, 3}};
+    for (int flags = 0; flags < 32 && row->in_place == TB_MULTIPLIES; flags++) {
+        if ((flags & 8) && !tb_is_complex(row->element))
+            continue;
+        for (int i = 0; i < 2; i++) {
+            const int64_t *size = CHECK_PICK(&setting->random, sizes);
+            tb_product product = draw_product(row, flags, size[0], size[1], &setting->random);
+            for (int times = check_between(&setting->random, 0, 1) ? 1 : 20; times > 0; times--)
+                spoil(&product, &setting->random);
             check_product(setting, row, &product);
             free_product(&product);
         }
@@ -267,8 +323,9 @@ static void compare_residuals(setting *setting, const tb_kernel *row)
             const missed ours = miss(&product, before, after);
             compute_on_device(setting, NULL, &product, 0, after);
             const missed theirs = miss(&product, before, after);
-            printf("%-20s %5lld, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n", row->name,
-                   (long long)sizes[i], families[family], ours.largest, theirs.largest, ours.rms, theirs.rms);
+            printf("%-20s %5lld %s, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n",
+                   row->name, (long long)sizes[i], shape_of(&product), families[family], ours.largest,
+                   theirs.largest, ours.rms, theirs.rms);
             CHECK(ours.largest <= 1.25 * theirs.largest && ours.rms <= theirs.rms,
                   "%s: %lld, %s: residuals are larger than cuBLAS's", row->name, (long long)sizes[i],
                   families[family]);
@@ -279,19 +336,38 @@ static void compare_residuals(setting *setting, const tb_kernel *row)
 
 /* ---- Bench ------------------------------------------------------------------------------------------------ */
 
-/* Milliseconds of one call; C stays as large as it was, as the triangle is nearly the identity. */
-static double time_call(setting *setting, const tb_kernel *row, const tb_product *product, cudaEvent_t start,
-                        cudaEvent_t stop)
+typedef struct stopwatch {
+    cudaEvent_t start, stop;
+} stopwatch;
+
+static stopwatch make_stopwatch(void)
+{
+    stopwatch watch;
+    MUST(cudaEventCreate(&watch.start) == cudaSuccess && cudaEventCreate(&watch.stop) == cudaSuccess);
+    return watch;
+}
+
+static void free_stopwatch(stopwatch watch)
+{
+    MUST(cudaEventDestroy(watch.start) == cudaSuccess && cudaEventDestroy(watch.stop) == cudaSuccess);
+}
+
+/* Milliseconds of so many calls, by cuBLAS where there is no row; C stays as large as it was, as the triangle is nearly the
+ * identity. */
+static double time_calls(setting *setting, const tb_kernel *row, const tb_product *product, stopwatch watch,
+                         int calls)
 {
     float milliseconds = 0;
-    MUST(cudaEventRecord(start, setting->native) == cudaSuccess);
-    if (row)
-        launch(setting, row, product);
-    else
-        call_cublas(setting, product);
-    MUST(cudaEventRecord(stop, setting->native) == cudaSuccess);
-    MUST(cudaEventSynchronize(stop) == cudaSuccess);
-    MUST(cudaEventElapsedTime(&milliseconds, start, stop) == cudaSuccess);
+    const tb_schedule schedule = row ? prepare(setting, row, product) : (tb_schedule){.clocks = 0};
+    MUST(cudaEventRecord(watch.start, setting->native) == cudaSuccess);
+    for (int i = 0; i < calls; i++)
+        if (row)
+            launch(setting, row, product, &schedule);
+        else
+            call_cublas(setting, product);
+    MUST(cudaEventRecord(watch.stop, setting->native) == cudaSuccess);
+    MUST(cudaEventSynchronize(watch.stop) == cudaSuccess);
+    MUST(cudaEventElapsedTime(&milliseconds, watch.start, watch.stop) == cudaSuccess);
     return milliseconds;
 }
 
@@ -313,28 +389,32 @@ static void *on_device(void *host, size_t bytes)
     return device;
 }
 
+/* In C's place, and for products elsewhere too. */
 static void bench_shape(setting *setting, const tb_kernel *row, const tb_product *product)
 {
-    cudaEvent_t start, stop;
-    MUST(cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess);
-    double ours[TURNS], theirs[TURNS];
+    const stopwatch watch = make_stopwatch();
+    const bool elsewhere = product->in_place == TB_MULTIPLIES;
+    double ours[TURNS], theirs[TURNS], apart[TURNS];
+    void *other = elsewhere ? arena_allocate(TB_MEMORY_DEVICE, bytes_of(&product->c)) : NULL;
     for (int turn = -2; turn < TURNS; turn++) {
-        const double one = time_call(setting, row, product, start, stop),
-                     other = time_call(setting, NULL, product, start, stop);
-        if (turn < 0)
-            continue;
-        ours[turn] = one;
-        theirs[turn] = other;
+        const int place = turn < 0 ? 0 : turn;
+        ours[place] = time_calls(setting, row, product, watch, 1);
+        theirs[place] = time_calls(setting, NULL, product, watch, 1);
+        setting->apart = other;
+        apart[place] = elsewhere ? time_calls(setting, NULL, product, watch, 1) : 0;
+        setting->apart = NULL;
     }
     const double tflop = 2 * tb_volume(product) * 1e-9, us = bench_median(ours, TURNS),
-                 them = bench_median(theirs, TURNS);
-    printf("%-20s %5lld x %5lld %s %s %c  %8.3f ms %6.1f TFLOP/s  cuBLAS %8.3f ms %6.1f TFLOP/s  %.2f\n",
-           row->name, (long long)product->m, (long long)product->n,
-           tb_is_triangle_left(product) ? "left " : "right",
-           triangle_in((tb_product *)product)->stored == TB_LOWER ? "lower" : "upper",
-           triangle_in((tb_product *)product)->transposed ? 'T' : 'N', us, tflop / us, them, tflop / them,
-           them / us);
-    MUST(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(stop) == cudaSuccess);
+                 them = bench_median(theirs, TURNS), them_apart = bench_median(apart, TURNS);
+    printf("%-20s %5lld x %5lld %s  %8.3f ms %6.1f TFLOP/s  cuBLAS %8.3f ms %6.1f TFLOP/s  %.2f", row->name,
+           (long long)product->m, (long long)product->n, shape_of(product), us, tflop / us, them,
+           tflop / them, them / us);
+    if (elsewhere)
+        printf("  elsewhere %8.3f ms  %.2f", them_apart, them_apart / us);
+    printf("  forecast %.2f\n", tb_device.prepare(setting->stream, row, product).clocks / 1.7e6 / us);
+    if (other)
+        arena_release(TB_MEMORY_DEVICE, other);
+    free_stopwatch(watch);
 }
 
 static void bench_row(setting *setting, const tb_kernel *row, bool all_flags)
@@ -357,6 +437,81 @@ static void bench_row(setting *setting, const tb_kernel *row, bool all_flags)
         arena_release(TB_MEMORY_DEVICE, a);
         arena_release(TB_MEMORY_DEVICE, c);
     }
+}
+
+/* Microseconds of one, of several in a row. */
+static double time_part(setting *setting, const tb_kernel *row, const tb_product *product, stopwatch watch)
+{
+    double milliseconds[TURNS];
+    for (int turn = 0; turn < TURNS; turn++)
+        milliseconds[turn] = time_calls(setting, row, product, watch, IN_A_ROW);
+    return bench_median(milliseconds, TURNS) * 1e3 / IN_A_ROW;
+}
+
+static void bench_small(setting *setting, const tb_kernel *row)
+{
+    static const int64_t small_orders[] = {16, 64, 128, 256, 512, 1024},
+                         small_others[] = {32, 64, 4096, 8192};
+    const stopwatch watch = make_stopwatch();
+    for (size_t i = 0; i < sizeof small_orders / sizeof *small_orders; i++)
+        for (size_t j = 0; j < sizeof small_others / sizeof *small_others; j++) {
+            const int64_t order = small_orders[i], other = small_others[j];
+            void *a = on_device(nearly_identity(row->element, order, &setting->random),
+                                (size_t)(order * order) * tb_bytes_of(row->element));
+            void *c = on_device(draw_c(row->element, order, other, order, &setting->random),
+                                (size_t)(order * other) * tb_bytes_of(row->element));
+            double us[2];
+            for (int right = 0; right < 2; right++) {
+                const tb_product product = tb_triangular(
+                    row->in_place, row->element, !right, TB_LOWER, false, false, false, right ? other : order,
+                    right ? order : other, (tb_scalar){1, 0}, a, order, c, right ? other : order);
+                us[right] = time_part(setting, row, &product, watch);
+            }
+            printf("%-20s order %5lld, %5lld others: left %8.1f us, right %8.1f us\n", row->name,
+                   (long long)order, (long long)other, us[0], us[1]);
+            arena_release(TB_MEMORY_DEVICE, a);
+            arena_release(TB_MEMORY_DEVICE, c);
+        }
+    free_stopwatch(watch);
+}
+
+/* Of a solve on the left with real numbers: as often as it has them. */
+static void bench_parts(setting *setting, const tb_kernel *row, tb_target target)
+{
+    static const int64_t shapes[][2] = {{2048, 2048}, {4096, 4096}, {8192, 8192}, {4096, 64}};
+    const stopwatch watch = make_stopwatch();
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int64_t order = shapes[i][0], other = shapes[i][1], ld = order;
+        void *a = on_device(nearly_identity(row->element, order, &setting->random),
+                            (size_t)(order * order) * tb_bytes_of(row->element));
+        void *c = on_device(draw_c(row->element, order, other, order, &setting->random),
+                            (size_t)(order * other) * tb_bytes_of(row->element));
+        double total = 0;
+        for (int64_t size = row->tile_m; size <= order; size *= 2) {
+            const int64_t half = size / 2, count = order / size;
+            const bool is_triangle = size == row->tile_m;
+            const tb_product product =
+                is_triangle ? tb_triangular(row->in_place, row->element, true, TB_LOWER, false, false, false,
+                                            size, other, (tb_scalar){1, 0}, a, ld, c, ld)
+                            : tb_gemm(tb_gemm_routine(row->element), false, false, half, other, half, 1e-3,
+                                      (const char *)a + (size_t)half * tb_bytes_of(row->element), ld, c, ld,
+                                      1, (char *)c + (size_t)half * tb_bytes_of(row->element), ld);
+            const tb_kernel *chosen = is_triangle ? row : tb_choose_inner(&product, row->accuracy, target);
+            const double us = time_part(setting, chosen, &product, watch);
+            total += us * (double)count;
+            printf("%-20s %5lld x %5lld: %3lld of %4lld: %8.1f us  forecast %8.1f us  %s\n", row->name,
+                   (long long)order, (long long)other, (long long)count,
+                   (long long)(is_triangle ? size : half), us,
+                   tb_device.prepare(setting->stream, chosen, &product).clocks / 1.7e3, chosen->name);
+        }
+        const tb_product whole = tb_triangular(row->in_place, row->element, true, TB_LOWER, false, false,
+                                               false, order, other, (tb_scalar){1, 0}, a, ld, c, ld);
+        printf("%-20s %5lld x %5lld: together %8.1f us, one behind the other %8.1f us\n", row->name,
+               (long long)order, (long long)other, total, time_part(setting, row, &whole, watch));
+        arena_release(TB_MEMORY_DEVICE, a);
+        arena_release(TB_MEMORY_DEVICE, c);
+    }
+    free_stopwatch(watch);
 }
 
 /* Names of rows behind an option leave the others out. */
@@ -398,12 +553,22 @@ int main(int argc, char **argv)
             !is_asked_for(row, argc - 1, argv + 1))
             continue;
         rows++;
-        if (has_option("--bench", argc - 1, argv + 1)) {
+        if (has_option("--bench-small", argc - 1, argv + 1)) {
+            if (row->launch == tb_launch_triangle)
+                bench_small(&setting, row);
+        } else if (has_option("--bench-parts", argc - 1, argv + 1)) {
+            if (row->launch == tb_launch_triangular && row->in_place == TB_SOLVES &&
+                !tb_is_complex(row->element))
+                bench_parts(&setting, row,
+                            (tb_target){.architecture = description.architecture,
+                                        .multiprocessors = description.multiprocessors});
+        } else if (has_option("--bench", argc - 1, argv + 1)) {
             bench_row(&setting, row, has_option("--all", argc - 1, argv + 1));
         } else if (has_option("--residuals", argc - 1, argv + 1)) {
             compare_residuals(&setting, row);
         } else {
             check_row(&setting, row);
+            infinities_stay_where_they_are(&setting, row);
             extremes_are_divided(&setting, row);
         }
     }

@@ -10,8 +10,7 @@
  *   raise N        the signal
  *   exit N, _exit N
  *
- * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), of TRSM alone (CLIENT_TRIANGULAR), or
- * none. As a library
+ * Built against a BLAS in single precision (CLIENT_SINGLE), in double (CLIENT_DOUBLE), or none. As a library
  * (CLIENT_WORK) it is what `open` opens.
  */
 #include <dlfcn.h>
@@ -30,9 +29,6 @@ void cblas_sgemm(int layout, int transpose_a, int transpose_b, int m, int n, int
 void cblas_dgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
                  const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
-void cblas_dtrsm(int layout, int side, int triangle, int transpose, int diagonal, int m, int n, double alpha,
-                 const double *a, int lda, double *b, int ldb);
-
 static void *make_calls(void *count)
 {
 #if defined(CLIENT_SINGLE)
@@ -45,10 +41,6 @@ static void *make_calls(void *count)
     double matrices[3] = {1, 2, 0};
     for (int i = 0; i < *(int *)count; i++)
         cblas_dgemm(102, 111, 111, 1, 1, 1, 1, matrices, 1, matrices + 1, 1, 0, matrices + 2, 1);
-#elif defined(CLIENT_TRIANGULAR)
-    double a = 1, b = 2;
-    for (int i = 0; i < *(int *)count; i++)
-        cblas_dtrsm(102, 141, 121, 111, 131, 1, 1, 1, &a, 1, &b, 1);
 #endif
     return count;
 }

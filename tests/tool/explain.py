@@ -107,6 +107,22 @@ def a_symmetric_operand_is_asked_for_with_two_sizes():
     contains(call("TOOL", *conjugated).stdout, "product      cgemm CT m=40 n=30 k=20", "alpha=(1,0) beta=(0,0)")
 
 
+def a_triangular_operand_is_asked_for_with_two_sizes():
+    problem = _explain("--routine", "ztrsm", "40", "30", "--side", "r", "--uplo", "U", "--transa", "c", "--diag", "u",
+                       "--ldb", "50", "--assume", "h200")["problem"]
+    equal({key: problem[key] for key in ("routine", "side", "uplo", "diag", "transa", "transb", "m", "n", "k", "lda", "ldb",
+                                         "ldc")},
+          {"routine": "ztrsm", "side": "R", "uplo": "U", "diag": "U", "transa": "N", "transb": "C", "m": 40, "n": 30,
+           "k": 30, "lda": 50, "ldb": 30, "ldc": 50})
+    left = ("explain", "--routine", "DTRMM", "40", "30", "--transa", "T", "--alpha", "2", "--assume", "h200")
+    contains(call("TOOL", *left).stdout, "product      dtrmm LLTN m=40 n=30 k=40 lda=40 ldb=40 ldc=40 alpha=2 beta=1")
+    nothing = ("explain", "--routine", "DTRMM", "40", "30", "--alpha", "0", "--assume", "none")
+    contains(call("TOOL", *nothing).stdout, "m=40 n=30 k=0", "alpha=0 beta=0")
+    for wrong in (("--diag", "X"), ("--beta", "2"), ("--transb", "T"), ("--ldb", "39")):
+        equal(call("TOOL", *left, *wrong).returncode, 2, wrong)
+    equal(call("TOOL", "explain", "40", "30", "20", "--diag", "U").returncode, 2)
+
+
 def every_routine_is_known():
     source = Path(__file__).parents[2]
     routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", (source / "words" / "routines.def").read_text(), re.M)

@@ -59,10 +59,6 @@ def a_library_opened_with_deepbind():
     contains(summary["remarks"][0], "RTLD_DEEPBIND", PATHS["EXTENSION"])
 
 
-def triangular_ones_only():
-    contains(_why("CLIENT_TRIANGULAR", "calls", "1"), "only TRMM or TRSM")
-
-
 def products_that_are_not_called():
     for client in ("CLIENT", "CLIENT_DOUBLE"):
         equal(_why(client, "calls", "0"), "a product that TileBLAS takes over is referred to, but was not called")

@@ -1,4 +1,5 @@
-/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block,
+/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block (where
+ * steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
  * it. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
  * Every row's ring fits into the shared memory of 8.0.
@@ -6,13 +7,14 @@
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/simt.h"
+#include "kernels/zeros.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 2000, BLOCKS_WALKED = 3, SHARED_BYTES_OF_80 = 163 * 1024 };
+enum { SHAPES = 2000, SHAPES_WITH_ZEROS = 200, BLOCKS_WALKED = 3, SHARED_BYTES_OF_80 = 163 * 1024 };
 
 static tb_dgemm_arguments launched;
 static const char *symbol;
@@ -152,6 +154,65 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     cut_beside_c += kernel->chains_in_c && !tb_is_zero(product->beta) && launched.chains > 1;
 }
 
+/* The chains of all blocks have each step that a tile needs once; and whoever has a part of a tile alone writes to the slot from
+ * which it is added up. */
+static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product *product)
+{
+    launches = 0;
+    const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
+          kernel->name);
+    const int64_t tiles = launched.tiles_m * launched.tiles_n, steps = launched.steps,
+                  slots = tb_simt_slot(tiles * launched.tile_pieces, 0);
+    CHECK(launched.zeros == tb_zeros_of(product) && tiles * launched.tile_pieces == blocks_launched &&
+              launched.whole + launched.pieces == blocks_launched &&
+              (launched.pieces == 0 || schedule.workspace >= (size_t)slots * sizeof(double) *
+                                                                 (size_t)(kernel->tile_m * kernel->tile_n)),
+          "%s: %lld blocks for %lld tiles in %d pieces", kernel->name, (long long)blocks_launched,
+          (long long)tiles, launched.tile_pieces);
+    unsigned char *times = calloc((size_t)(tiles * steps), 1), *written = calloc((size_t)slots + 1, 1);
+    int64_t wrong = 0;
+    for (int64_t block = 0; block < blocks_launched; block++)
+        for (int32_t done = 0;;) {
+            const tb_dgemm_segment part = tb_dgemm_segment_after(&launched, block, done);
+            if (part.count == 0)
+                break;
+            const tb_needed needed = tb_dgemm_needed(&launched, part.tile);
+            const bool has_all = part.run_first == needed.first && part.run_end == needed.end;
+            wrong += part.tile < 0 || part.tile >= tiles || tb_dgemm_has_tile(&launched, &part) != has_all ||
+                     (has_all && part.chains > 1 && kernel->chains_in_c && !tb_is_zero(product->beta));
+            if (!has_all && part.chain == 0)
+                written[tb_simt_slot(part.piece, part.run_first == 0)]++;
+            for (int32_t i = 0; i < part.count; i++)
+                times[part.tile * steps + part.run_first + part.chain + i * part.chains]++;
+            done += part.count;
+        }
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        const tb_needed needed = tb_dgemm_needed(&launched, tile);
+        for (int64_t step = 0; step < steps; step++)
+            wrong += times[tile * steps + step] != (step >= needed.first && step < needed.end);
+        const int64_t first = tile * launched.tile_pieces,
+                      parts = tb_pieces(needed.end - needed.first, launched.piece_steps);
+        for (int64_t part = 0; part < parts && parts > 1; part++)
+            wrong += written[tb_simt_slot(first + part, part == 0 && needed.first == 0)] != 1;
+    }
+    CHECK(wrong == 0, "%s: %lld x %lld x %lld, zeros %d, pieces of %d steps of %lld: %lld things are wrong",
+          kernel->name, (long long)product->m, (long long)product->n, (long long)product->k, launched.zeros,
+          launched.piece_steps, (long long)steps, (long long)wrong);
+    free(times);
+    free(written);
+}
+
+/* op(A) or op(B) is a triangle, the lower or the upper one. Returns into how many pieces tiles are cut. */
+static int a_product_with_zeros_is_dealt(const tb_kernel *kernel, int kind, check_random *random)
+{
+    const int64_t m = 2 * check_between(random, 1, 600), n = 2 * check_between(random, 1, 600);
+    tb_product product = product_with(m, n, kind % 4 < 2 ? m : n, 10000, 10000, kind / 4 % 2);
+    *(kind % 4 < 2 ? &product.a_nonzero : &product.b_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+    needed_steps_are_done_once(kernel, &product);
+    return launched.tile_pieces;
+}
+
 static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k, double alpha)
 {
     const tb_product product = tb_gemm(TB_DGEMM, false, false, m, n, k, alpha, NULL, m, NULL, k, 0, NULL, m);
@@ -189,7 +250,7 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
 int main(void)
 {
     check_random random = {.state = check_seed()};
-    int kernels = 0, cut = 0;
+    int kernels = 0, cut = 0, cut_with_zeros = 0;
     for (size_t row = 0; row < tb_catalog_size; row++) {
         if (tb_catalog[row].prepare != tb_dgemm_mma_prepare)
             continue;
@@ -207,8 +268,11 @@ int main(void)
             a_product_is_dealt(&tb_catalog[row], &product, &random);
             cut += launched.pieces > 0;
         }
+        for (int i = 0; i < SHAPES_WITH_ZEROS; i++)
+            cut_with_zeros += a_product_with_zeros_is_dealt(&tb_catalog[row], i, &random) > 1;
     }
-    CHECK(kernels > 0 && cut > 0 && cut_beside_c > 0, "%d kernels, %d products cut, %d beside C", kernels,
-          cut, cut_beside_c);
+    CHECK(kernels > 0 && cut > 0 && cut_beside_c > 0 && cut_with_zeros > 0,
+          "%d kernels, %d products cut, %d beside C, %d with zeros", kernels, cut, cut_beside_c,
+          cut_with_zeros);
     return check_result();
 }

@@ -28,8 +28,9 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k strmm dtrmm ctrmm ztrmm strsm dtrsm ctrsm ztrsm' ;;
         *:--uplo:*) words='L U' ;;
+        *:--diag:*) words='N U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
         *:--assume:*) words='h200 none' ;;
@@ -40,7 +41,7 @@ _tileblas() {
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--routine --side --uplo --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;

@@ -1,0 +1,143 @@
+#include "kernels/triangular/inner.h"
+
+#include "kernels/catalog.h"
+#include "kernels/forecast.h"
+#include "words/integers.h"
+
+enum { WORKSPACE_ALIGNMENT = 256, LINE_BYTES = 128 };
+
+void tb_place_operand(tb_inner *inner, tb_role role, void *workspace)
+{
+    tb_operand *operand = &inner->product.operands[role];
+    operand->ld = tb_round_up(operand->rows, LINE_BYTES / (int64_t)tb_bytes_of(operand->element));
+    operand->data = workspace ? (char *)workspace + inner->own : NULL;
+    inner->own += (tb_pitch(operand) * (size_t)operand->columns + WORKSPACE_ALIGNMENT - 1) /
+                  WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
+}
+
+tb_inner tb_lower_step(const tb_product *step, void *workspace)
+{
+    tb_inner inner = {.product = tb_lowered(step)};
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (inner.product.operands[role].expanded_from > 0)
+            tb_place_operand(&inner, role, workspace);
+    return inner;
+}
+
+/* Rows without a forecast of their own are not asked: they are slow, or ask for an alignment. */
+static bool may_compute(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
+                        int architecture)
+{
+    return kernel->prepare && !kernel->structured && kernel->element == tb_element_of(product) &&
+           kernel->accuracy <= accuracy && kernel->alignment == 1 &&
+           tb_kernel_runs_on(kernel, architecture) && tb_kernel_is_free_on(kernel, architecture) &&
+           tb_kernel_suits(kernel, product) && (kernel->k_limit == 0 || product->k <= kernel->k_limit);
+}
+
+const tb_kernel *tb_choose_inner(const tb_product *product, tb_accuracy accuracy, tb_target target)
+{
+    const tb_kernel *best = NULL;
+    double least = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        if (!may_compute(kernel, product, accuracy, target.architecture))
+            continue;
+        const double clocks = tb_prepare(kernel, product, target).clocks;
+        if (!best || clocks <= least) {
+            best = kernel;
+            least = clocks;
+        }
+    }
+    return best;
+}
+
+const tb_kernel *tb_any_row(tb_element element)
+{
+    return tb_find_kernel(element == TB_FP64 ? "dgemm_naive" : "naive");
+}
+
+void tb_complete_inner(tb_inner *inner, const tb_kernel *kernel, tb_target target)
+{
+    inner->kernel = kernel ? kernel : tb_any_row(tb_element_of(&inner->product));
+    inner->schedule = tb_prepare(inner->kernel, &inner->product, target);
+}
+
+double tb_writing_clocks(double bytes, tb_target target)
+{
+    return TB_SECOND_LAUNCH_CLOCKS +
+           bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
+}
+
+double tb_inner_clocks(const tb_inner *inner, tb_target target)
+{
+    const tb_kernel *kernel = inner->kernel;
+    const double rate = TB_FMA_A_CLOCK * kernel->efficiency * target.multiprocessors *
+                        tb_share_of_element(kernel->element, target.architecture);
+    /* A row without a forecast leaves out no zeros. */
+    const double volume = (double)inner->product.m * (double)inner->product.n * (double)inner->product.k;
+    double clocks = TB_SECOND_LAUNCH_CLOCKS + (kernel->prepare ? inner->schedule.clocks : volume / rate);
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *operand = &inner->product.operands[role];
+        if (operand->expanded_from > 0)
+            clocks +=
+                tb_writing_clocks((1 + operand->expanded_from) * (double)tb_operand_bytes(operand), target);
+    }
+    return clocks;
+}
+
+static tb_status forward_load(const tb_launcher *launcher, tb_entry *entry)
+{
+    const tb_launcher *device = ((const tb_forwarder *)launcher)->device;
+    return device->load(device, entry);
+}
+
+static tb_status forward_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                                int shared_bytes, const void *argument)
+{
+    const tb_forwarder *forwarder = (const tb_forwarder *)launcher;
+    const tb_launcher *device = forwarder->device;
+    return forwarder->only_loads ? device->load(device, entry)
+                                 : device->launch(device, entry, blocks, threads, shared_bytes, argument);
+}
+
+static tb_status forward_launch_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks,
+                                         int cluster, int threads, int shared_bytes, const void *argument)
+{
+    const tb_forwarder *forwarder = (const tb_forwarder *)launcher;
+    const tb_launcher *device = forwarder->device;
+    return forwarder->only_loads
+               ? device->load(device, entry)
+               : device->launch_clusters(device, entry, blocks, cluster, threads, shared_bytes, argument);
+}
+
+tb_forwarder tb_forward_to(const tb_launcher *device)
+{
+    return (tb_forwarder){.interface = {.target = device->target,
+                                        .load = forward_load,
+                                        .launch = forward_launch,
+                                        .launch_clusters = forward_launch_clusters},
+                          .device = device};
+}
+
+tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, const tb_inner *inner,
+                          void *workspace)
+{
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (inner->product.operands[role].expanded_from > 0) {
+            const tb_expansion expansion = tb_expansion_of(step, &inner->product, role, 0);
+            TB_TRY(tb_launch_expand(launcher, &expansion));
+        }
+    return inner->kernel->launch(launcher, inner->kernel, &inner->product, &inner->schedule,
+                                 workspace ? (char *)workspace + inner->own : NULL);
+}
+
+tb_status tb_launch_zeros(const tb_launcher *launcher, const tb_product *product)
+{
+    const bool is_complex = tb_is_complex(tb_element_of(product));
+    const tb_operand c = is_complex ? tb_real_view(&product->c) : product->c;
+    const tb_kernel *kernel = tb_any_row(c.element);
+    const tb_product zeros = tb_gemm(tb_gemm_routine(c.element), false, false, c.rows, c.columns, 0, 0, NULL,
+                                     c.rows, NULL, 1, 0, c.data, c.ld);
+    const tb_schedule schedule = {.clocks = 0};
+    return kernel->launch(launcher, kernel, &zeros, &schedule, NULL);
+}

@@ -1,0 +1,98 @@
+/* What zeros beyond a triangle leave of k: where op(A) is a triangle, the rows of a tile of C need the steps of k before their
+ * last one (lower) or from their first one on (upper); where op(B) is, the columns those from their first one on (lower) or
+ * before their last one (upper). Shared by C and CUDA.
+ *
+ *   op(A) lower         op(A) upper            A line is a row of tiles of C, or a column where op(B) is the triangle; the lines'
+ *   +--------------+    +--------------+       tiles differ in what they need. Tiles are numbered in groups of neighbours
+ *   |##            |    |##############|       along a line, so that blocks in flight share panels of A and B in L2: in a
+ *   |####          |    |  ############|       group line by line. The last group goes from the line that needs the most of k to
+ *   |######        |    |    ##########|       that which needs the least, so that no multiprocessor begins with a long tile at
+ *   |########      |    |      ########|       the end; the group before it the other way, and so on by turns, so that
+ *   |##########    |    |        ######|       neighbours in number need about the same everywhere.
+ *   +--------------+    +--------------+
+ *      k                   k
+ */
+#ifndef TB_ZEROS_H
+#define TB_ZEROS_H
+
+#include "kernels/mask.h"
+
+/* Which steps are left out: those behind a tile, or those before it; by rows, or by columns. 0: none. */
+enum {
+    TB_ZEROS_BEHIND = 1, /* k ends with a tile's last row or column */
+    TB_ZEROS_BEFORE = 2, /* k begins with its first one */
+    TB_ZEROS_BY_COLUMN = 4,
+};
+
+/* Of a product. A mask leaves out whole tiles instead; and places are counted in int. */
+#ifndef __CUDACC__
+#define TB_ZEROS_EXTENT_MOST INT64_C(0x7fff0000)
+
+static inline int32_t tb_zeros_of(const tb_product *product)
+{
+    if (product->mask != TB_FULL || product->m > TB_ZEROS_EXTENT_MOST || product->n > TB_ZEROS_EXTENT_MOST)
+        return 0;
+    if (product->a_nonzero != TB_FULL)
+        return product->a_nonzero == TB_LOWER ? TB_ZEROS_BEHIND : TB_ZEROS_BEFORE;
+    if (product->b_nonzero != TB_FULL)
+        return TB_ZEROS_BY_COLUMN | (product->b_nonzero == TB_LOWER ? TB_ZEROS_BEFORE : TB_ZEROS_BEHIND);
+    return 0;
+}
+#endif
+
+/* Steps of tile_k that a tile needs: from `first` on, before `end`. There is one at least. */
+typedef struct tb_needed {
+    int32_t first, end;
+} tb_needed;
+
+/* Of a tile of so many rows and columns, of so many steps if none is left out. Tiles have even numbers of rows and columns, and
+ * steps of k, so that blocks of 2 x 2 on the diagonal are not cut. */
+TB_MASK_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int32_t rows, int32_t columns,
+                                         int32_t tile_k, int32_t steps)
+{
+    const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
+    const uint32_t extent = (uint32_t)(by_column ? columns : rows),
+                   outer = extent * (uint32_t)(by_column ? tile.column : tile.row);
+    tb_needed needed;
+    needed.first = 0;
+    needed.end = steps;
+    if (zeros & TB_ZEROS_BEFORE) {
+        const uint32_t first = outer / (uint32_t)tile_k;
+        needed.first = first < (uint32_t)steps ? (int32_t)first : steps - 1;
+    }
+    if (zeros & TB_ZEROS_BEHIND) {
+        const uint32_t end = (outer + extent + (uint32_t)tile_k - 1) / (uint32_t)tile_k;
+        needed.end = end < (uint32_t)steps ? (int32_t)end : steps;
+    }
+    return needed;
+}
+
+/* Where the tile with a number lies. Without zeros rows are lines, and none goes the other way. */
+TB_MASK_INLINE tb_tile_place tb_zeros_locate(int32_t zeros, uint32_t tiles_m, uint32_t tiles_n,
+                                             uint32_t group, uint32_t number)
+{
+    const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
+    const uint32_t lines = by_column ? tiles_n : tiles_m, length = by_column ? tiles_m : tiles_n;
+    const uint32_t group_size = (group < length ? group : length) * lines;
+    const uint32_t first = number / group_size * group, within = number % group_size;
+    const uint32_t width = length - first < group ? length - first : group;
+    const uint32_t along = first + within % width;
+    uint32_t line = within / width;
+    if (zeros) {
+        const bool most_first = (length - 1 - first) / group % 2 == 0;
+        if (most_first == ((zeros & TB_ZEROS_BEHIND) != 0))
+            line = lines - 1 - line;
+    }
+    tb_tile_place place;
+    place.row = (int32_t)(by_column ? along : line);
+    place.column = (int32_t)(by_column ? line : along);
+    return place;
+}
+
+/* A tile's share of what all need, on average: of so many lines that cover k. */
+TB_MASK_INLINE double tb_needed_share(int32_t zeros, double lines)
+{
+    return zeros ? (lines + 1) / (2 * lines) : 1;
+}
+
+#endif

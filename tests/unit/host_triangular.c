@@ -1,0 +1,121 @@
+/* Triangular products and solves where the process has no BLAS but ours: the portable loops, on all of C and on parts of it,
+ * which what a failed device leaves is made of. What must not be read of a triangle is NaN.
+ */
+#include "lib/call/multiply.h"
+#include "tests/in_place.h"
+
+enum { PRODUCTS = 4000, LONGEST = 40, GAP = 3 };
+
+static const tb_host nobody;
+
+static bool drawn(check_random *random)
+{
+    return check_between(random, 0, 1);
+}
+
+/* A product whose matrices the caller frees: A, and C as it is before. */
+static tb_product draw_product(check_random *random)
+{
+    const tb_element element = (tb_element)check_between(random, 0, TB_ELEMENTS - 1);
+    const bool left = drawn(random), lower = drawn(random), unit = drawn(random);
+    const int64_t m = check_between(random, 1, LONGEST), n = check_between(random, 1, LONGEST),
+                  order = left ? m : n, lda = order + check_between(random, 0, GAP),
+                  ldc = m + check_between(random, 0, GAP);
+    const number alpha = draw(element, random);
+    tb_product product = tb_triangular(drawn(random) ? TB_SOLVES : TB_MULTIPLIES, element, left,
+                                       lower ? TB_LOWER : TB_UPPER, drawn(random), drawn(random), unit, m, n,
+                                       (tb_scalar){(double)creall(alpha), (double)cimagl(alpha)},
+                                       draw_triangle(element, order, lda, lower, unit, random), lda,
+                                       draw_c(element, m, n, ldc, random), ldc);
+    return product;
+}
+
+static void *triangle_of(const tb_product *p)
+{
+    return tb_is_triangle_left(p) ? p->a.data : p->b.data;
+}
+
+/* At once, or two parts of it, whichever first. */
+static void compute(const tb_product *p, check_random *random)
+{
+    const bool left = tb_is_triangle_left(p);
+    const int64_t lines = left ? p->n : p->m, cut = check_between(random, 0, lines);
+    const bool backwards = drawn(random);
+    for (int i = 0; i < 2; i++) {
+        const tb_range range = (i == 0) == backwards ? (tb_range){cut, lines - cut} : (tb_range){0, cut};
+        const tb_product part = left ? tb_columns_of(p, range) : tb_rows_of(p, range);
+        tb_compute_on_host(&part, &nobody);
+    }
+}
+
+/* The errors of k terms that are rounded each, of complex ones in four parts; of a solve those of its factors too. */
+static double allowed(const tb_product *p)
+{
+    return (double)(p->k + 3) * (tb_is_complex(tb_element_of(p)) ? 4 : 1);
+}
+
+static void loops_compute_what_was_asked_for(check_random *random)
+{
+    for (int i = 0; i < PRODUCTS; i++) {
+        const tb_product p = draw_product(random);
+        const size_t bytes = tb_pitch(&p.c) * (size_t)p.n;
+        void *before = malloc(bytes);
+        memcpy(before, p.c.data, bytes);
+        compute(&p, random);
+        const missed missed = miss(&p, before, p.c.data);
+        const tb_operand *a = tb_is_triangle_left(&p) ? &p.a : &p.b;
+        CHECK(missed.largest <= allowed(&p) && gaps_are_untouched(&p),
+              "%s of element %d, %s, %s%s%s%s, %lld x %lld: missed by %g",
+              p.in_place == TB_SOLVES ? "solve" : "product", p.c.element,
+              tb_is_triangle_left(&p) ? "left" : "right", a->stored == TB_LOWER ? "lower" : "upper",
+              a->transposed ? ", transposed" : "", a->conjugated ? ", conjugated" : "",
+              a->unit_diagonal ? ", of ones" : "", (long long)p.m, (long long)p.n, missed.largest);
+        free(before);
+        free(triangle_of(&p));
+        free(p.c.data);
+    }
+}
+
+/* And reads nothing: A is nowhere, and what C holds is no number. */
+static void an_alpha_of_zero_stores_zeros(check_random *random)
+{
+    for (int i = 0; i < PRODUCTS / 10; i++) {
+        tb_product p = draw_product(random);
+        const tb_element element = tb_element_of(&p);
+        free(triangle_of(&p));
+        p.operands[tb_is_triangle_left(&p) ? TB_A : TB_B].data = NULL;
+        p.alpha = (tb_scalar){0, 0};
+        for (int64_t j = 0; j < p.n; j++)
+            memset(tb_at(&p.c, 0, j), 0xff, tb_column_bytes(&p.c));
+        tb_multiply(&p, &nobody);
+        int64_t others = 0;
+        for (int64_t j = 0; j < p.n; j++)
+            for (int64_t row = 0; row < p.m; row++)
+                others += get(element, p.c.data, row + j * p.c.ld) != 0;
+        CHECK(others == 0 && gaps_are_untouched(&p), "element %d, %lld x %lld: %lld are not zero", element,
+              (long long)p.m, (long long)p.n, (long long)others);
+        free(p.c.data);
+    }
+}
+
+/* Quotients of numbers whose squares are out of range. */
+static void divisors_may_be_large_or_small(void)
+{
+    static const double sizes[] = {0x1p-1000, 0x1p-540, 1, 0x1p540, 0x1p1000};
+    for (int i = 0; i < 5; i++) {
+        double complex a = CMPLX(3 * sizes[i], -4 * sizes[i]), c = CMPLX(10 * sizes[i], 5 * sizes[i]);
+        const tb_product p = tb_triangular(TB_SOLVES, TB_COMPLEX_FP64, true, TB_LOWER, false, false, false, 1,
+                                           1, (tb_scalar){1, 0}, &a, 1, &c, 1);
+        tb_compute_on_host(&p, &nobody);
+        CHECK(cabs(c - CMPLX(0.4, 2.2)) < 1e-15, "of %g: %g + %g i", sizes[i], creal(c), cimag(c));
+    }
+}
+
+int main(void)
+{
+    check_random random = {check_seed()};
+    loops_compute_what_was_asked_for(&random);
+    an_alpha_of_zero_stores_zeros(&random);
+    divisors_may_be_large_or_small();
+    return check_result();
+}
