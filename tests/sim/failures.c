@@ -426,20 +426,25 @@ static bool run_session(const char *failure, uint64_t session, long *launches, l
     check_random random = {.state = session};
     seed = check_next(&random);
     const int64_t failing = check_between(&random, 1, 3);
-    const scenario crowd = {.threads = 8,
-                            .calls = 10,
-                            .drawn = true,
-                            /* What lies there is saved by copies, if they do not fail as well. */
-                            .drawn_on_device = strcmp(failure, "memory") == 0 && failing == 1,
-                            .device_memory = CHECK_PICK(&random, device_memory),
-                            .pinned_memory = CHECK_PICK(&random, pinned_memory),
-                            .devices = check_between(&random, 0, 5) == 0 ? "3" : NULL};
+    bool can_be_saved = strcmp(failure, "memory") == 0 && failing == 1;
     char script[128];
     size_t length = 0;
-    for (int64_t i = failing; i > 0; i--)
-        length += (size_t)snprintf(script + length, sizeof script - length, "%s%s:%d=%s",
-                                   length > 0 ? "," : "", CHECK_PICK(&random, operations),
-                                   (int)check_between(&random, 1, CHECK_PICK(&random, most)), failure);
+    for (int64_t i = failing; i > 0; i--) {
+        const char *operation = CHECK_PICK(&random, operations);
+        can_be_saved = can_be_saved && strcmp(operation, "any") != 0;
+        length +=
+            (size_t)snprintf(script + length, sizeof script - length, "%s%s:%d=%s", length > 0 ? "," : "",
+                             operation, (int)check_between(&random, 1, CHECK_PICK(&random, most)), failure);
+    }
+    const scenario crowd = {
+        .threads = 8,
+        .calls = 10,
+        .drawn = true,
+        /* The host computes what lies there, if the device is up and copies do not fail as well. */
+        .drawn_on_device = can_be_saved,
+        .device_memory = CHECK_PICK(&random, device_memory),
+        .pinned_memory = CHECK_PICK(&random, pinned_memory),
+        .devices = check_between(&random, 0, 5) == 0 ? "3" : NULL};
     const long before = atomic_load(&check_failures);
     const report report = run_scenario(&crowd, script);
     *launches += report.launches;
