@@ -19,8 +19,9 @@
 /* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
 #define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
 
-/* A solve does not halve triangles of so many of these panels again. Not measured. */
+/* Triangles of so many of these panels are not halved again when solved, and maybe larger ones, so many times as large. */
 #define TB_TRIANGULAR_PANELS_SOLVED 4
+#define TB_TRIANGULAR_LARGEST       2
 
 /* A tile of L, its columns one number apart; C beside it; and inverses of L's diagonal. */
 #define TB_TRIANGULAR_SHARED_BYTES(bytes)                                                                    \
