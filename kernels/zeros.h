@@ -9,7 +9,7 @@
  *   |######        |    |    ##########|       that which needs the least, so that no multiprocessor begins with a long tile at
  *   |########      |    |      ########|       the end; the group before it the other way, and so on by turns, so that
  *   |##########    |    |        ######|       neighbours in number need about the same everywhere.
- *   +--------------+    +--------------+
+ *   +--------------+    +--------------+       Few tiles are a single group.
  *      k                   k
  */
 #ifndef TB_ZEROS_H
@@ -75,16 +75,22 @@ typedef struct tb_tile_order {
     uint32_t group_size; /* tiles of a group */
 } tb_tile_order;
 
-/* Without zeros rows are lines. */
-TB_MASK_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int64_t tiles_n, uint32_t group)
+/* With fewer waves of tiles there are no groups but whole lines: the tiles' sizes come in their order, and what blocks in flight share
+ * in L2 matters less. */
+#define TB_ZEROS_WAVES 16
+
+/* Without zeros rows are lines. So many tiles are in flight at a time. */
+TB_MASK_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int64_t tiles_n, uint32_t group,
+                                            int64_t at_a_time)
 {
+    const bool are_few = zeros && tiles_m * tiles_n < TB_ZEROS_WAVES * at_a_time;
     const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
     tb_tile_order order;
     order.zeros = zeros;
     order.lines = (uint32_t)(by_column ? tiles_n : tiles_m);
     order.length = (uint32_t)(by_column ? tiles_m : tiles_n);
-    order.group = group;
-    order.group_size = (group < order.length ? group : order.length) * order.lines;
+    order.group = are_few || group > order.length ? order.length : group;
+    order.group_size = order.group * order.lines;
     return order;
 }
 

@@ -49,9 +49,11 @@ static bool moves_vectors(const tb_product *product)
     return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
 }
 
-static tb_tile_order order_of(const tb_dgemm_schedule *schedule, const tb_product *product)
+static tb_tile_order order_of(const tb_kernel *kernel, const tb_dgemm_schedule *schedule,
+                              const tb_product *product, tb_target target)
 {
-    return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP);
+    return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP,
+                          (int64_t)target.multiprocessors * kernel->blocks);
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -223,7 +225,7 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
                               .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
-    const tb_tile_order order = order_of(&best, product);
+    const tb_tile_order order = order_of(kernel, &best, product, target);
     if (order.zeros && tiles > 0)
         return plan_with_zeros(&costs, tb_needed_share(&order), best);
     best.whole = tiles;
@@ -313,7 +315,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .tile_n = kernel->tile_n,
         .tile_pieces = own->tile_pieces,
         .piece_steps = own->piece_steps,
-        .order = order_of(own, product),
+        .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
     tb_entry *entry =

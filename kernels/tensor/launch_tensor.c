@@ -105,11 +105,12 @@ static double stage_clocks(const family *family, int tile_n)
 }
 
 /* Of pairs of tiles, where there are zeros. */
-static tb_tile_order order_of(const tb_product *product, int tile_n)
+static tb_tile_order order_of(const tb_product *product, int tile_n, int multiprocessors)
 {
     return tb_order_tiles(tb_zeros_of(product),
                           tb_pieces(product->m, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M),
-                          tb_pieces(product->n, tile_n), TB_SPLIT_GROUP);
+                          tb_pieces(product->n, tile_n), TB_SPLIT_GROUP,
+                          whole_clusters(multiprocessors) / TB_SPLIT_CLUSTER_BLOCKS);
 }
 
 /* Cut so, the busiest multiprocessor takes so long for its works: a tile and a share of k each. */
@@ -122,7 +123,7 @@ static schedule cut(const family *family, const tb_product *product, int multipr
     s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
     s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
                (TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n));
-    const tb_tile_order order = order_of(product, tile_n);
+    const tb_tile_order order = order_of(product, tile_n, multiprocessors);
     if (order.zeros && tiles > 0) { /* long works and short ones make up for each other */
         const double share = tb_needed_share(&order) * (double)s.share_stages;
         s.clocks = fmax(TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n),
@@ -380,7 +381,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
         .panels_a = (int32_t)l->panels_a,
         .panels_b = (int32_t)l->panels_b,
         .tiles = (int32_t)tiles.count,
-        .order = order_of(product, l->schedule.tile_n),
+        .order = order_of(product, l->schedule.tile_n, launcher->target.multiprocessors),
         .masked = tiles,
         .masked_plainly = tb_split_plain_tiles(product),
     };

@@ -43,11 +43,11 @@ static tb_range clipped(int64_t tile, int64_t extent, int64_t end)
 }
 
 static void tiles_have_the_steps_that_they_need(const tb_product *p, int32_t tile_m, int32_t tile_n,
-                                                int32_t tile_k, uint32_t group)
+                                                int32_t tile_k, uint32_t group, int64_t at_a_time)
 {
     const int32_t zeros = tb_zeros_of(p), steps = (int32_t)tb_pieces(p->k, tile_k);
     const uint32_t tiles_m = (uint32_t)tb_pieces(p->m, tile_m), tiles_n = (uint32_t)tb_pieces(p->n, tile_n);
-    const tb_tile_order order = tb_order_tiles(zeros, tiles_m, tiles_n, group);
+    const tb_tile_order order = tb_order_tiles(zeros, tiles_m, tiles_n, group, at_a_time);
     const int64_t outer = zeros & TB_ZEROS_BY_COLUMN ? tile_n : tile_m;
     const int64_t nearby = tb_pieces(outer, tile_k) + 1; /* from one line to the next */
     unsigned char *times = calloc(tiles_m * tiles_n, 1);
@@ -95,14 +95,15 @@ static void shapes_of_all_kinds(check_random *random)
         const tb_product product = product_with_zeros(i % 4, m, n);
         tiles_have_the_steps_that_they_need(
             &product, extents[check_between(random, 0, 4)], extents[check_between(random, 0, 4)],
-            depths[check_between(random, 0, 2)], (uint32_t)check_between(random, 1, 12));
+            depths[check_between(random, 0, 2)], (uint32_t)check_between(random, 1, 12),
+            check_between(random, 0, 3));
     }
 }
 
 /* As it was before there were zeros, and as kernels forecast their reading of L2. */
 static void without_zeros_tiles_go_down_groups_of_columns(void)
 {
-    const tb_tile_order order = tb_order_tiles(0, 5, 20, 8);
+    const tb_tile_order order = tb_order_tiles(0, 5, 20, 8, 100);
     const tb_tile_place at = tb_locate_tile(&order, 8 * 5 + 8 + 3);
     CHECK(at.row == 1 && at.column == 11, "tile %d, %d", at.row, at.column);
     const tb_needed needed = tb_needed_steps(0, at, 64, 64, 16, 9);
