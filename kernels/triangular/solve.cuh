@@ -19,9 +19,16 @@
 #pragma once
 
 #include "kernels/again.cuh"
+#include "kernels/fp64/panel.cuh"
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
 #include "kernels/turn.cuh"
+
+#if __CUDA_ARCH__ >= 800
+#define TB_HAS_FP64_MMA true
+#else
+#define TB_HAS_FP64_MMA false
+#endif
 
 namespace triangular
 {
@@ -107,16 +114,28 @@ __device__ __noinline__ void divide_column(value *c, const value *sums, const va
 }
 
 template <class value> struct solver {
-    static constexpr int rows = TB_SOLVE_ROWS(sizeof(value)), warps = TB_SOLVE_WARPS, columns = lanes,
-                         slots = 4, ahead = slots - 1;           /* steps that a panel of C comes ahead */
-    static constexpr int lane_rows = rows / 4, lane_columns = 4; /* of a lane's sums */
-    static constexpr int lines = lanes / rows,
-                         each =
-                             rows * rows / lanes; /* of a tile that a warp loads at once; in how many turns */
-    static constexpr int pad = 16 / sizeof(value), pitch = rows + pad, slot_pitch = columns + pad;
+    using real = typename value::real;
+    static constexpr bool is_double = sizeof(real) == sizeof(double) && value::parts == 1;
+    static constexpr int rows = TB_SOLVE_ROWS(sizeof(value)), warps = TB_SOLVE_WARPS, columns = lanes;
+
+    /* Panels of C in shared memory; so many steps one comes ahead. */
+    static constexpr int slots = 4, ahead = slots - 1;
+
+    /* Columns that a warp's lanes take at once of a tile, and in how many turns they have all. */
+    static constexpr int lines = lanes / rows, each = rows * rows / lanes;
+
+    /* A lane's sums: 4 x 4 numbers, or as mma.sync deals them. Columns lie in vectors of 16 bytes, each beside those of the next lanes,
+     * so that lanes that are served together have all banks. */
+    static constexpr int column_lanes = is_double ? 4 : 8, lane_columns = columns / column_lanes,
+                         lane_rows = rows / (lanes / column_lanes), vector = 16 / sizeof(value),
+                         vector_step = column_lanes * vector;
+    using vector_of = pack<value, vector>;
     struct lane_tile {
         value of[lane_rows][lane_columns];
     };
+
+    static constexpr int pitch = rows + TB_SOLVE_TILE_PAD / sizeof(value),
+                         slot_pitch = columns + TB_SOLVE_PANEL_PAD(sizeof(value)) / sizeof(value);
 
     const tb_triangular_block &x;
     value *panels;   /* slots of C's: (row, column) at row * slot_pitch + column */
@@ -249,23 +268,11 @@ template <class value> struct solver {
 
     /* ---- A step ---- */
 
-    /* A lane's columns lie in vectors of 16 bytes, each beside those of the next lanes: of one vector, eight lanes have all banks. */
-    static constexpr int vector = 16 / sizeof(value);
-    using vector_of = pack<value, vector>;
-
-    /* Where the lane's vectors are, in the row of its sums that comes first; this far apart. */
-    static constexpr int vector_step = columns / (lane_columns / vector);
-
-    __device__ int first_vector() const
-    {
-        return lane % 8 * vector;
-    }
-
     /* The tile times the panel that is solved. */
-    __device__ void accumulate(int64_t panel, lane_tile &totals) const
+    __device__ void multiply(int64_t panel, lane_tile &products) const
     {
-        const value *a = tile + lane / 8 * lane_rows, *c = slot(panel) + first_vector();
-        lane_tile products = {};
+        const value *a = tile + lane / column_lanes * lane_rows,
+                    *c = slot(panel) + lane % column_lanes * vector;
 #pragma unroll
         for (int k = 0; k < rows; k++) {
             const auto down = *reinterpret_cast<const pack<value, lane_rows> *>(a + k * pitch);
@@ -279,6 +286,40 @@ template <class value> struct solver {
                 for (int j = 0; j < lane_columns; j++)
                     add(products.of[i][j], down.of[i], across[j / vector].of[j % vector]);
         }
+    }
+
+    /* The same of doubles on tensor cores: a fragment at a time, of 8 columns. */
+    __device__ void multiply_fragments(int64_t panel, lane_tile &products) const
+    {
+        const value *a = tile + lane / 4 * 2 + lane % 4 * pitch,
+                    *c = slot(panel) + lane % 4 * slot_pitch + lane / 4;
+        double left[8];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const auto pair = *reinterpret_cast<const pack<value, 2> *>(a + 4 * i * pitch);
+            left[2 * i] = pair.of[0].part[0];
+            left[2 * i + 1] = pair.of[1].part[0];
+        }
+#pragma unroll
+        for (int j = 0; j < columns / 8; j++) {
+            double right[4], sum[4] = {};
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                right[i] = c[4 * i * slot_pitch + 8 * j].part[0];
+            fp64::multiply(sum, left, right);
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                products.of[e / 2][2 * j + e % 2].part[0] = sum[e];
+        }
+    }
+
+    __device__ void accumulate(int64_t panel, lane_tile &totals) const
+    {
+        lane_tile products = {};
+        if constexpr (is_double && TB_HAS_FP64_MMA)
+            multiply_fragments(panel, products);
+        else
+            multiply(panel, products);
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
 #pragma unroll
@@ -289,7 +330,7 @@ template <class value> struct solver {
     /* From a lane's rows and columns to a column a lane. */
     __device__ void put_sums(const lane_tile &totals) const
     {
-        value *place = sums + lane / 8 * lane_rows * slot_pitch + first_vector();
+        value *place = sums + lane / column_lanes * lane_rows * slot_pitch + lane % column_lanes * vector;
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
 #pragma unroll
@@ -306,8 +347,8 @@ template <class value> struct solver {
     __device__ void scale(value *c) const
     {
         value alpha;
-        alpha.part[value::parts - 1] = typename value::real(x.alpha_im);
-        alpha.part[0] = typename value::real(x.alpha_re);
+        alpha.part[value::parts - 1] = real(x.alpha_im);
+        alpha.part[0] = real(x.alpha_re);
         for (int i = 0; i < rows; i++)
             c[i * slot_pitch] = times(alpha, c[i * slot_pitch]);
     }
