@@ -29,16 +29,18 @@
      (TB_TRIANGULAR_ROWS(bytes) + 2 + TB_TRIANGULAR_WARPS * TB_TRIANGULAR_COLUMNS) * (bytes))
 
 /* Solves: a block has so many columns of C, and a warp of it so many rows at a time. All that together is in shared memory: panels
- * of C and a tile of L for each warp, their lines 16 bytes apart, and inverses of L's diagonal. */
-#define TB_SOLVE_COLUMNS     32
-#define TB_SOLVE_ROWS(bytes) ((bytes) > 8 ? 8 : 16)
-#define TB_SOLVE_WARPS       16
-#define TB_SOLVE_THREADS     (32 * TB_SOLVE_WARPS)
-#define TB_SOLVE_BLOCKS      1 /* that fit a multiprocessor */
-#define TB_SOLVE_PANELS      5 /* that are in shared memory */
+ * of C and a tile of L for each warp, their lines so many bytes apart, and inverses of L's diagonal. */
+#define TB_SOLVE_COLUMNS          32
+#define TB_SOLVE_ROWS(bytes)      ((bytes) > 8 ? 8 : 16)
+#define TB_SOLVE_WARPS            16
+#define TB_SOLVE_THREADS          (32 * TB_SOLVE_WARPS)
+#define TB_SOLVE_BLOCKS           1 /* that fit a multiprocessor */
+#define TB_SOLVE_PANELS           5 /* that are in shared memory */
+#define TB_SOLVE_TILE_PAD         16
+#define TB_SOLVE_PANEL_PAD(bytes) ((bytes) == 8 ? 32 : 16)
 #define TB_SOLVE_SHARED_BYTES(bytes)                                                                         \
-    (TB_SOLVE_ROWS(bytes) * (TB_SOLVE_PANELS * (TB_SOLVE_COLUMNS * (bytes) + 16) +                           \
-                             TB_SOLVE_WARPS * ((TB_SOLVE_ROWS(bytes) + 1) * (bytes) + 16)))
+    (TB_SOLVE_ROWS(bytes) * (TB_SOLVE_PANELS * (TB_SOLVE_COLUMNS * (bytes) + TB_SOLVE_PANEL_PAD(bytes)) +    \
+                             TB_SOLVE_WARPS * ((TB_SOLVE_ROWS(bytes) + 1) * (bytes) + TB_SOLVE_TILE_PAD)))
 
 /* All steps are in numbers, real or complex. */
 typedef struct tb_triangular_block {
