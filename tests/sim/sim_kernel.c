@@ -2,6 +2,7 @@
 #include "tests/sim/sim.h"
 #include "words/lowered.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,38 +166,62 @@ static void multiply_structured(const tb_product *p, int64_t columns)
     }
 }
 
+/* Of numbers whose squares may be out of range. */
 static number divide(number x, number y)
 {
-    const double square = y.re * y.re + y.im * y.im;
-    const number turned = multiply(x, (number){y.re, -y.im});
-    return (number){turned.re / square, turned.im / square};
+    if (y.im == 0)
+        return (number){x.re / y.re, x.im / y.re};
+    const double complex quotient = CMPLX(x.re, x.im) / CMPLX(y.re, y.im);
+    return (number){creal(quotient), cimag(quotient)};
+}
+
+/* op(A) of a triangular one, or what it is on the right of a row: number after number of what a line is multiplied by. */
+static number *copy_triangle(const tb_product *p)
+{
+    const bool left = tb_is_triangle_left(p);
+    const tb_operand *triangle = left ? &p->a : &p->b;
+    number *copy = sim_make(((size_t)p->k * (size_t)p->k + 1) * sizeof *copy);
+    for (int64_t i = 0; i < p->k; i++)
+        for (int64_t l = 0; l < p->k; l++)
+            copy[i * p->k + l] = left ? element_of(triangle, i, l) : element_of(triangle, l, i);
+    return copy;
+}
+
+/* On memory of its own, as add_multiple. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static number
+sum_terms(const number *row, const number *line, tb_range steps, bool is_complex)
+{
+    number sum = {0, 0};
+    for (int64_t l = steps.first; l < steps.first + steps.count; l++) {
+        sum.re += row[l].re * line[l].re;
+        if (is_complex) {
+            sum.re -= row[l].im * line[l].im;
+            sum.im += row[l].re * line[l].im + row[l].im * line[l].re;
+        }
+    }
+    return sum;
 }
 
 /* A row or a column of C times the triangle, or solved with it; only what is stored is used. */
-static void compute_line(const tb_product *p, int64_t line, number *old, number *new)
+static void compute_line(const tb_product *p, const number *triangle, int64_t line, number *old, number *new)
 {
     const bool left = tb_is_triangle_left(p), solves = p->in_place == TB_SOLVES;
-    const tb_operand *triangle = left ? &p->a : &p->b;
-    const bool lower = (triangle->stored == TB_LOWER) != (triangle->transposed == left);
+    const bool is_complex = tb_is_complex(tb_element_of(p));
+    const tb_operand *operand = left ? &p->a : &p->b;
+    const bool lower = (operand->stored == TB_LOWER) != (operand->transposed == left);
     const number alpha = {p->alpha.re, p->alpha.im};
     for (int64_t i = 0; i < p->k; i++)
         old[i] = number_at(&p->c, left ? i : line, left ? line : i);
     for (int64_t step = 0; step < p->k; step++) {
-        const int64_t i = lower ? step : p->k - 1 - step;
-        number sum = {0, 0}, diagonal = {1, 0};
-        for (int64_t l = lower ? 0 : i; l < (lower ? i + 1 : p->k); l++) {
-            const number a = left ? element_of(triangle, i, l) : element_of(triangle, l, i);
-            if (solves && l == i) {
-                diagonal = a;
-                continue;
-            }
-            const number term = multiply(a, solves ? new[l] : old[l]);
-            sum.re += term.re;
-            sum.im += term.im;
-        }
-        const number scaled = multiply(alpha, solves ? old[i] : sum);
-        new[i] = solves ? divide((number){scaled.re - sum.re, scaled.im - sum.im}, diagonal) : scaled;
-        for (int part = 0; part <= tb_is_complex(tb_element_of(p)); part++)
+        const int64_t i = lower ? step : p->k - 1 - step, beside = p->k - 1 - i;
+        const number *row = triangle + i * p->k;
+        const tb_range others = {lower ? 0 : i + 1, lower ? i : beside},
+                       all = {lower ? 0 : i, lower ? i + 1 : beside + 1};
+        const number sum = sum_terms(row, solves ? new : old, solves ? others : all, is_complex);
+        const number scaled = is_complex ? multiply(alpha, solves ? old[i] : sum)
+                                         : (number){alpha.re * (solves ? old[i].re : sum.re), 0};
+        new[i] = solves ? divide((number){scaled.re - sum.re, scaled.im - sum.im}, row[i]) : scaled;
+        for (int part = 0; part <= is_complex; part++)
             set_part(&p->c, left ? i : line, left ? line : i, part, part ? new[i].im : new[i].re);
     }
 }
@@ -206,10 +231,12 @@ static void compute_line(const tb_product *p, int64_t line, number *old, number 
 static void compute_in_place(const tb_product *p, int64_t columns)
 {
     const int64_t lines = tb_is_triangle_left(p) ? columns : columns < p->k ? p->m / 2 : p->m;
+    number *triangle = copy_triangle(p);
     number *old = sim_make(2 * ((size_t)p->k + 1) * sizeof *old), *new = old + p->k + 1;
     for (int64_t line = 0; line < lines; line++)
-        compute_line(p, line, old, new);
+        compute_line(p, triangle, line, old, new);
     free(old);
+    free(triangle);
 }
 
 void sim_expand(const tb_expansion *expansion, int64_t columns)

@@ -123,29 +123,32 @@ LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: 
 
 def testers(letter):
     """Rows of the table for an element."""
-    gemm = letter + "gemm"
+    gemm, trmm, trsm = letter + "gemm", letter + "trmm", letter + "trsm"
     is_complex = letter in "cz"
     linear = "lapack/xlintst" + letter, ["linear_complex.in" if is_complex else "linear.in"]
-    linear_part = Tester(letter, *linear, {gemm: 35000}, replaced=LINEAR_PART)
-    multiplied = {gemm: 10000, letter + "symm": 500}
+    linear_part = Tester(letter, *linear, {gemm: 35000, trmm: 15000, trsm: 30000}, replaced=LINEAR_PART)
+    multiplied = {gemm: 10000, letter + "symm": 500, trmm: 1500, trsm: 1500}
     if is_complex:
-        multiplied = {gemm: 6000, letter + "symm": 500, letter + "hemm": 500}
+        multiplied |= {gemm: 6000, letter + "hemm": 500}
     declined = [letter + name for name in ("gemm", "symm", "hemm", "syrk", "syr2k", "her2k")] if is_complex else ()
     rows = {
         "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], multiplied, output=f"{letter}blat3.out",
                         declined=declined),
         "cblas3": Tester(letter, f"blas/x{letter}cblat3", [f"{letter}in3"], {name: 2 * least for name, least in multiplied.items()},
                          needs_reference=True, declined=declined),
-        "lapack_linear": Tester(letter, *linear, {gemm: 140000}, part=linear_part),
+        "lapack_linear": Tester(letter, *linear, {gemm: 140000, trmm: 70000, trsm: 40000}, part=linear_part),
     }
     # Of complex numbers the rest is left out: what is multiplied there are the same calls.
     return rows if is_complex else rows | {
-        "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"], {gemm: 5000}),
-        "lapack_eigen": Tester(letter, f"lapack/xeigtst{letter}", ["sep.in", "gqr.in", "gsv.in", "lse.in"], {gemm: 30000}),
+        "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"],
+                                {gemm: 5000, trmm: 1400, trsm: 25000}),
+        "lapack_eigen": Tester(letter, f"lapack/xeigtst{letter}", ["sep.in", "gqr.in", "gsv.in", "lse.in"],
+                               {gemm: 30000, trmm: 20000}),
     }
 
 
 ELEMENTS = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 SUITES = {f"{name}_{element}": tester for letter, element in ELEMENTS.items() for name, tester in testers(letter).items()}
 # Solvers that factorize in single precision, and refine the solution in double.
-SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"], {"sgemm": 15000, "dgemm": 9000})
+SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"],
+                                {"sgemm": 15000, "dgemm": 9000, "strsm": 35000, "dtrsm": 20000})
