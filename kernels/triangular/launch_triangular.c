@@ -20,11 +20,17 @@
 #define TILE_LOAD_CLOCKS 1500.0
 #define TILE_ROW_CLOCKS  50.0
 
-/* Of a solve: for the first numbers of a band, for a panel from one barrier to the next, and for one of a band before. By SASS, not
- * measured. */
-#define BAND_CLOCKS          3000.0
-#define SOLVED_PANEL_CLOCKS  1100.0
-#define SOLVED_BEFORE_CLOCKS 1600.0
+/* Of a solve, from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it meanwhile.
+ * Measured on an H100 by tests/gpu/triangular.c, --bench-small. */
+static const struct {
+    double solved, multiplied;
+} panel_clocks[TB_ELEMENTS] = {[TB_FP32] = {820, 152},
+                               [TB_FP64] = {2100, 155},
+                               [TB_COMPLEX_FP32] = {4400, 150},
+                               [TB_COMPLEX_FP64] = {1400, 187}};
+
+/* The chip's of the measurements: of FP32's multiply-adds it does half as many in double precision. */
+#define MEASURED_ARCHITECTURE 90
 
 #define COMPLEX_SHARE 2.5
 #define START_CLOCKS  1500.0
@@ -150,23 +156,30 @@ static double multiplying_clocks(const tb_product *step, double share)
 }
 
 /* Of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
-static double solving_clocks(const tb_product *step, double share)
+static double solving_clocks(const tb_product *step)
 {
-    const double rows = TB_SOLVE_ROWS(tb_bytes_of(tb_element_of(step))),
-                 panels = (double)tb_pieces(step->k, (int64_t)rows), bands = ceil(panels / TB_SOLVE_WARPS);
-    const double solved_before = TB_SOLVE_WARPS * bands * (bands - 1) / 2; /* panels, of all bands together */
-    return START_CLOCKS + bands * BAND_CLOCKS +
-           share * (panels * SOLVED_PANEL_CLOCKS + solved_before * SOLVED_BEFORE_CLOCKS);
+    const tb_element element = tb_element_of(step);
+    int64_t panels = tb_pieces(step->k, TB_SOLVE_ROWS(tb_bytes_of(element)));
+    double clocks = 0;
+    for (int64_t before = 0; panels > 0; before += TB_SOLVE_WARPS, panels -= TB_SOLVE_WARPS) {
+        const double own = (double)(panels < TB_SOLVE_WARPS ? panels : TB_SOLVE_WARPS),
+                     multiplied = (double)before * own + own * (own - 1) / 2;
+        clocks += ((double)before + own) * panel_clocks[element].solved +
+                  multiplied * panel_clocks[element].multiplied;
+    }
+    return clocks;
 }
 
 static double triangle_clocks(const tb_kernel *kernel, const tb_product *step, tb_target target)
 {
+    const tb_element real = tb_real_of(kernel->element);
     const int64_t waves = tb_pieces(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
-    const double share = (tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1) /
-                         tb_share_of_element(tb_real_of(kernel->element), target.architecture);
+    const double share = tb_share_of_element(real, target.architecture);
     const double clocks =
-        step->in_place == TB_SOLVES ? solving_clocks(step, share) : multiplying_clocks(step, share);
-    return TB_SECOND_LAUNCH_CLOCKS + (double)waves * clocks;
+        step->in_place == TB_SOLVES
+            ? solving_clocks(step) * tb_share_of_element(real, MEASURED_ARCHITECTURE) / share
+            : multiplying_clocks(step, (tb_is_complex(kernel->element) ? COMPLEX_SHARE : 1) / share);
+    return TB_SECOND_LAUNCH_CLOCKS + START_CLOCKS + (double)waves * clocks;
 }
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
@@ -233,7 +246,7 @@ void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, t
         if (small >= product->k)
             break;
     }
-    schedule->clocks = START_CLOCKS + (isfinite(clocks) ? clocks : 0);
+    schedule->clocks = isfinite(clocks) ? clocks : 0;
     schedule->workspace = all.workspace;
     TB_SET_DEAL(schedule, deal, all.deal);
 }
@@ -373,7 +386,7 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule)
 {
-    schedule->clocks = START_CLOCKS + triangle_clocks(kernel, product, target) - TB_SECOND_LAUNCH_CLOCKS;
+    schedule->clocks = triangle_clocks(kernel, product, target) - TB_SECOND_LAUNCH_CLOCKS;
 }
 
 tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

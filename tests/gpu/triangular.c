@@ -308,29 +308,44 @@ static void grade(tb_product *product, int family, check_random *random)
     }
 }
 
+/* Of both, of one product with a triangle of some shape. */
+static void add_residuals(setting *setting, const tb_kernel *row, int64_t size, int family, missed of[2])
+{
+    tb_product product =
+        draw_product(row, (int)check_between(&setting->random, 0, 7), size, 32, &setting->random);
+    product.alpha = (tb_scalar){1, 0};
+    grade(&product, family, &setting->random);
+    void *before = product.c.data, *after = malloc(bytes_of(&product.c) + 1);
+    for (int by_cublas = 0; by_cublas < 2; by_cublas++) {
+        compute_on_device(setting, by_cublas ? NULL : row, &product, 0, after);
+        const missed one = miss(&product, before, after);
+        of[by_cublas].largest = fmax(of[by_cublas].largest, one.largest);
+        of[by_cublas].rms = hypot(of[by_cublas].rms, one.rms);
+    }
+    free(after);
+    free_product(&product);
+}
+
+/* A largest residual of a few thousand numbers is a matter of luck: small sizes are drawn often. */
 static void compare_residuals(setting *setting, const tb_kernel *row)
 {
     static const char *const families[] = {"of one magnitude", "graded columns", "graded rows"};
-    static const int64_t sizes[] = {64, 200, 512, 1024};
+    static const struct {
+        int64_t size;
+        int draws;
+    } sizes[] = {{64, 16}, {200, 8}, {512, 2}, {1024, 1}};
     for (int family = 0; family < 3; family++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            tb_product product =
-                draw_product(row, (int)check_between(&setting->random, 0, 7), sizes[i], 32, &setting->random);
-            product.alpha = (tb_scalar){1, 0};
-            grade(&product, family, &setting->random);
-            void *before = product.c.data, *after = malloc(bytes_of(&product.c) + 1);
-            compute_on_device(setting, row, &product, 0, after);
-            const missed ours = miss(&product, before, after);
-            compute_on_device(setting, NULL, &product, 0, after);
-            const missed theirs = miss(&product, before, after);
-            printf("%-20s %5lld %s, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n",
-                   row->name, (long long)sizes[i], shape_of(&product), families[family], ours.largest,
-                   theirs.largest, ours.rms, theirs.rms);
-            CHECK(ours.largest <= 1.25 * theirs.largest && ours.rms <= theirs.rms,
-                  "%s: %lld, %s: residuals are larger than cuBLAS's", row->name, (long long)sizes[i],
+            missed of[2] = {{0, 0}, {0, 0}};
+            for (int draw = 0; draw < sizes[i].draws; draw++)
+                add_residuals(setting, row, sizes[i].size, family, of);
+            const double scale = 1 / sqrt(sizes[i].draws);
+            printf("%-20s %5lld, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n", row->name,
+                   (long long)sizes[i].size, families[family], of[0].largest, of[1].largest,
+                   of[0].rms * scale, of[1].rms * scale);
+            CHECK(of[0].largest <= 1.25 * of[1].largest && of[0].rms <= of[1].rms,
+                  "%s: %lld, %s: residuals are larger than cuBLAS's", row->name, (long long)sizes[i].size,
                   families[family]);
-            free(after);
-            free_product(&product);
         }
 }
 
