@@ -311,8 +311,8 @@ static void grade(tb_product *product, int family, check_random *random)
 /* Of both, of one product with a triangle of some shape. */
 static void add_residuals(setting *setting, const tb_kernel *row, int64_t size, int family, missed of[2])
 {
-    tb_product product =
-        draw_product(row, (int)check_between(&setting->random, 0, 7), size, 32, &setting->random);
+    tb_product product = draw_product(row, (int)check_between(&setting->random, 0, 7), size,
+                                      size < 512 ? 32 : 8, &setting->random);
     product.alpha = (tb_scalar){1, 0};
     grade(&product, family, &setting->random);
     void *before = product.c.data, *after = malloc(bytes_of(&product.c) + 1);
