@@ -147,26 +147,35 @@ template <class value> struct block {
         }
     }
 
-    __device__ void multiply(sums &sums) const
+    /* A panel of L is summed by itself first: a sum of few sums loses less than one of many numbers. */
+    __device__ void add_panel(int64_t first_row, int64_t left, sums &total) const
     {
-        accumulate(true, sums);
+        sums own = {};
+        stage(first_row, left);
+        if (left == first_row)
+            accumulate(true, own);
+        else
+            accumulate(false, own);
 #pragma unroll
         for (int e = 0; e < each; e++)
 #pragma unroll
             for (int j = 0; j < columns; j++)
-                sums[e][j] = scaled(sums[e][j]);
+#pragma unroll
+                for (int part = 0; part < value::parts; part++)
+                    total[e][j].part[part] += own[e][j].part[part];
     }
 
     __device__ void run_panel(int64_t first_row) const
     {
-        sums sums = {};
-        for (int64_t left = 0; left < first_row; left += rows) {
-            stage(first_row, left);
-            accumulate(false, sums);
-        }
-        stage(first_row, first_row);
-        multiply(sums);
-        store(first_row, sums);
+        sums total = {};
+        for (int64_t left = 0; left <= first_row; left += rows)
+            add_panel(first_row, left, total);
+#pragma unroll
+        for (int e = 0; e < each; e++)
+#pragma unroll
+            for (int j = 0; j < columns; j++)
+                total[e][j] = scaled(total[e][j]);
+        store(first_row, total);
     }
 
     __device__ void run() const
@@ -186,10 +195,7 @@ template <class real, int parts> __device__ inline void multiply(const tb_triang
     value *tile = reinterpret_cast<value *>(staged + warps * panels::rows);
     const int warp = threadIdx.x / lanes;
     turn::take();
-    const panels block = {x,
-                          staged + warp * panels::rows,
-                          tile,
-                          int(threadIdx.x % lanes),
+    const panels block = {x, staged + warp * panels::rows, tile, int(threadIdx.x % lanes),
                           (int64_t(blockIdx.x) * warps + warp) * columns};
     block.run();
 }
@@ -200,5 +206,5 @@ template <class real, int parts> __device__ inline void multiply(const tb_triang
     extern "C" __global__ void __launch_bounds__(triangular::threads, TB_TRIANGULAR_BLOCKS)                  \
         symbol(const __grid_constant__ tb_triangular_block x)                                                \
     {                                                                                                        \
-        triangular::multiply<real, parts>(x);                                                             \
+        triangular::multiply<real, parts>(x);                                                                \
     }
