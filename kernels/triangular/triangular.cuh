@@ -4,7 +4,7 @@
  *        +----+               +--8--+     panel   64 rows (32 of complex doubles); a lane has every 32nd of them, in registers
  *        |tile|      panel p  |sums |     tile    64 x 64 of L in shared memory, for all warps
  *        +----+----+          |     |
- *        |tile|tile|          +-----+     sums + tile * C, with C's panel in shared memory
+ *        |tile|tile|          +-----+     sums + (tile * C), with C's panel in shared memory
  *        +----+----+----+     |     |
  *
  * Panels are computed from the last one up, so that what they read has not been written yet. Each warp reads and writes its own
@@ -28,6 +28,7 @@ template <class value> struct alignas(16) line {
 
 template <class value> struct block {
     static constexpr int rows = TB_TRIANGULAR_ROWS(sizeof(value)), pitch = rows + 1, each = rows / lanes;
+    static constexpr int share = rows * rows / threads; /* of a tile, a thread's */
     using sums = value[each][columns];
 
     const tb_triangular_block &x;
@@ -54,31 +55,42 @@ template <class value> struct block {
         return alpha;
     }
 
-    __device__ value a_at(int64_t row, int64_t column) const
+    /* Of a tile, where the n-th of a thread's numbers is. Neighbouring threads take what are neighbours in memory. */
+    __device__ int2 place_in_tile(int n) const
     {
-        value a = static_cast<const value *>(x.a)[row * x.row_step + column * x.column_step];
-        if (x.conjugated)
-            a.part[value::parts - 1] = -a.part[value::parts - 1];
-        return a;
+        const int along = threadIdx.x % rows, line = threadIdx.x / rows + n * (threads / rows);
+        const bool along_rows = x.row_step == 1 || x.row_step == -1;
+        return along_rows ? make_int2(along, line) : make_int2(line, along);
     }
 
-    /* Neighbouring threads take what are neighbours in memory. What L does not have is zero; of its own diagonal block, what is
-     * above the diagonal is not read and the diagonal of ones is not either. */
-    __device__ void load_tile(int64_t first_row, int64_t first_column) const
+    /* All is on its way before any of it is used. What L does not have is zero; of its own diagonal block, what is above the diagonal
+     * is not read and the diagonal of ones is not either. */
+    __device__ void read_tile(int64_t first_row, int64_t first_column, value (&values)[share]) const
     {
-        const bool along_rows = x.row_step == 1 || x.row_step == -1;
         const bool diagonal = first_row == first_column;
-#pragma unroll 16
-        for (int e = threadIdx.x; e < rows * rows; e += threads) {
-            const int row = along_rows ? e % rows : e / rows, beside = along_rows ? e / rows : e % rows;
-            const int64_t i = first_row + row, j = first_column + beside;
-            value a = {};
-            if (i < x.order && j < x.order &&
-                (!diagonal || row > beside || (row == beside && !x.unit_diagonal)))
-                a = a_at(i, j);
-            else if (diagonal && row == beside)
-                a = whole_number<value>(1);
-            tile[row + beside * pitch] = a;
+        const int2 first = place_in_tile(0), second = place_in_tile(1);
+        const int64_t step = (second.x - first.x) * x.row_step + (second.y - first.y) * x.column_step;
+        const value *next = static_cast<const value *>(x.a) + (first_row + first.x) * x.row_step +
+                            (first_column + first.y) * x.column_step;
+        const int64_t rows_left = x.order - first_row, columns_left = x.order - first_column;
+#pragma unroll
+        for (int n = 0; n < share; n++, next += step) {
+            const int2 at = place_in_tile(n);
+            values[n] = whole_number<value>(diagonal && at.x == at.y);
+            if (at.x < rows_left && at.y < columns_left &&
+                (!diagonal || at.x > at.y || (at.x == at.y && !x.unit_diagonal)))
+                values[n] = *next;
+        }
+    }
+
+    __device__ void write_tile(value (&values)[share]) const
+    {
+#pragma unroll
+        for (int n = 0; n < share; n++) {
+            const int2 at = place_in_tile(n);
+            if (x.conjugated)
+                values[n].part[value::parts - 1] = -values[n].part[value::parts - 1];
+            tile[at.x + at.y * pitch] = values[n];
         }
     }
 
@@ -117,9 +129,11 @@ template <class value> struct block {
     __device__ void stage(int64_t first_row, int64_t first_column) const
     {
         sums panel;
+        value values[share];
         load(first_column, panel);
+        read_tile(first_row, first_column, values);
         __syncthreads(); /* what was there has been used */
-        load_tile(first_row, first_column);
+        write_tile(values);
 #pragma unroll
         for (int e = 0; e < each; e++)
 #pragma unroll
