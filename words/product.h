@@ -60,6 +60,7 @@ typedef struct tb_product {
      * memory, and may be read; but kernels may leave out the steps of k that multiply nothing else. Of complex numbers written
      * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
     tb_triangle a_nonzero, b_nonzero;
+    bool b_nonzero_pairs; /* b_nonzero takes two rows of op(B), parts of complex numbers, for one */
 } tb_product;
 
 typedef struct tb_range {
@@ -307,7 +308,8 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
     /* A triangle is known by its main diagonal alone. */
     part.a_nonzero = rows.first == k.first ? product->a_nonzero : TB_FULL;
-    part.b_nonzero = columns.first == k.first ? product->b_nonzero : TB_FULL;
+    part.b_nonzero =
+        columns.first * (product->b_nonzero_pairs ? 2 : 1) == k.first ? product->b_nonzero : TB_FULL;
     if (tb_is_unmasked(&part)) {
         part.mask = TB_FULL;
         part.mask_pairs = false;
