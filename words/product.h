@@ -170,6 +170,13 @@ static inline bool tb_is_symmetric_left(const tb_product *product)
     return product->a.structure != TB_GENERAL;
 }
 
+/* What a routine makes of C where it has no third matrix. */
+static inline tb_in_place tb_in_place_of_routine(tb_routine routine)
+{
+    const tb_routine_class class = tb_routine_rows[routine].class;
+    return class == TB_CLASS_TRMM ? TB_MULTIPLIES : class == TB_CLASS_TRSM ? TB_SOLVES : TB_OUT_OF_PLACE;
+}
+
 /* Products and solves in C's place, the arguments in the order of TRMM and TRSM, column-major; b is C. The triangle is A, or B
  * where it stands on the right; the other one of the two is empty. */
 static inline tb_product tb_triangular(tb_in_place in_place, tb_element element, bool left,
