@@ -9,7 +9,7 @@
  *   |######        |    |    ##########|       that which needs the least, so that no multiprocessor begins with a long tile at
  *   |########      |    |      ########|       the end; the group before it the other way, and so on by turns, so that
  *   |##########    |    |        ######|       neighbours in number need about the same everywhere.
- *   +--------------+    +--------------+
+ *   +--------------+    +--------------+       Few tiles are a single group.
  *      k                   k
  */
 #ifndef TB_ZEROS_H
@@ -67,32 +67,55 @@ TB_MASK_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int3
     return needed;
 }
 
-/* Where the tile with a number lies. Without zeros rows are lines, and none goes the other way. */
-TB_MASK_INLINE tb_tile_place tb_zeros_locate(int32_t zeros, uint32_t tiles_m, uint32_t tiles_n,
-                                             uint32_t group, uint32_t number)
+/* How tiles are numbered. */
+typedef struct tb_tile_order {
+    int32_t zeros;
+    uint32_t lines, length; /* tiles of a line */
+    uint32_t group;      /* neighbours on a line that are numbered together; the last group may have fewer */
+    uint32_t group_size; /* tiles of a group */
+} tb_tile_order;
+
+/* With fewer waves of tiles there are no groups but whole lines: the tiles' sizes come in their order, and what blocks in flight share
+ * in L2 matters less. */
+#define TB_ZEROS_WAVES 16
+
+/* Without zeros rows are lines. So many tiles are in flight at a time. */
+TB_MASK_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int64_t tiles_n, uint32_t group,
+                                            int64_t at_a_time)
 {
+    const bool are_few = zeros && tiles_m * tiles_n < TB_ZEROS_WAVES * at_a_time;
     const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
-    const uint32_t lines = by_column ? tiles_n : tiles_m, length = by_column ? tiles_m : tiles_n;
-    const uint32_t group_size = (group < length ? group : length) * lines;
-    const uint32_t first = number / group_size * group, within = number % group_size;
-    const uint32_t width = length - first < group ? length - first : group;
+    tb_tile_order order;
+    order.zeros = zeros;
+    order.lines = (uint32_t)(by_column ? tiles_n : tiles_m);
+    order.length = (uint32_t)(by_column ? tiles_m : tiles_n);
+    order.group = are_few || group > order.length ? order.length : group;
+    order.group_size = order.group * order.lines;
+    return order;
+}
+
+/* Where the tile with a number lies. Without zeros no group goes the other way. */
+TB_MASK_INLINE tb_tile_place tb_locate_tile(const tb_tile_order *order, uint32_t number)
+{
+    const uint32_t first = number / order->group_size * order->group, within = number % order->group_size;
+    const uint32_t left = order->length - first, width = left < order->group ? left : order->group;
     const uint32_t along = first + within % width;
     uint32_t line = within / width;
-    if (zeros) {
-        const bool most_first = (length - 1 - first) / group % 2 == 0;
-        if (most_first == ((zeros & TB_ZEROS_BEHIND) != 0))
-            line = lines - 1 - line;
+    if (order->zeros) {
+        const bool most_first = (left - 1) / order->group % 2 == 0;
+        if (most_first == ((order->zeros & TB_ZEROS_BEHIND) != 0))
+            line = order->lines - 1 - line;
     }
     tb_tile_place place;
-    place.row = (int32_t)(by_column ? along : line);
-    place.column = (int32_t)(by_column ? line : along);
+    place.row = (int32_t)(order->zeros & TB_ZEROS_BY_COLUMN ? along : line);
+    place.column = (int32_t)(order->zeros & TB_ZEROS_BY_COLUMN ? line : along);
     return place;
 }
 
-/* A tile's share of what all need, on average: of so many lines that cover k. */
-TB_MASK_INLINE double tb_needed_share(int32_t zeros, double lines)
+/* What of all steps of k a tile needs, on average, where the lines cover k. */
+TB_MASK_INLINE double tb_needed_share(const tb_tile_order *order)
 {
-    return zeros ? (lines + 1) / (2 * lines) : 1;
+    return order->zeros && order->lines > 0 ? (order->lines + 1.0) / (2.0 * order->lines) : 1;
 }
 
 #endif

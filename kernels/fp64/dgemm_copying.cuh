@@ -277,8 +277,8 @@ __device__ inline void copy(const tb_dgemm_arguments &arguments)
         const segment part = segment_after(arguments, done);
         if (part.count == 0)
             break;
-        copy_chain<shape, panel_a, panel_b, vector>(arguments, part, place);
         done += part.count;
+        copy_chain<shape, panel_a, panel_b, vector>(arguments, part, place);
     }
     wait_for_all_copies(); /* no thread ends with copies on their way */
 }

@@ -20,20 +20,19 @@
 
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
-    int64_t tiles_m, tiles_n;
     int64_t whole;  /* tiles with a block of their own */
     int64_t steps;  /* of a tile, at least 1 */
     int64_t dealt;  /* steps of the tiles that are not whole */
     int64_t pieces; /* blocks to which those are dealt */
     int32_t chains; /* into which a run is cut, unless it has fewer steps */
-    int32_t zeros;  /* see zeros.h; 0: no steps are left out */
+    int32_t tile_k;
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot */
     int32_t tile_m, tile_n;
-    int32_t reduce_lanes; /* of dgemm_mma_reduce: see there */
-    int32_t tile_k;
+    int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
+    tb_tile_order order;              /* of the tiles, where C has no mask */
     tb_masked_tiles masked;           /* where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
@@ -49,15 +48,14 @@ typedef struct tb_dgemm_segment {
     int32_t count; /* of the chain's steps; 0 where the block has done all that it has to do */
 } tb_dgemm_segment;
 
-/* Neighbours on a line of tiles that are numbered together: see tb_zeros_locate. */
+/* Of the order of tiles. */
 #define TB_DGEMM_GROUP 8
 
 /* Where there are zeros: the steps that a tile needs. */
 TB_SIMT_INLINE tb_needed tb_dgemm_needed(const tb_dgemm_arguments *arguments, int64_t tile)
 {
-    const tb_tile_place place = tb_zeros_locate(arguments->zeros, (uint32_t)arguments->tiles_m,
-                                                (uint32_t)arguments->tiles_n, TB_DGEMM_GROUP, (uint32_t)tile);
-    return tb_needed_steps(arguments->zeros, place, arguments->tile_m, arguments->tile_n, arguments->tile_k,
+    return tb_needed_steps(arguments->order.zeros, tb_locate_tile(&arguments->order, (uint32_t)tile),
+                           arguments->tile_m, arguments->tile_n, arguments->tile_k,
                            (int32_t)arguments->steps);
 }
 
@@ -68,7 +66,7 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 {
     const int32_t steps = (int32_t)arguments->steps;
     tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0};
-    if (arguments->zeros) {
+    if (arguments->order.zeros) {
         const int32_t number = (int32_t)block, pieces = arguments->tile_pieces, own = number % pieces;
         part.tile = number / pieces;
         const tb_needed needed = tb_dgemm_needed(arguments, part.tile);
@@ -100,7 +98,8 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 /* Whether the run is all of its tile: then its sums go to C, else to a slot of the workspace. */
 TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const tb_dgemm_segment *part)
 {
-    return arguments->zeros ? part->piece < 0 : part->run_first == 0 && part->run_end == arguments->steps;
+    return arguments->order.zeros ? part->piece < 0
+                                  : part->run_first == 0 && part->run_end == arguments->steps;
 }
 
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */

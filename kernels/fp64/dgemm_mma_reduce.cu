@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
     int64_t first, parts;
     bool begins = true; /* the first part has the tile's step 0, and so the slot that is such a part's */
-    if (arguments.zeros) {
+    if (arguments.order.zeros) {
         const tb_needed needed = tb_dgemm_needed(&arguments, dealt_tile);
         first = dealt_tile * arguments.tile_pieces;
         parts = (needed.end - needed.first + arguments.piece_steps - 1) / arguments.piece_steps;

@@ -49,10 +49,11 @@ static bool moves_vectors(const tb_product *product)
     return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
 }
 
-/* Lines of tiles of which each needs other steps of k: see zeros.h. */
-static int64_t lines_of(const tb_dgemm_schedule *schedule, int32_t zeros)
+static tb_tile_order order_of(const tb_kernel *kernel, const tb_dgemm_schedule *schedule,
+                              const tb_product *product, tb_target target)
 {
-    return zeros & TB_ZEROS_BY_COLUMN ? schedule->tiles_n : schedule->tiles_m;
+    return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP,
+                          (int64_t)target.multiprocessors * kernel->blocks);
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -224,9 +225,9 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
                               .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
-    const int32_t zeros = tb_zeros_of(product);
-    if (zeros && tiles > 0)
-        return plan_with_zeros(&costs, tb_needed_share(zeros, (double)lines_of(&best, zeros)), best);
+    const tb_tile_order order = order_of(kernel, &best, product, target);
+    if (order.zeros && tiles > 0)
+        return plan_with_zeros(&costs, tb_needed_share(&order), best);
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
 
@@ -281,7 +282,7 @@ static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
 {
-    const int64_t parts = arguments->zeros
+    const int64_t parts = arguments->order.zeros
                               ? arguments->tile_pieces
                               : tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
     arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
@@ -301,22 +302,20 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     const int32_t chains = chains_of(kernel, product, own);
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
-        .tiles_m = own->tiles_m,
-        .tiles_n = own->tiles_n,
         .whole = own->whole,
         .steps = own->steps,
         .dealt = (own->tiles - own->whole) * own->steps,
         .pieces = own->pieces,
         .chains = chains,
-        .zeros = own->piece_steps > 0 ? tb_zeros_of(product) : 0,
+        .tile_k = kernel->tile_k,
         .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)chains * kernel->tile_k),
         .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)chains * kernel->tile_k),
         .partial = workspace,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
-        .tile_k = kernel->tile_k,
         .tile_pieces = own->tile_pieces,
         .piece_steps = own->piece_steps,
+        .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
     tb_entry *entry =

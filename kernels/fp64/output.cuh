@@ -15,11 +15,9 @@ struct tile {
  * of A and B in L2; those of a mask as mask.h says, and where there are zeros as zeros.h says. */
 __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
 {
-    const tb_tile_place at =
-        arguments.masked.mask != TB_FULL
-            ? tb_mask_locate(&arguments.masked, int(number))
-            : tb_zeros_locate(arguments.zeros, unsigned(arguments.tiles_m), unsigned(arguments.tiles_n),
-                              TB_DGEMM_GROUP, unsigned(number));
+    const tb_tile_place at = arguments.masked.mask != TB_FULL
+                                 ? tb_mask_locate(&arguments.masked, int(number))
+                                 : tb_locate_tile(&arguments.order, unsigned(number));
     return {int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/launch.h"
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
+#include "kernels/zeros.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -278,11 +279,29 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int6
     return best;
 }
 
-/* Of one batch; masked ones in groups as wide as those of locate_tile. */
+/* Of one batch. */
 static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
 {
-    enum { GROUP = 8 };
-    return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, GROUP);
+    return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, TB_SIMT_GROUP);
+}
+
+static tb_tile_order order_of(const tb_kernel *kernel, const tb_simt_schedule *schedule,
+                              const tb_product *product, tb_target target)
+{
+    return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_SIMT_GROUP,
+                          (int64_t)target.multiprocessors * kernel->blocks);
+}
+
+/* Where steps are left out, every tile has a block, and blocks take them in turn, the longest first: what all take together, but the
+ * longest one at least. */
+static tb_simt_schedule plan_with_zeros(const costs *costs, double share, tb_simt_schedule own)
+{
+    const double steps = (double)own.steps, tiles = (double)own.tiles;
+    const int64_t sharing = tb_smaller(costs->blocks, tb_pieces(own.tiles, costs->multiprocessors));
+    own.clocks = fmax(round_clocks(costs, 1, steps, 1), tiles / costs->multiprocessors / (double)sharing *
+                                                            round_clocks(costs, sharing, share * steps, 1));
+    own.clocks = fmax(own.clocks, costs->reading);
+    return own;
 }
 
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
@@ -300,6 +319,9 @@ static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product,
     const costs costs = costs_of(kernel, product, tiles, batches, target);
     best.steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1;
     best.whole = tiles;
+    const tb_tile_order order = order_of(kernel, &best, product, target);
+    if (order.zeros && tiles > 0)
+        return plan_with_zeros(&costs, tb_needed_share(&order), best);
     best.clocks = clocks_of(&costs, &best);
 
     const int64_t wave = at_a_time(&costs);
@@ -408,7 +430,9 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
         .cluster = own->cluster,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
+        .tile_k = kernel->tile_k,
         .totals = totals > 0,
+        .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
     tb_entry *entry = choose_entry(kernel, product, batch->stride_a, batch->stride_b);

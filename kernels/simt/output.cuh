@@ -21,20 +21,15 @@ __device__ inline tile locate_masked_tile(const tb_simt_arguments &arguments, in
     return {unsigned(number) / count, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
-/* Tiles are numbered batch after batch, in each in columns grouped by `group`, within a group along n first,
- * so that the blocks in flight share panels of A and B in L2. */
+/* Tiles are numbered batch after batch, in each in columns grouped by TB_SIMT_GROUP, within a group along n first, so that the
+ * blocks in flight share panels of A and B in L2; where there are zeros, as zeros.h says. */
 __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m, int tile_n)
 {
     if (arguments.masked.mask != TB_FULL)
         return locate_masked_tile(arguments, number, tile_m, tile_n);
-    constexpr unsigned group = 8;
-    const unsigned tiles_m = unsigned(arguments.tiles_m), tiles_n = unsigned(arguments.tiles_n);
-    const unsigned batch = unsigned(number) / (tiles_m * tiles_n);
-    const unsigned index = unsigned(number) % (tiles_m * tiles_n);
-    const unsigned group_size = min(group, tiles_n) * tiles_m;
-    const unsigned first_n = index / group_size * group, within = index % group_size;
-    const unsigned width = min(group, tiles_n - first_n);
-    return {batch, int64_t(within / width) * tile_m, int64_t(first_n + within % width) * tile_n};
+    const unsigned tiles = arguments.order.lines * arguments.order.length;
+    const tb_tile_place at = tb_locate_tile(&arguments.order, unsigned(number) % tiles);
+    return {unsigned(number) / tiles, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
 /* The same, not remembered from the first time. */

@@ -99,7 +99,17 @@ __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_
 struct segment {
     int64_t tile;         /* among those of all batches */
     int64_t first, count; /* steps */
+    int64_t left_out;     /* panels behind step 0, where that is the first one */
 };
+
+/* All steps that a tile needs. */
+__device__ inline segment whole_tile(const tb_simt_arguments &arguments, int64_t number)
+{
+    if (!arguments.order.zeros)
+        return {number, 0, arguments.steps, 0};
+    const tb_simt_run run = tb_simt_needed(&arguments, number);
+    return {number, run.first, run.count, run.left_out};
+}
 
 template <int value_> struct constant {
     static constexpr int value = value_;
@@ -238,8 +248,9 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             }
         }
         if (i == 0 && part.first == 0) {
-            a.skip(-last_panel - shape::tile_k);
-            b.skip(-last_panel - shape::tile_k);
+            const int64_t next = (part.left_out - 1) * shape::tile_k - last_panel;
+            a.skip(next);
+            b.skip(next);
             k_left = shape::tile_k;
         }
         commit_copies();
@@ -335,10 +346,11 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());
+    const bool has_tile = arguments.order.zeros || part.count >= arguments.steps;
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if constexpr (shape::clusters)
-        if (arguments.cluster > 1 && part.count < arguments.steps) {
+        if (arguments.cluster > 1 && !has_tile) {
             const tile tile = locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n);
             write_together<shape>(output_to_c(arguments, tile), sum, arguments.cluster);
             return;
@@ -346,7 +358,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     if (at.slice > 0)
         return;
     const output out =
-        part.count < arguments.steps
+        !has_tile
             ? output_to_slot(arguments, tb_simt_slot(piece, part.first == 0))
             : output_to_c(arguments, locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n));
     write_tile<shape>(out, sum, at);
@@ -366,10 +378,12 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
     int64_t step = whole ? 0 : tb_simt_first(piece, arguments.dealt, arguments.pieces);
     const int64_t end = whole ? arguments.steps : tb_simt_first(piece + 1, arguments.dealt, arguments.pieces);
     while (step < end) {
-        segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0};
+        segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
         part.count = min(arguments.steps - part.first, end - step);
-        compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
         step += part.count;
+        if (arguments.order.zeros)
+            part = whole_tile(arguments, part.tile);
+        compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
         __syncthreads(); /* before the stages are filled again */
     }
 }

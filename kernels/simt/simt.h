@@ -6,12 +6,15 @@
  * that the last wave of blocks ends together. A tile whose steps went to several blocks is put together by a
  * second launch, sgemm_simt_reduce; or by these blocks themselves, where they are a cluster: then every tile has the same
  * number of pieces. Always in the same order.
+ *
+ * Where steps are left out that multiply zeros alone (zeros.h), every tile has a block of its own.
  */
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
 #include "kernels/mask.h"
 #include "kernels/sgemm.h"
+#include "kernels/zeros.h"
 
 typedef struct tb_simt_arguments {
     tb_sgemm problem;
@@ -23,9 +26,10 @@ typedef struct tb_simt_arguments {
     int64_t pieces;                       /* blocks to which those are dealt */
     float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
-    int32_t tile_m, tile_n;
+    int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
+    tb_tile_order order;    /* of one batch, where C has no mask */
     tb_masked_tiles masked; /* of one batch: where C has a mask, only these are tiles */
 } tb_simt_arguments;
 
@@ -71,6 +75,9 @@ typedef struct tb_simt_arguments {
 #define TB_SIMT_INLINE static inline
 #endif
 
+/* Of the order of tiles. */
+#define TB_SIMT_GROUP 8
+
 /* First of the dealt steps that a piece has. */
 TB_SIMT_INLINE int64_t tb_simt_first(int64_t piece, int64_t dealt, int64_t pieces)
 {
@@ -88,6 +95,27 @@ TB_SIMT_INLINE int64_t tb_simt_piece(int64_t step, int64_t dealt, int64_t pieces
 TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
 {
     return 2 * piece + has_beginning;
+}
+
+/* Steps of a tile, where step 0 is the last panel along k, and step 1 the panel behind those that are left out. */
+typedef struct tb_simt_run {
+    int32_t first, count;
+    int32_t left_out; /* none, unless step 0 is the first one */
+} tb_simt_run;
+
+/* Where there are zeros: what a tile needs. */
+TB_SIMT_INLINE tb_simt_run tb_simt_needed(const tb_simt_arguments *arguments, int64_t number)
+{
+    const tb_tile_order *order = &arguments->order;
+    const tb_needed panels = tb_needed_steps(
+        order->zeros, tb_locate_tile(order, (uint32_t)number % (order->lines * order->length)),
+        arguments->tile_m, arguments->tile_n, arguments->tile_k, (int32_t)arguments->steps);
+    const bool has_last = panels.end == arguments->steps;
+    tb_simt_run run;
+    run.first = !has_last;
+    run.count = panels.end - panels.first;
+    run.left_out = has_last ? panels.first : 0;
+    return run;
 }
 
 #endif

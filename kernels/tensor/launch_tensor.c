@@ -4,6 +4,7 @@
 #include "kernels/launch.h"
 #include "kernels/mask.h"
 #include "kernels/tensor/split.h"
+#include "kernels/zeros.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -103,6 +104,15 @@ static double stage_clocks(const family *family, int tile_n)
     return six + (family->products - 6) * MULTIPLY_CLOCKS * tile_n;
 }
 
+/* Of pairs of tiles, where there are zeros. */
+static tb_tile_order order_of(const tb_product *product, int tile_n, int multiprocessors)
+{
+    return tb_order_tiles(tb_zeros_of(product),
+                          tb_pieces(product->m, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M),
+                          tb_pieces(product->n, tile_n), TB_SPLIT_GROUP,
+                          whole_clusters(multiprocessors) / TB_SPLIT_CLUSTER_BLOCKS);
+}
+
 /* Cut so, the busiest multiprocessor takes so long for its works: a tile and a share of k each. */
 static schedule cut(const family *family, const tb_product *product, int multiprocessors, int tile_n,
                     int64_t shares)
@@ -113,6 +123,13 @@ static schedule cut(const family *family, const tb_product *product, int multipr
     s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
     s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
                (TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n));
+    const tb_tile_order order = order_of(product, tile_n, multiprocessors);
+    if (order.zeros && tiles > 0) { /* long works and short ones make up for each other */
+        const double share = tb_needed_share(&order) * (double)s.share_stages;
+        s.clocks = fmax(TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n),
+                        (double)(tiles * s.shares) / (double)whole_clusters(multiprocessors) *
+                            (TILE_CLOCKS + share * stage_clocks(family, tile_n)));
+    }
     if (s.shares > 1) {
         double bytes = 2.0 * sizeof(float) * (double)(tiles * s.shares) * TB_SPLIT_TILE_M * tile_n;
         s.clocks += ADD_LAUNCH_CLOCKS + bytes / SPLIT_BYTES_A_CLOCK / multiprocessors;
@@ -145,10 +162,18 @@ static schedule schedule_of(const family *family, const tb_product *product, int
     return narrow.clocks < NARROW_ADVANTAGE * wide.clocks ? narrow : wide;
 }
 
-/* Of the passes before the product, over so many outer indices. */
-static double split_clocks(const family *family, const tb_product *product, int64_t indices, tb_target target)
+/* Rows of op(A), or columns of op(B), as far as they are read: half of a triangle. */
+static double rows_read(const tb_product *product, tb_role role)
 {
-    const double elements = (double)indices * (double)product->k;
+    const int32_t zeros = tb_zeros_of(product);
+    const bool halves = zeros && (role == TB_B) == ((zeros & TB_ZEROS_BY_COLUMN) != 0);
+    return (double)(role == TB_B ? product->n : product->m) * (halves ? 0.5 : 1);
+}
+
+/* Of the passes before the product, over so many outer indices. */
+static double split_clocks(const family *family, const tb_product *product, double indices, tb_target target)
+{
+    const double elements = indices * (double)product->k;
     return elements * family->split_bytes / (SPLIT_BYTES_A_CLOCK * tb_memory_ratio(target)) /
            target.multiprocessors;
 }
@@ -156,7 +181,7 @@ static double split_clocks(const family *family, const tb_product *product, int6
 /* Reading all parts once: where C has a short side, it takes as long as multiplying them. */
 static double reading_clocks(const family *family, const tb_product *product, tb_target target)
 {
-    const double rows = (double)(product->m + product->n);
+    const double rows = rows_read(product, TB_A) + rows_read(product, TB_B);
     const double bytes = rows * (double)tb_pieces(product->k, TB_SPLIT_STAGE_K) * family->row_bytes;
     return bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
@@ -167,7 +192,8 @@ static double clocks(const family *family, const tb_product *product, const sche
 {
     const double multiplying = schedule->clocks;
     const double reading = reading_clocks(family, product, target);
-    return family->launches_clocks + split_clocks(family, product, product->m + product->n, target) +
+    const double indices = rows_read(product, TB_A) + rows_read(product, TB_B);
+    return family->launches_clocks + split_clocks(family, product, indices, target) +
            pow(pow(multiplying, OVERLAP) + pow(reading, OVERLAP), 1 / OVERLAP);
 }
 
@@ -199,9 +225,15 @@ static int64_t pace_words(const layout *l, int64_t works)
     return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
+/* Whose clocks a product takes. Of a triangle some rows have so few nonzero elements that no survey could find for parts of FP8. */
+static const family *counted_as(const family *own, const tb_product *product)
+{
+    return own->surveys && tb_zeros_of(product) ? &bf16x6 : own;
+}
+
 static layout lay_out(const family *family, const tb_product *product, tb_target target)
 {
-    layout l = {.schedule = schedule_of(family, product, target.multiprocessors)};
+    layout l = {.schedule = schedule_of(counted_as(family, product), product, target.multiprocessors)};
     l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_pieces(product->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_pieces(product->n, l.schedule.tile_n);
@@ -217,7 +249,7 @@ static layout lay_out(const family *family, const tb_product *product, tb_target
     l.bytes[FOUND_B] = found_bytes(family, rows_b);
     l.bytes[USED_B] = (size_t)(rows_b / TB_SPLIT_BLOCK_ROWS * l.stages);
     l.bytes[PARTS_B] = (size_t)(rows_b * l.stages * family->row_bytes);
-    l.bytes[PACE] = sizeof(uint32_t) * (size_t)pace_words(&l, works);
+    l.bytes[PACE] = tb_zeros_of(product) ? 0 : sizeof(uint32_t) * (size_t)pace_words(&l, works);
     l.bytes[SEGMENTS] = l.schedule.share_stages > TB_SPLIT_SEGMENT_STAGES ? (size_t)l.blocks * tile_bytes : 0;
     l.bytes[SHARES] = l.schedule.shares > 1 ? (size_t)works * tile_bytes : 0;
     size_t offset = sizeof(tb_split_findings);
@@ -289,7 +321,8 @@ static void set_found(const family *family, const layout *l, char *memory, tb_sp
     const tb_sgemm *p = &arguments->problem;
     const int64_t rows_a = l->panels_a * TB_SPLIT_TILE_M, rows_b = l->panels_b * l->schedule.tile_n;
     char *of_a = memory + l->offset[FOUND_A], *of_b = memory + l->offset[FOUND_B];
-    const bool surveyed = family->surveys && p->k >= TB_SPLIT_SURVEY_LEAST && p->k < TB_SPLIT_SURVEY_MOST;
+    const bool surveyed = family->surveys && !arguments->order.zeros && p->k >= TB_SPLIT_SURVEY_LEAST &&
+                          p->k < TB_SPLIT_SURVEY_MOST;
     if (!family->scales || (family->surveys && !surveyed))
         return;
     arguments->largest_a = (uint32_t *)(void *)of_a;
@@ -348,6 +381,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
         .panels_a = (int32_t)l->panels_a,
         .panels_b = (int32_t)l->panels_b,
         .tiles = (int32_t)tiles.count,
+        .order = order_of(product, l->schedule.tile_n, launcher->target.multiprocessors),
         .masked = tiles,
         .masked_plainly = tb_split_plain_tiles(product),
     };
@@ -358,8 +392,8 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
 static void prepare(const family *family, const tb_product *product, tb_target target, tb_schedule *schedule)
 {
     const layout l = lay_out(family, product, target);
-    schedule->clocks = clocks(family, product, &l.schedule, target);
-    schedule->clocks_of_a = split_clocks(family, product, product->m, target);
+    schedule->clocks = clocks(counted_as(family, product), product, &l.schedule, target);
+    schedule->clocks_of_a = split_clocks(family, product, rows_read(product, TB_A), target);
     schedule->workspace = l.workspace;
     TB_SET_DEAL(schedule, layout, l);
 }

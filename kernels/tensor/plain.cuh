@@ -33,12 +33,15 @@ __device__ inline tb_simt_arguments plain_arguments(const tb_split_arguments &ar
     plain.problem = p;
     plain.tile_m = plain_shape::tile_m;
     plain.tile_n = plain_shape::tile_n;
+    plain.tile_k = plain_shape::tile_k;
     plain.tiles_m = (p.m + plain.tile_m - 1) / plain.tile_m;
     plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
     plain.whole = p.mask == TB_FULL ? plain.tiles_m * plain.tiles_n : arguments.masked_plainly.count;
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
     plain.cluster = 1;
     plain.totals = plain_shape::cuts_chains;
+    plain.order =
+        tb_order_tiles(arguments.order.zeros, plain.tiles_m, plain.tiles_n, TB_SIMT_GROUP, gridDim.x);
     plain.masked = arguments.masked_plainly;
     return plain;
 }
@@ -48,7 +51,7 @@ template <bool transpose_a, bool transpose_b>
 __device__ __noinline__ void multiply_plainly(const tb_simt_arguments &plain)
 {
     for (int64_t tile = blockIdx.x; tile < plain.whole; tile += gridDim.x) {
-        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, {tile, 0, plain.steps}, 0);
+        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, simt::whole_tile(plain, tile), 0);
         __syncthreads(); /* before the stages are filled again */
     }
 }

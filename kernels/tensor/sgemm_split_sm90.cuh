@@ -143,7 +143,8 @@ __device__ __forceinline__ void produce(const tb_split_arguments &arguments, uin
                 return pair_of_parts{layout::parts, layout::parts};
             return used_parts<layout>(arguments, tile, stage);
         };
-        pair_of_parts next = parts_of_stage(work.first);
+        pair_of_parts next =
+            parts_of_stage(min(work.first, int(stages) - 1)); /* an empty share's is not used */
 #pragma unroll 1
         for (uint32_t stage = work.first; stage < work.end; stage++) {
             const pair_of_parts parts = next;

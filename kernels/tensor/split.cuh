@@ -46,6 +46,8 @@ struct operand {
     uint32_t *surveyed;
     uint8_t *used; /* by piece, where it is wanted */
     int panel, panels;
+    int zeros,
+        rows_together; /* where it is a triangle, see zeros.h; so many rows' tiles have the same stages */
     tb_split_range *range;
 };
 
@@ -73,6 +75,8 @@ __device__ inline operand operand_a(const tb_split_arguments &arguments)
             arguments.used_a,
             arguments.panel_a,
             arguments.panels_a,
+            arguments.order.zeros & TB_ZEROS_BY_COLUMN ? 0 : arguments.order.zeros,
+            arguments.panel_a * TB_SPLIT_CLUSTER_BLOCKS,
             &arguments.findings->a};
 }
 
@@ -91,6 +95,8 @@ __device__ inline operand operand_b(const tb_split_arguments &arguments)
             arguments.used_b,
             arguments.panel_b,
             arguments.panels_b,
+            arguments.order.zeros & TB_ZEROS_BY_COLUMN ? arguments.order.zeros : 0,
+            arguments.panel_b,
             &arguments.findings->b};
 }
 
@@ -165,7 +171,7 @@ __device__ inline void raise(uint32_t *finding, uint32_t value)
         raise_alone(finding, value);
 }
 
-/* A block's share of an operand: 64 rows, some stages of k. Blocks that read together read neighbours: along the rows
+/* A block's share of an operand: 64 rows, some stages of k, without those that no tile needs. Blocks that read together read neighbours: along the rows
  * where memory does, else along k. */
 struct share {
     uint32_t first_row, first_stage, end_stage;
@@ -180,6 +186,13 @@ struct share {
             (x.k_contiguous ? uint32_t(block) / blocks_k : uint32_t(block) % blocks_rows) * block_rows;
         first_stage = (x.k_contiguous ? uint32_t(block) % blocks_k : uint32_t(block) / blocks_rows) * each;
         end_stage = min(stages, first_stage + each);
+        if (x.zeros) {
+            const int place = int(first_row) / x.rows_together;
+            const tb_needed needed = tb_needed_steps(x.zeros, {place, place}, x.rows_together,
+                                                     x.rows_together, stage_k, int(stages));
+            first_stage = max(first_stage, uint32_t(needed.first));
+            end_stage = min(end_stage, uint32_t(needed.end));
+        }
         row = threadIdx.x % block_rows;
         step = threadIdx.x / block_rows;
     }

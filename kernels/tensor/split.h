@@ -9,6 +9,7 @@
 
 #include "kernels/mask.h"
 #include "kernels/sgemm.h"
+#include "kernels/zeros.h"
 
 #define TB_SPLIT_STAGE_K 32
 
@@ -149,11 +150,42 @@ typedef struct tb_split_arguments {
     int64_t turns_a;       /* where the format is chosen: blocks that split A, in turns if they are fewer */
     int64_t survey_stages; /* of a block of a survey */
     int32_t block_stages;  /* of a block of the pre-pass */
-    int32_t panel_a, panel_b;       /* their rows */
-    int32_t panels_a, panels_b;     /* of A a multiple of the blocks of a cluster */
-    int32_t tiles;                  /* that touch the mask; with clusters, pairs of tiles */
+    int32_t panel_a, panel_b;   /* their rows */
+    int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
+    int32_t tiles;              /* that touch the mask; with clusters, pairs of tiles */
+    tb_tile_order order; /* of them, where there are zeros; then nobody waits for pace, and nobody surveys */
     tb_masked_tiles masked;         /* these, where C has a mask */
     tb_masked_tiles masked_plainly; /* the tiles of plain.cuh that touch it */
 } tb_split_arguments;
+
+/* Where there are zeros: a tile's share of k, in stages; of a cluster, the tiles of all its blocks. A share may be empty. */
+typedef struct tb_split_work {
+    tb_tile_place place; /* in tiles of a cluster */
+    int32_t number, share;
+    int32_t first, end;
+} tb_split_work;
+
+/* Tiles have different numbers of stages, which their shares divide evenly; those of one tile come before those of the next.
+ * Clusters take works in turn, there and back, so that each gets long ones and short ones; so that they go forth where the last
+ * works are fewer than clusters, as who comes first then had the shorter one before. */
+TB_MASK_INLINE tb_split_work tb_split_work_with_zeros(const tb_split_arguments *arguments, int32_t clusters,
+                                                      int32_t index)
+{
+    const int32_t shares = arguments->shares_of_k, wave = index / clusters,
+                  whole_waves = arguments->tiles * shares / clusters;
+    tb_split_work work;
+    if ((whole_waves - wave) % 2 != 0)
+        index = (2 * wave + 1) * clusters - 1 - index;
+    work.number = index / shares;
+    work.share = index - work.number * shares;
+    work.place = tb_locate_tile(&arguments->order, (uint32_t)work.number);
+    const tb_needed needed =
+        tb_needed_steps(arguments->order.zeros, work.place, TB_SPLIT_CLUSTER_BLOCKS * arguments->panel_a,
+                        arguments->panel_b, TB_SPLIT_STAGE_K, (int32_t)arguments->stages);
+    const int32_t stages = needed.end - needed.first;
+    work.first = needed.first + work.share * stages / shares;
+    work.end = needed.first + (work.share + 1) * stages / shares;
+    return work;
+}
 
 #endif

@@ -40,7 +40,7 @@ struct tile {
 };
 
 /* Clusters go down a group of columns of C: 8 pairs of panels of A by 8 of B are in flight, whose chunks of
- * the same k meet in L2; with a mask as mask.h says. The tile of a block of the cluster. */
+ * the same k meet in L2; with a mask as mask.h says, where there are zeros as zeros.h does. The tile of a block of the cluster. */
 template <int group = TB_SPLIT_GROUP>
 __device__ inline tile tile_at(const tb_split_arguments &arguments, int index, int rank)
 {
@@ -49,6 +49,10 @@ __device__ inline tile tile_at(const tb_split_arguments &arguments, int index, i
         return {at.row * cluster_blocks + rank, at.column};
     }
     const int pairs = arguments.panels_a / cluster_blocks, panels = arguments.panels_b;
+    if (arguments.order.zeros) {
+        const tb_tile_place at = tb_locate_tile(&arguments.order, index);
+        return {at.row * cluster_blocks + rank, at.column};
+    }
     const int first = index / (group * panels) * group, height = min(group, pairs - first);
     const int within = index - first * panels;
     return {(first + within % height) * cluster_blocks + rank, within / height};
@@ -60,8 +64,19 @@ struct work {
     int index, first, end;
 };
 
+__device__ inline work work_with_zeros(const tb_split_arguments &arguments, int index)
+{
+    const tb_split_work work = tb_split_work_with_zeros(&arguments, int(gridDim.x) / cluster_blocks, index);
+    return {{work.place.row * cluster_blocks + cluster::rank(), work.place.column},
+            work.share * arguments.tiles + work.number,
+            work.first,
+            work.end};
+}
+
 __device__ inline work work_at(const tb_split_arguments &arguments, int index)
 {
+    if (arguments.order.zeros)
+        return work_with_zeros(arguments, index);
     const int share = index / arguments.tiles;
     const int64_t first = share * arguments.share_stages;
     return {tile_at(arguments, index - share * arguments.tiles, cluster::rank()), index, int(first),

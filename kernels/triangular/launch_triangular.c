@@ -24,7 +24,7 @@
  * measured. */
 #define BAND_CLOCKS          3000.0
 #define SOLVED_PANEL_CLOCKS  1100.0
-#define SOLVED_BEFORE_CLOCKS 1100.0
+#define SOLVED_BEFORE_CLOCKS 1600.0
 
 #define COMPLEX_SHARE 2.5
 #define START_CLOCKS  1500.0
@@ -93,31 +93,33 @@ static int64_t panel_rows(const tb_product *product)
     return TB_TRIANGULAR_ROWS(tb_bytes_of(tb_element_of(product)));
 }
 
-static tb_status walk(const tb_product *product, tb_range range, tb_scalar alpha, visitor *visitor)
+/* Triangles of an order up to `small` are not halved. */
+static tb_status walk(const tb_product *product, tb_range range, int64_t small, tb_scalar alpha,
+                      visitor *visitor)
 {
-    const int64_t rows = panel_rows(product), small = rows * TB_TRIANGULAR_PANELS_SOLVED;
     if (range.count <= small) {
         const tb_product step = small_triangle(product, range, alpha);
         return visitor->visit(visitor, &step, range.count);
     }
-    const int64_t half = tb_round_up(tb_pieces(range.count, 2), rows);
+    const int64_t half = tb_round_up(tb_pieces(range.count, 2), panel_rows(product));
     const tb_range first = {range.first, half}, second = {range.first + half, range.count - half};
     const bool forward = tb_is_lower(product);
     const tb_range early = forward ? first : second, late = forward ? second : first;
     const tb_scalar one = {1, 0}, minus_one = {-1, 0};
     const tb_product step = between(product, late, early, minus_one, alpha);
-    TB_TRY(walk(product, early, alpha, visitor));
+    TB_TRY(walk(product, early, small, alpha, visitor));
     TB_TRY(visitor->visit(visitor, &step, range.count));
-    return walk(product, late, one, visitor);
+    return walk(product, late, small, one, visitor);
 }
 
 /* ---- How a step is computed ------------------------------------------------------------------------------- */
 
 /* Products of two halves of one size are alike: whole panels lie between them, so that they are aligned alike too. What is
  * known of the first sizes met, of which there are two or three for each time that the triangle is halved. */
-enum { SIZES = 24 };
+enum { SIZES = 23 };
 
 typedef struct deal {
+    int64_t small; /* the order of triangles that are not halved */
     int64_t count;
     int64_t sizes[SIZES]; /* of both halves together */
     int16_t rows[SIZES];  /* of the catalog: how products of that size are computed */
@@ -212,13 +214,26 @@ static tb_range whole_of(const tb_product *product)
     return (tb_range){0, product->k};
 }
 
+/* Triangles are the small ones that are forecast to take least: larger ones are fewer launches, of more work without tensor
+ * cores, or fast rows. The workspace is enough for any. */
 void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                            tb_schedule *schedule)
 {
+    const int64_t least = panel_rows(product) * TB_TRIANGULAR_PANELS_SOLVED;
     forecaster all = {.visitor = {forecast}, .kernel = kernel, .target = target};
-    if (product->m > 0 && product->n > 0)
-        (void)walk(product, whole_of(product), product->alpha, &all.visitor); /* it cannot fail */
-    schedule->clocks = START_CLOCKS + all.clocks;
+    double clocks = INFINITY;
+    for (int64_t small = least; product->m > 0 && product->n > 0 && small <= least * TB_TRIANGULAR_LARGEST;
+         small *= 2) {
+        all.clocks = 0;
+        (void)walk(product, whole_of(product), small, product->alpha, &all.visitor); /* it cannot fail */
+        if (all.clocks < clocks) {
+            clocks = all.clocks;
+            all.deal.small = small;
+        }
+        if (small >= product->k)
+            break;
+    }
+    schedule->clocks = START_CLOCKS + (isfinite(clocks) ? clocks : 0);
     schedule->workspace = all.workspace;
     TB_SET_DEAL(schedule, deal, all.deal);
 }
@@ -348,7 +363,7 @@ tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *ker
         all.forwarder.only_loads = pass == 0;
         if (scales)
             TB_TRY(launch_scaling(&all.forwarder.interface, product));
-        TB_TRY(walk(product, whole_of(product), alpha, &all.visitor));
+        TB_TRY(walk(product, whole_of(product), all.deal->small, alpha, &all.visitor));
     }
     return TB_OK;
 }

@@ -19,9 +19,16 @@
 #pragma once
 
 #include "kernels/again.cuh"
+#include "kernels/fp64/panel.cuh"
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
 #include "kernels/turn.cuh"
+
+#if __CUDA_ARCH__ >= 800
+#define TB_HAS_FP64_MMA true
+#else
+#define TB_HAS_FP64_MMA false
+#endif
 
 namespace triangular
 {
@@ -30,6 +37,29 @@ namespace triangular
 template <class value, int count> struct alignas(16) pack {
     value of[count];
 };
+
+/* Copies a number to shared memory, or zero. Before sm_80 it is there at once; later, once this thread has waited for its copies. */
+template <class value> __device__ inline void copy_async(value *shared, const value *global, bool exists)
+{
+#if __CUDA_ARCH__ >= 800
+    constexpr int bytes = sizeof(typename value::real);
+#pragma unroll
+    for (int part = 0; part < value::parts; part++)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
+                         unsigned(__cvta_generic_to_shared(&shared->part[part]))),
+                     "l"(&global->part[part]), "n"(bytes), "r"(exists ? bytes : 0)
+                     : "memory");
+#else
+    *shared = exists ? *global : value{};
+#endif
+}
+
+__device__ inline void wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 
 /* What rounding adds to a - b, which is rounded to difference. */
 template <class value> __device__ inline value rounding(value a, value b, value difference)
@@ -84,16 +114,28 @@ __device__ __noinline__ void divide_column(value *c, const value *sums, const va
 }
 
 template <class value> struct solver {
-    static constexpr int rows = TB_SOLVE_ROWS(sizeof(value)), warps = TB_SOLVE_WARPS, columns = lanes,
-                         slots = 4, ahead = slots - 1;           /* steps that a panel of C comes ahead */
-    static constexpr int lane_rows = rows / 4, lane_columns = 4; /* of a lane's sums */
-    static constexpr int lines = lanes / rows,
-                         each =
-                             rows * rows / lanes; /* of a tile that a warp loads at once; in how many turns */
-    static constexpr int pad = 16 / sizeof(value), pitch = rows + pad, slot_pitch = columns + pad;
+    using real = typename value::real;
+    static constexpr bool is_double = sizeof(real) == sizeof(double) && value::parts == 1;
+    static constexpr int rows = TB_SOLVE_ROWS(sizeof(value)), warps = TB_SOLVE_WARPS, columns = lanes;
+
+    /* Panels of C in shared memory; so many steps one comes ahead. */
+    static constexpr int slots = 4, ahead = slots - 1;
+
+    /* Columns that a warp's lanes take at once of a tile, and in how many turns they have all. */
+    static constexpr int lines = lanes / rows, each = rows * rows / lanes;
+
+    /* A lane's sums: 4 x 4 numbers, or as mma.sync deals them. Columns lie in vectors of 16 bytes, each beside those of the next lanes,
+     * so that lanes that are served together have all banks. */
+    static constexpr int column_lanes = is_double ? 4 : 8, lane_columns = columns / column_lanes,
+                         lane_rows = rows / (lanes / column_lanes), vector = 16 / sizeof(value),
+                         vector_step = column_lanes * vector;
+    using vector_of = pack<value, vector>;
     struct lane_tile {
         value of[lane_rows][lane_columns];
     };
+
+    static constexpr int pitch = rows + TB_SOLVE_TILE_PAD / sizeof(value),
+                         slot_pitch = columns + TB_SOLVE_PANEL_PAD(sizeof(value)) / sizeof(value);
 
     const tb_triangular_block &x;
     value *panels;   /* slots of C's: (row, column) at row * slot_pitch + column */
@@ -208,18 +250,11 @@ template <class value> struct solver {
                 turn * deal.down < rows_left && turn * deal.across < columns_left, c + turn * step);
     }
 
-    /* Brings a panel into its slot, where it is alpha C unless it is solved already. */
-    __device__ void fetch(int64_t panel, bool solved) const
+    /* Brings a panel into its slot; it is there once the copies have been waited for. */
+    __device__ void fetch(int64_t panel) const
     {
-        value alpha, numbers[rows];
-        alpha.part[value::parts - 1] = typename value::real(x.alpha_im);
-        alpha.part[0] = typename value::real(x.alpha_re);
-        for_panel(panel, [&](int turn, value *, bool exists, const value *c) {
-            numbers[turn] = exists ? *c : value{};
-        });
-        for_panel(panel, [&](int turn, value *place, bool, const value *) {
-            *place = x.scaled && !solved ? times(alpha, numbers[turn]) : numbers[turn];
-        });
+        for_panel(panel,
+                  [&](int, value *place, bool exists, const value *c) { copy_async(place, c, exists); });
     }
 
     __device__ void store(int64_t panel) const
@@ -233,23 +268,11 @@ template <class value> struct solver {
 
     /* ---- A step ---- */
 
-    /* A lane's columns lie in vectors of 16 bytes, each beside those of the next lanes: of one vector, eight lanes have all banks. */
-    static constexpr int vector = 16 / sizeof(value);
-    using vector_of = pack<value, vector>;
-
-    /* Where the lane's vectors are, in the row of its sums that comes first; this far apart. */
-    static constexpr int vector_step = columns / (lane_columns / vector);
-
-    __device__ int first_vector() const
-    {
-        return lane % 8 * vector;
-    }
-
     /* The tile times the panel that is solved. */
-    __device__ void accumulate(int64_t panel, lane_tile &totals) const
+    __device__ void multiply(int64_t panel, lane_tile &products) const
     {
-        const value *a = tile + lane / 8 * lane_rows, *c = slot(panel) + first_vector();
-        lane_tile products = {};
+        const value *a = tile + lane / column_lanes * lane_rows,
+                    *c = slot(panel) + lane % column_lanes * vector;
 #pragma unroll
         for (int k = 0; k < rows; k++) {
             const auto down = *reinterpret_cast<const pack<value, lane_rows> *>(a + k * pitch);
@@ -263,6 +286,40 @@ template <class value> struct solver {
                 for (int j = 0; j < lane_columns; j++)
                     add(products.of[i][j], down.of[i], across[j / vector].of[j % vector]);
         }
+    }
+
+    /* The same of doubles on tensor cores: a fragment at a time, of 8 columns. */
+    __device__ void multiply_fragments(int64_t panel, lane_tile &products) const
+    {
+        const value *a = tile + lane / 4 * 2 + lane % 4 * pitch,
+                    *c = slot(panel) + lane % 4 * slot_pitch + lane / 4;
+        double left[8];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const auto pair = *reinterpret_cast<const pack<value, 2> *>(a + 4 * i * pitch);
+            left[2 * i] = pair.of[0].part[0];
+            left[2 * i + 1] = pair.of[1].part[0];
+        }
+#pragma unroll
+        for (int j = 0; j < columns / 8; j++) {
+            double right[4], sum[4] = {};
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                right[i] = c[4 * i * slot_pitch + 8 * j].part[0];
+            fp64::multiply(sum, left, right);
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                products.of[e / 2][2 * j + e % 2].part[0] = sum[e];
+        }
+    }
+
+    __device__ void accumulate(int64_t panel, lane_tile &totals) const
+    {
+        lane_tile products = {};
+        if constexpr (is_double && TB_HAS_FP64_MMA)
+            multiply_fragments(panel, products);
+        else
+            multiply(panel, products);
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
 #pragma unroll
@@ -273,7 +330,7 @@ template <class value> struct solver {
     /* From a lane's rows and columns to a column a lane. */
     __device__ void put_sums(const lane_tile &totals) const
     {
-        value *place = sums + lane / 8 * lane_rows * slot_pitch + first_vector();
+        value *place = sums + lane / column_lanes * lane_rows * slot_pitch + lane % column_lanes * vector;
 #pragma unroll
         for (int i = 0; i < lane_rows; i++)
 #pragma unroll
@@ -287,11 +344,22 @@ template <class value> struct solver {
         __syncwarp();
     }
 
+    __device__ void scale(value *c) const
+    {
+        value alpha;
+        alpha.part[value::parts - 1] = real(x.alpha_im);
+        alpha.part[0] = real(x.alpha_re);
+        for (int i = 0; i < rows; i++)
+            c[i * slot_pitch] = times(alpha, c[i * slot_pitch]);
+    }
+
     /* A row, once it is solved, is taken from all rows below, before the next. */
     __device__ void substitute(int64_t panel) const
     {
         value *c = slot(panel) + lane, solved[rows];
         bool finite = true;
+        if (x.scaled)
+            scale(c);
 #pragma unroll
         for (int i = 0; i < rows; i++)
             solved[i] = sums[i * slot_pitch + lane];
@@ -325,24 +393,29 @@ template <class value> struct solver {
         }
 #pragma unroll 1
         for (int64_t panel = -ahead; panel < end; panel++) {
-            if (panel >= 0 && panel < tiles) {
+            const bool multiplies = panel >= 0 && panel < tiles;
+            if (multiplies) {
                 load_tile(own, panel + 1, next);
+                wait_for_copies();
                 __syncthreads();
-                accumulate(panel, totals);
-                put_tile(next);
             } else if (panel >= 0) {
+                wait_for_copies();
                 if (panel == own) {
                     put_sums(totals);
                     substitute(panel);
                     totals = {};
                 }
                 __syncthreads();
-                if (panel == own)
-                    store(panel);
             }
             const int64_t fetched = panel + ahead;
             if (fetched < end && fetched % warps == warp)
-                fetch(fetched, fetched < first);
+                fetch(fetched);
+            if (multiplies) {
+                accumulate(panel, totals);
+                put_tile(next);
+            } else if (panel == own) {
+                store(panel);
+            }
         }
         __syncthreads(); /* slots have been used, and C is written */
     }

@@ -19,8 +19,9 @@
 /* Rows of L and C that are in shared memory at a time, of which the smallest one has 64 KiB. */
 #define TB_TRIANGULAR_ROWS(bytes) ((bytes) > 8 ? 32 : 64)
 
-/* A solve does not halve triangles of so many of these panels again. Not measured. */
+/* Triangles of so many of these panels are not halved again when solved, and maybe larger ones, so many times as large. */
 #define TB_TRIANGULAR_PANELS_SOLVED 4
+#define TB_TRIANGULAR_LARGEST       2
 
 /* A tile of L, its columns one number apart; C beside it; and inverses of L's diagonal. */
 #define TB_TRIANGULAR_SHARED_BYTES(bytes)                                                                    \
@@ -28,16 +29,18 @@
      (TB_TRIANGULAR_ROWS(bytes) + 2 + TB_TRIANGULAR_WARPS * TB_TRIANGULAR_COLUMNS) * (bytes))
 
 /* Solves: a block has so many columns of C, and a warp of it so many rows at a time. All that together is in shared memory: panels
- * of C and a tile of L for each warp, their lines 16 bytes apart, and inverses of L's diagonal. */
-#define TB_SOLVE_COLUMNS     32
-#define TB_SOLVE_ROWS(bytes) ((bytes) > 8 ? 8 : 16)
-#define TB_SOLVE_WARPS       16
-#define TB_SOLVE_THREADS     (32 * TB_SOLVE_WARPS)
-#define TB_SOLVE_BLOCKS      1 /* that fit a multiprocessor */
-#define TB_SOLVE_PANELS      5 /* that are in shared memory */
+ * of C and a tile of L for each warp, their lines so many bytes apart, and inverses of L's diagonal. */
+#define TB_SOLVE_COLUMNS          32
+#define TB_SOLVE_ROWS(bytes)      ((bytes) > 8 ? 8 : 16)
+#define TB_SOLVE_WARPS            16
+#define TB_SOLVE_THREADS          (32 * TB_SOLVE_WARPS)
+#define TB_SOLVE_BLOCKS           1 /* that fit a multiprocessor */
+#define TB_SOLVE_PANELS           5 /* that are in shared memory */
+#define TB_SOLVE_TILE_PAD         16
+#define TB_SOLVE_PANEL_PAD(bytes) ((bytes) == 8 ? 32 : 16)
 #define TB_SOLVE_SHARED_BYTES(bytes)                                                                         \
-    (TB_SOLVE_ROWS(bytes) * (TB_SOLVE_PANELS * (TB_SOLVE_COLUMNS * (bytes) + 16) +                           \
-                             TB_SOLVE_WARPS * ((TB_SOLVE_ROWS(bytes) + 1) * (bytes) + 16)))
+    (TB_SOLVE_ROWS(bytes) * (TB_SOLVE_PANELS * (TB_SOLVE_COLUMNS * (bytes) + TB_SOLVE_PANEL_PAD(bytes)) +    \
+                             TB_SOLVE_WARPS * ((TB_SOLVE_ROWS(bytes) + 1) * (bytes) + TB_SOLVE_TILE_PAD)))
 
 /* All steps are in numbers, real or complex. */
 typedef struct tb_triangular_block {

@@ -51,7 +51,7 @@ static void check_arguments(int round)
     const int m = 1, n = 2, lda = 3, ldb = 4;
     const double alpha = 0.5, a = 7;
     double b = 0;
-    long lengths = dtrsm_("L", "U", "T", "N", &m, &n, &alpha, &a, &lda, &b, &ldb, 1, 2, 3, 4);
+    long lengths = qtrsm_("L", "U", "T", "N", &m, &n, &alpha, &a, &lda, &b, &ldb, 1, 2, 3, 4);
     CHECK(lengths == 1234 && b == 10, "call %d: hidden lengths came as %ld", round, lengths);
 
     char text[100];

@@ -37,7 +37,7 @@ double LAPACKE_dgesvx_work(int a, double b, long c, float d, signed char e, doub
                            double r, long s, double t, signed char u, double v, void *w, float x);
 
 /* The lengths of four strings, behind everything else. */
-long dtrsm_(const char *side, const char *uplo, const char *transpose, const char *diagonal, const int *m,
+long qtrsm_(const char *side, const char *uplo, const char *transpose, const char *diagonal, const int *m,
             const int *n, const double *alpha, const double *a, const int *lda, double *b, const int *ldb,
             size_t length_side, size_t length_uplo, size_t length_transpose, size_t length_diagonal);
 

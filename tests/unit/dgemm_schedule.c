@@ -162,9 +162,9 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
     const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
           kernel->name);
-    const int64_t tiles = launched.tiles_m * launched.tiles_n, steps = launched.steps,
+    const int64_t tiles = launched.order.lines * launched.order.length, steps = launched.steps,
                   slots = tb_simt_slot(tiles * launched.tile_pieces, 0);
-    CHECK(launched.zeros == tb_zeros_of(product) && tiles * launched.tile_pieces == blocks_launched &&
+    CHECK(launched.order.zeros == tb_zeros_of(product) && tiles * launched.tile_pieces == blocks_launched &&
               launched.whole + launched.pieces == blocks_launched &&
               (launched.pieces == 0 || schedule.workspace >= (size_t)slots * sizeof(double) *
                                                                  (size_t)(kernel->tile_m * kernel->tile_n)),
@@ -197,8 +197,8 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
             wrong += written[tb_simt_slot(first + part, part == 0 && needed.first == 0)] != 1;
     }
     CHECK(wrong == 0, "%s: %lld x %lld x %lld, zeros %d, pieces of %d steps of %lld: %lld things are wrong",
-          kernel->name, (long long)product->m, (long long)product->n, (long long)product->k, launched.zeros,
-          launched.piece_steps, (long long)steps, (long long)wrong);
+          kernel->name, (long long)product->m, (long long)product->n, (long long)product->k,
+          launched.order.zeros, launched.piece_steps, (long long)steps, (long long)wrong);
     free(times);
     free(written);
 }

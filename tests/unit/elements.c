@@ -87,8 +87,9 @@ static void devices_share_by_the_elements_speed(void)
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const tb_product product = product_of_routine(routine, LARGE, LARGE, LARGE);
         const tb_plan plan = tb_decide(&product, &facts);
-        const double share = tb_element_of(&product) == TB_FP64 ? 1.0 / 33 : 1.0 / 2;
-        if (product.mask != TB_FULL || !tb_is_plain(&product)) {
+        const double share = tb_real_of(tb_element_of(&product)) == TB_FP64 ? 1.0 / 33 : 1.0 / 2;
+        const bool is_expanded = !tb_is_plain(&product) && product.in_place == TB_OUT_OF_PLACE;
+        if (product.mask != TB_FULL || is_expanded) {
             CHECK(plan.region_count <= 1, "%d devices share %s", plan.region_count,
                   tb_routine_rows[routine].name);
             continue;

@@ -1,12 +1,38 @@
-/* Triangular products and solves where the process has no BLAS but ours: the portable loops, on all of C and on parts of it,
- * which what a failed device leaves is made of. What must not be read of a triangle is NaN.
+/* Triangular products and solves on the host, all of C and parts of it, which what a failed device leaves is made of: by a BLAS
+ * that this machine has, and by the portable loops where the process has none but ours. What must not be read of a triangle is
+ * NaN.
  */
+#include "compat/host_blas.h"
 #include "lib/call/multiply.h"
 #include "tests/in_place.h"
 
 enum { PRODUCTS = 4000, LONGEST = 40, GAP = 3 };
 
 static const tb_host nobody;
+
+/* A BLAS, and how many products it has been asked for that it has computed. */
+typedef struct counting_host {
+    tb_host base;
+    const tb_host_blas *blas;
+    int computed;
+} counting_host;
+
+static bool multiply_and_count(const tb_host *host, const tb_product *product)
+{
+    counting_host *counting = (counting_host *)host;
+    const bool computes = counting->blas->base.multiply(&counting->blas->base, product);
+    counting->computed += computes;
+    return computes;
+}
+
+/* Found for a caller of the product's routine in either convention. */
+static counting_host find_blas(tb_routine routine, bool fortran)
+{
+    tb_spelling spelling = 0;
+    while (tb_spelling_rows[spelling].routine != routine || tb_spelling_rows[spelling].is_cblas == fortran)
+        spelling++;
+    return (counting_host){{multiply_and_count}, tb_find_host_blas(spelling, find_blas), 0};
+}
 
 static bool drawn(check_random *random)
 {
@@ -22,11 +48,13 @@ static tb_product draw_product(check_random *random)
                   order = left ? m : n, lda = order + check_between(random, 0, GAP),
                   ldc = m + check_between(random, 0, GAP);
     const number alpha = draw(element, random);
-    tb_product product = tb_triangular(drawn(random) ? TB_SOLVES : TB_MULTIPLIES, element, left,
+    const bool solves = drawn(random);
+    tb_product product = tb_triangular(solves ? TB_SOLVES : TB_MULTIPLIES, element, left,
                                        lower ? TB_LOWER : TB_UPPER, drawn(random), drawn(random), unit, m, n,
                                        (tb_scalar){(double)creall(alpha), (double)cimagl(alpha)},
                                        draw_triangle(element, order, lda, lower, unit, random), lda,
                                        draw_c(element, m, n, ldc, random), ldc);
+    product.routine = (solves ? TB_STRSM : TB_STRMM) + (tb_routine)element;
     return product;
 }
 
@@ -36,7 +64,7 @@ static void *triangle_of(const tb_product *p)
 }
 
 /* At once, or two parts of it, whichever first. */
-static void compute(const tb_product *p, check_random *random)
+static void compute(const tb_product *p, check_random *random, const tb_host *host)
 {
     const bool left = tb_is_triangle_left(p);
     const int64_t lines = left ? p->n : p->m, cut = check_between(random, 0, lines);
@@ -44,7 +72,7 @@ static void compute(const tb_product *p, check_random *random)
     for (int i = 0; i < 2; i++) {
         const tb_range range = (i == 0) == backwards ? (tb_range){cut, lines - cut} : (tb_range){0, cut};
         const tb_product part = left ? tb_columns_of(p, range) : tb_rows_of(p, range);
-        tb_compute_on_host(&part, &nobody);
+        tb_compute_on_host(&part, host);
     }
 }
 
@@ -54,26 +82,43 @@ static double allowed(const tb_product *p)
     return (double)(p->k + 3) * (tb_is_complex(tb_element_of(p)) ? 4 : 1);
 }
 
-static void loops_compute_what_was_asked_for(check_random *random)
+/* Whether some BLAS has it: none reads a matrix conjugated and not transposed. */
+static bool is_of_blas(const tb_product *p)
 {
-    for (int i = 0; i < PRODUCTS; i++) {
-        const tb_product p = draw_product(random);
-        const size_t bytes = tb_pitch(&p.c) * (size_t)p.n;
-        void *before = malloc(bytes);
-        memcpy(before, p.c.data, bytes);
-        compute(&p, random);
-        const missed missed = miss(&p, before, p.c.data);
-        const tb_operand *a = tb_is_triangle_left(&p) ? &p.a : &p.b;
-        CHECK(missed.largest <= allowed(&p) && gaps_are_untouched(&p),
-              "%s of element %d, %s, %s%s%s%s, %lld x %lld: missed by %g",
-              p.in_place == TB_SOLVES ? "solve" : "product", p.c.element,
-              tb_is_triangle_left(&p) ? "left" : "right", a->stored == TB_LOWER ? "lower" : "upper",
-              a->transposed ? ", transposed" : "", a->conjugated ? ", conjugated" : "",
-              a->unit_diagonal ? ", of ones" : "", (long long)p.m, (long long)p.n, missed.largest);
-        free(before);
-        free(triangle_of(&p));
-        free(p.c.data);
-    }
+    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    return a->transposed || !a->conjugated;
+}
+
+static void check_product(check_random *random, bool by_blas)
+{
+    const tb_product p = draw_product(random);
+    const size_t bytes = tb_pitch(&p.c) * (size_t)p.n;
+    void *before = malloc(bytes);
+    counting_host host = find_blas(p.routine, drawn(random));
+    const bool has_blas = by_blas && host.blas->address;
+    memcpy(before, p.c.data, bytes);
+    compute(&p, random, has_blas ? &host.base : &nobody);
+    const missed missed = miss(&p, before, p.c.data);
+    const tb_operand *a = tb_is_triangle_left(&p) ? &p.a : &p.b;
+    CHECK(missed.largest <= allowed(&p) && gaps_are_untouched(&p),
+          "%s by %s, %s, %s%s%s%s, %lld x %lld: missed by %g", tb_routine_rows[p.routine].name,
+          has_blas ? tb_spelling_rows[host.blas->spelling].symbol : "loops",
+          tb_is_triangle_left(&p) ? "left" : "right", a->stored == TB_LOWER ? "lower" : "upper",
+          a->transposed ? ", transposed" : "", a->conjugated ? ", conjugated" : "",
+          a->unit_diagonal ? ", of ones" : "", (long long)p.m, (long long)p.n, missed.largest);
+    CHECK(!has_blas || (host.computed > 0) == is_of_blas(&p), "%s: the BLAS computed %d parts",
+          tb_routine_rows[p.routine].name, host.computed);
+    free(before);
+    free(triangle_of(&p));
+    free(p.c.data);
+}
+
+static void the_host_computes_what_was_asked_for(check_random *random)
+{
+    for (int i = 0; i < PRODUCTS; i++)
+        check_product(random, i % 2);
+    if (!find_blas(TB_STRMM, false).blas->address)
+        printf("not checked: no BLAS of this machine was found\n");
 }
 
 /* And reads nothing: A is nowhere, and what C holds is no number. */
@@ -114,7 +159,7 @@ static void divisors_may_be_large_or_small(void)
 int main(void)
 {
     check_random random = {check_seed()};
-    loops_compute_what_was_asked_for(&random);
+    the_host_computes_what_was_asked_for(&random);
     an_alpha_of_zero_stores_zeros(&random);
     divisors_may_be_large_or_small();
     return check_result();

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 300 };
+enum { SHAPES = 300, SHAPES_WITH_ZEROS = 60 };
 
 static const int multiprocessors[] = {132, 132, 1, 2, 33};
 
@@ -184,6 +184,38 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     every_step_is_dealt_once(kernel, schedule.workspace);
 }
 
+/* Every tile has a block, which does the panels that the tile needs: the last one of k first, if that is among them. */
+static void needed_panels_are_done(const tb_kernel *kernel, int kind, int64_t m, int64_t n)
+{
+    tb_product product = product_with(false, false, m, n, kind % 4 < 2 ? m : n, 4, 0);
+    const double all = tb_prepare(kernel, &product, launcher.target).clocks;
+    *(kind % 4 < 2 ? &product.a_nonzero : &product.b_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+    launches = 0;
+    CHECK(tb_launch_simt(&launcher, kernel, &product, &schedule, NULL) == TB_OK, "%s: not launched",
+          kernel->name);
+    const int64_t tiles = launched.tiles_m * launched.tiles_n;
+    CHECK(launches == 1 && blocks_launched == tiles && launched.whole == tiles && launched.pieces == 0 &&
+              launched.cluster == 1 && launched.order.zeros == tb_zeros_of(&product),
+          "%s: %lld blocks for %lld tiles", kernel->name, (long long)blocks_launched, (long long)tiles);
+    int64_t wrong = 0;
+    for (int64_t number = 0; number < tiles; number++) {
+        const tb_needed needed =
+            tb_needed_steps(launched.order.zeros, tb_locate_tile(&launched.order, (uint32_t)number),
+                            kernel->tile_m, kernel->tile_n, kernel->tile_k, (int32_t)launched.steps);
+        const tb_simt_run run = tb_simt_needed(&launched, number);
+        wrong += run.count != needed.end - needed.first || (run.first > 0 && run.left_out > 0);
+        wrong += (run.first == 0) != (needed.end == launched.steps);
+        if (run.count > (run.first == 0)) /* the panel behind the last one, or the first one */
+            wrong += run.left_out != needed.first;
+    }
+    CHECK(wrong == 0, "%s: kind %d, %lld x %lld: %lld tiles have other panels than they need", kernel->name,
+          kind, (long long)m, (long long)n, (long long)wrong);
+    if (m > 4000 && n > 4000)
+        CHECK(schedule.clocks < 0.7 * all && schedule.clocks > 0.45 * all, "%s: %g clocks, without zeros %g",
+              kernel->name, schedule.clocks, all);
+}
+
 static int64_t draw(int64_t most)
 {
     return 1 + (int64_t)((double)rand() / RAND_MAX * (double)(rand() % 4 ? most / 8 : most - 1));
@@ -204,6 +236,8 @@ int main(void)
             launcher.target.clusters = i % 5 == 0 ? &clusters_h200 : NULL;
             a_product_is_dealt(&tb_catalog[row], &product, i % 3 ? 1 : draw(40));
         }
+        for (int i = 0; i < SHAPES_WITH_ZEROS; i++)
+            needed_panels_are_done(&tb_catalog[row], i, i < 4 ? 8000 : draw(2000), i < 4 ? 8000 : draw(2000));
     }
     chains_are_not_cut_everywhere();
     CHECK(cut_chains > 0, "no chain is cut");

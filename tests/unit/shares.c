@@ -7,9 +7,11 @@
 #include "tests/check.h"
 #include "tests/unit/products.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MULTIPROCESSORS = 132, SHAPES = 1000, LAUNCHES_MAXIMUM = 16 };
+enum { MULTIPROCESSORS = 132, SHAPES = 1000, SHAPES_WITH_ZEROS = 200, LAUNCHES_MAXIMUM = 16 };
 
 static tb_split_arguments launched; /* of what multiplies: the last one's */
 static const char *symbols[LAUNCHES_MAXIMUM];
@@ -47,6 +49,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+static int cut_with_zeros; /* products of which k was shared out */
 static tb_product asked_for;
 
 /* Of both blocks of a cluster, one of which may lie outside of C or of its mask. */
@@ -147,6 +150,47 @@ static void workspace_holds_it(const tb_kernel *kernel, const tb_product *produc
     CHECK(end <= memory + bytes, "%s: the workspace ends too soon", kernel->name);
 }
 
+/* Every stage that a tile needs is in one work, of one tile and share; clusters have about as many of all. */
+static void works_with_zeros_are_done_once(int32_t clusters)
+{
+    const tb_split_arguments *l = &launched;
+    const int32_t works = l->tiles * l->shares_of_k;
+    tb_split_work *found = calloc((size_t)works, sizeof *found);
+    double all = 0, most = 0, longest = 0;
+    int wrong = 0;
+    for (int32_t cluster = 0; cluster < clusters; cluster++) {
+        double own = 0;
+        for (int32_t index = cluster; index < works; index += clusters) {
+            const tb_split_work work = tb_split_work_with_zeros(l, clusters, index);
+            const int32_t place = work.number * l->shares_of_k + work.share;
+            if (work.share < 0 || work.share >= l->shares_of_k || place < 0 || place >= works)
+                wrong++;
+            else
+                found[place] = work;
+            own += work.end - work.first;
+            longest = fmax(longest, work.end - work.first);
+        }
+        all += own;
+        most = fmax(most, own);
+    }
+    for (int32_t number = 0; number < l->tiles; number++) {
+        const tb_needed needed = tb_needed_steps(l->order.zeros, tb_locate_tile(&l->order, (uint32_t)number),
+                                                 TB_SPLIT_CLUSTER_BLOCKS * l->panel_a, l->panel_b,
+                                                 TB_SPLIT_STAGE_K, (int32_t)l->stages);
+        int32_t end = needed.first;
+        for (int32_t share = 0; share < l->shares_of_k; share++) {
+            const tb_split_work *work = &found[number * l->shares_of_k + share];
+            wrong += work->number != number || work->share != share || work->first != end;
+            end = work->end;
+        }
+        wrong += end != needed.end;
+    }
+    CHECK(wrong == 0, "zeros %d: %d of %d works are wrong", l->order.zeros, wrong, works);
+    CHECK(most <= all / clusters + 1.5 * longest, "zeros %d: a cluster has %g stages, %g of each of %d",
+          l->order.zeros, most, all / clusters, clusters);
+    free(found);
+}
+
 /* A count for each wave of tiles and every few stages. */
 static void pace_has_its_counts(int64_t works, int64_t blocks_launched)
 {
@@ -224,6 +268,29 @@ static void a_masked_product_is_cut(const tb_kernel *kernel, const tb_product *p
     a_stays(kernel, product, product->n > 1 ? product->n / 2 : 3, memory);
 }
 
+/* op(A) or op(B) is a triangle, the lower or the upper one. */
+static void a_product_with_zeros_is_cut(const tb_kernel *kernel, int kind, int64_t m, int64_t n)
+{
+    char *memory = (char *)((uintptr_t)1 << 40);
+    tb_product product = product_sized(m, n, kind % 4 < 2 ? m : n);
+    *(kind % 4 < 2 ? &product.a_nonzero : &product.b_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+    launches = 0;
+    asked_for = product;
+    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, &product, &schedule, memory) == TB_OK, "%s refuses",
+          kernel->name);
+    launches_come_in_order(kernel);
+    CHECK(strcmp(kernel->name, "sgemm_split_sm90") != 0 || !ends_with(symbols[1], "_survey"),
+          "a survey of zeros");
+    launched = arguments[launches - 1];
+    CHECK(launched.order.zeros == tb_zeros_of(&product) && launched.pace_words == 0, "zeros %d, %lld counts",
+          launched.order.zeros, (long long)launched.pace_words);
+    workspace_holds_it(kernel, &product, memory, schedule.workspace);
+    works_with_zeros_are_done_once((int32_t)blocks[launches - 1 - (launched.shares_of_k > 1)] /
+                                   TB_SPLIT_CLUSTER_BLOCKS);
+    cut_with_zeros += launched.shares_of_k > 1;
+}
+
 static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
     const tb_product product = product_sized(m, n, k);
@@ -260,6 +327,10 @@ int main(void)
             a_masked_product_is_cut(kernel, &product);
             tiles_of_sm80_touch_the_mask(&product);
         }
+        for (int shape = 0; shape < SHAPES_WITH_ZEROS; shape++)
+            a_product_with_zeros_is_cut(kernel, shape, 2 * check_between(&random, 1, shape % 3 ? 2500 : 200),
+                                        2 * check_between(&random, 1, shape % 5 ? 2500 : 200));
+        CHECK(cut_with_zeros > 0, "k is never shared out where there are zeros");
         if (strcmp(names[i], "sgemm_split_sm90") == 0) {
             a_product_is_cut(kernel, 500, 600, 700);
             CHECK(ends_with(symbols[1], "_survey"), "no survey, but %s", symbols[1]);

@@ -77,7 +77,8 @@ static tb_element element_of_symbol(const char *symbol)
 
 static void compute_triangle(tb_element element, bool solves, const tb_triangular_block *x)
 {
-    CHECK(in_one_launch || x->order <= TB_TRIANGULAR_ROWS(tb_bytes_of(element)) * TB_TRIANGULAR_PANELS_SOLVED,
+    CHECK(in_one_launch || x->order <= TB_TRIANGULAR_ROWS(tb_bytes_of(element)) *
+                                           TB_TRIANGULAR_PANELS_SOLVED * TB_TRIANGULAR_LARGEST,
           "a small triangle of %lld", (long long)x->order);
     for (int64_t column = 0; column < x->columns; column++)
         compute_column(element, x, solves, column);

@@ -43,17 +43,18 @@ static tb_range clipped(int64_t tile, int64_t extent, int64_t end)
 }
 
 static void tiles_have_the_steps_that_they_need(const tb_product *p, int32_t tile_m, int32_t tile_n,
-                                                int32_t tile_k, uint32_t group)
+                                                int32_t tile_k, uint32_t group, int64_t at_a_time)
 {
     const int32_t zeros = tb_zeros_of(p), steps = (int32_t)tb_pieces(p->k, tile_k);
     const uint32_t tiles_m = (uint32_t)tb_pieces(p->m, tile_m), tiles_n = (uint32_t)tb_pieces(p->n, tile_n);
+    const tb_tile_order order = tb_order_tiles(zeros, tiles_m, tiles_n, group, at_a_time);
     const int64_t outer = zeros & TB_ZEROS_BY_COLUMN ? tile_n : tile_m;
     const int64_t nearby = tb_pieces(outer, tile_k) + 1; /* from one line to the next */
     unsigned char *times = calloc(tiles_m * tiles_n, 1);
     int32_t before = 0;
     double all = 0;
     for (uint32_t number = 0; number < tiles_m * tiles_n; number++) {
-        const tb_tile_place at = tb_zeros_locate(zeros, tiles_m, tiles_n, group, number);
+        const tb_tile_place at = tb_locate_tile(&order, number);
         const tb_needed needed = tb_needed_steps(zeros, at, tile_m, tile_n, tile_k, steps);
         const tb_range rows = clipped(at.row, tile_m, p->m), columns = clipped(at.column, tile_n, p->n);
         const int32_t count = needed.end - needed.first;
@@ -80,8 +81,8 @@ static void tiles_have_the_steps_that_they_need(const tb_product *p, int32_t til
     CHECK(before <= nearby, "zeros %d: the last tile needs %d steps", zeros, before);
     const double lines = zeros & TB_ZEROS_BY_COLUMN ? tiles_n : tiles_m,
                  share = all / ((double)steps * tiles_m * tiles_n), off = 1 / lines;
-    CHECK(share < tb_needed_share(zeros, lines) + off && share > tb_needed_share(zeros, lines) - off,
-          "zeros %d, %g lines: %g of all steps, not %g", zeros, lines, share, tb_needed_share(zeros, lines));
+    CHECK(share < tb_needed_share(&order) + off && share > tb_needed_share(&order) - off,
+          "zeros %d, %g lines: %g of all steps, not %g", zeros, lines, share, tb_needed_share(&order));
     free(times);
 }
 
@@ -94,14 +95,16 @@ static void shapes_of_all_kinds(check_random *random)
         const tb_product product = product_with_zeros(i % 4, m, n);
         tiles_have_the_steps_that_they_need(
             &product, extents[check_between(random, 0, 4)], extents[check_between(random, 0, 4)],
-            depths[check_between(random, 0, 2)], (uint32_t)check_between(random, 1, 12));
+            depths[check_between(random, 0, 2)], (uint32_t)check_between(random, 1, 12),
+            check_between(random, 0, 3));
     }
 }
 
 /* As it was before there were zeros, and as kernels forecast their reading of L2. */
 static void without_zeros_tiles_go_down_groups_of_columns(void)
 {
-    const tb_tile_place at = tb_zeros_locate(0, 5, 20, 8, 8 * 5 + 8 + 3);
+    const tb_tile_order order = tb_order_tiles(0, 5, 20, 8, 100);
+    const tb_tile_place at = tb_locate_tile(&order, 8 * 5 + 8 + 3);
     CHECK(at.row == 1 && at.column == 11, "tile %d, %d", at.row, at.column);
     const tb_needed needed = tb_needed_steps(0, at, 64, 64, 16, 9);
     CHECK(needed.first == 0 && needed.end == 9, "steps %d to %d", needed.first, needed.end);

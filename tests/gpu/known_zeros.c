@@ -1,0 +1,395 @@
+/* Products one of whose operands is known to be a triangle written out with zeros, by every row of the catalog that serves them, of
+ * both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers, or of
+ * blocks of 2 x 2. C is held against the oracle of tests/matrix.h, which multiplies the zeros too. Where FP64 rows forecast that they
+ * leave out steps of k, they have to: the other operand is NaN there.
+ *
+ * --bench: TFLOP/s, of what is not zeros, by every row that is forecast to take at most twice as long as the fastest, as forecast,
+ * with what is known and without; beside cuBLAS's trmm out of place. "fastest" is forecast to be.
+ */
+#include "bench/timing.h"
+#include "dispatch/plan.h"
+#include "kernels/launch.h"
+#include "tests/gpu/open_device.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <string.h>
+
+enum { PRODUCTS = 64, TURNS = 7 };
+
+/* docs/precision.md: what a family of less accuracy than FP32's may lose. */
+#define FAST_ROUNDINGS 8
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "failed: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+#define MUST(condition) must((condition), #condition)
+
+/* Of a product: which operand is a triangle, the lower or the upper one. */
+typedef struct known {
+    bool left, lower;
+    int block; /* rows and columns of a block of it */
+} known;
+
+static bool is_zero(const known *known, int64_t row, int64_t column)
+{
+    const int64_t below = row / known->block - column / known->block;
+    return known->lower ? below < 0 : below > 0;
+}
+
+static tb_product with_zeros(tb_product product, const known *known)
+{
+    *(known->left ? &product.a_nonzero : &product.b_nonzero) = known->lower ? TB_LOWER : TB_UPPER;
+    return product;
+}
+
+static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *given, void *workspace)
+{
+    const tb_schedule schedule = tb_device.prepare(stream, row, given);
+    CHECK(tb_device.launch(stream, row, given, &schedule, workspace) == TB_OK, "%s: not launched", row->name);
+}
+
+/* ---- Numbers ---------------------------------------------------------------------------------------------- */
+
+static matrix draw_matrix(tb_element element, int64_t rows, int64_t columns, bool transposed, bool aligned,
+                          check_random *random)
+{
+    const int64_t length = transposed ? columns : rows, lines = transposed ? rows : columns;
+    const int64_t ld = aligned ? (length + 3) / 4 * 4 : length + check_between(random, 0, 3);
+    return matrix_make_of(element, length, lines, ld, aligned ? 0 : check_between(random, 0, 3));
+}
+
+/* Element (row, column) of op(X). */
+static void set_of(const matrix *x, bool transposed, int64_t row, int64_t column, double value)
+{
+    matrix_set(x, transposed ? row : column, transposed ? column : row, value);
+}
+
+/* Whole numbers of tiles, or a little more; a few tiles, or many lines of them. */
+static int64_t draw_extent(int64_t tile, check_random *random)
+{
+    const int64_t kind = check_between(random, 0, 15);
+    if (kind < 4)
+        return tile * check_between(random, 1, kind == 0 ? 20 : 5) + 2 * (kind % 2);
+    return 2 * check_between(random, 1, kind < 12 ? 150 : 500);
+}
+
+static product draw_product(const tb_kernel *row, const known *known, int number, check_random *random)
+{
+    static const double betas[] = {0, 0, 1, -0.75};
+    const bool aligned = check_between(random, 0, 1);
+    product p = {.transpose_a = number / 4 % 2,
+                 .transpose_b = number / 8 % 2,
+                 .m = draw_extent(row->tile_m, random),
+                 .n = draw_extent(row->tile_n, random),
+                 .alpha = check_between(random, 0, 1) ? 1 : -0.75,
+                 .beta = CHECK_PICK(random, betas),
+                 .more_roundings = row->accuracy == TB_ACCURACY_FAST ? FAST_ROUNDINGS : 0};
+    p.k = known->left ? p.m : p.n;
+    p.a = draw_matrix(row->element, p.m, p.k, p.transpose_a, aligned, random);
+    p.b = draw_matrix(row->element, p.k, p.n, p.transpose_b, aligned, random);
+    p.c = draw_matrix(row->element, p.m, p.n, false, aligned, random);
+    matrix_fill(&p.a, MATRIX_UNIFORM, random);
+    matrix_fill(&p.b, MATRIX_UNIFORM, random);
+    if (p.beta != 0) /* else all of C stays canaries */
+        matrix_fill(&p.c, MATRIX_UNIFORM, random);
+    for (int64_t i = 0; i < p.k; i++)
+        for (int64_t j = 0; j < p.k; j++)
+            if (is_zero(known, i, j))
+                set_of(known->left ? &p.a : &p.b, known->left ? p.transpose_a : p.transpose_b, i, j, 0);
+    if (number % 7 == 0) /* too small for parts */
+        set_of(&p.a, p.transpose_a, 0, 0, 0x1p-126);
+    return p;
+}
+
+static void *on_device(const matrix *matrix)
+{
+    void *block = arena_allocate(TB_MEMORY_DEVICE, matrix->bytes);
+    arena_copy(block, matrix->block, matrix->bytes);
+    return block;
+}
+
+/* C, as the row computes it. */
+static matrix compute(tb_stream *stream, const tb_kernel *row, const product *p, const known *known)
+{
+    void *a = on_device(&p->a), *b = on_device(&p->b), *c = on_device(&p->c);
+    const tb_product given = with_zeros(product_on_device(p, a, b, c), known);
+    const size_t bytes = tb_device.prepare(stream, row, &given).workspace;
+    void *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
+    matrix after = matrix_clone(&p->c);
+    launch(stream, row, &given, workspace);
+    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: the device fails", row->name);
+    arena_copy(after.block, c, after.bytes);
+    void *blocks[] = {a, b, c, workspace};
+    for (int i = 0; i < 4; i++)
+        if (blocks[i])
+            arena_release(TB_MEMORY_DEVICE, blocks[i]);
+    return after;
+}
+
+static void free_product(product *p)
+{
+    matrix *matrices[] = {&p->a, &p->b, &p->c};
+    for (int i = 0; i < 3; i++)
+        matrix_free(matrices[i]);
+}
+
+static void describe(const product *p, const known *known, char *text, size_t size)
+{
+    snprintf(text, size, "%lld x %lld x %lld %c%c, beta %g, %s is %s in blocks of %d", (long long)p->m,
+             (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
+             p->beta, known->left ? "A" : "B", known->lower ? "lower" : "upper", known->block);
+}
+
+static void check_row(tb_stream *stream, const tb_kernel *row, check_random *random)
+{
+    for (int number = 0; number < PRODUCTS; number++) {
+        const known known = {.left = number % 2, .lower = number / 2 % 2, .block = number % 3 == 0 ? 2 : 1};
+        char text[256], message[256] = "";
+        product p = draw_product(row, &known, number, random);
+        matrix after = compute(stream, row, &p, &known);
+        const bool holds = product_holds(&p, &after, message, sizeof message);
+        describe(&p, &known, text, sizeof text);
+        CHECK(holds, "%s, number %d: %s: %s", row->name, number, text, message);
+        matrix_free(&after);
+        free_product(&p);
+    }
+}
+
+/* W is NaN where it meets zeros alone from the middle on, or before it. What lies more than a tile and a step away from there is
+ * computed without. */
+static void steps_are_left_out(tb_stream *stream, const tb_kernel *row, check_random *random)
+{
+    enum { ORDER = 1200, OTHER = 300, MIDDLE = 600, AWAY = 300 };
+    for (int kind = 0; kind < 4; kind++) {
+        const known known = {.left = kind % 2, .lower = kind / 2, .block = 1};
+        const int64_t m = known.left ? ORDER : OTHER, n = known.left ? OTHER : ORDER;
+        product p = {.m = m, .n = n, .k = ORDER, .alpha = 1};
+        p.a = draw_matrix(row->element, m, ORDER, false, true, random);
+        p.b = draw_matrix(row->element, ORDER, n, false, true, random);
+        p.c = draw_matrix(row->element, m, n, false, true, random);
+        matrix_fill(&p.a, MATRIX_UNIFORM, random);
+        matrix_fill(&p.b, MATRIX_UNIFORM, random);
+        for (int64_t i = 0; i < ORDER; i++)
+            for (int64_t j = 0; j < ORDER; j++)
+                if (is_zero(&known, i, j))
+                    set_of(known.left ? &p.a : &p.b, false, i, j, 0);
+        /* Lines before the middle need the steps before them, or those behind it the steps behind. */
+        const bool first_half = known.left == known.lower;
+        for (int64_t step = 0; step < ORDER; step++)
+            for (int64_t i = 0; i < OTHER; i++)
+                if ((step < MIDDLE) != first_half)
+                    set_of(known.left ? &p.b : &p.a, false, known.left ? step : i, known.left ? i : step,
+                           NAN);
+        matrix after = compute(stream, row, &p, &known);
+        const double *c = matrix_start_in(&after, after.block);
+        int64_t wrong = 0;
+        for (int64_t line = first_half ? 0 : MIDDLE + AWAY; line < (first_half ? MIDDLE - AWAY : ORDER);
+             line++)
+            for (int64_t i = 0; i < OTHER; i++)
+                wrong += isnan(c[known.left ? line + i * after.ld : i + line * after.ld]);
+        CHECK(wrong == 0, "%s: %s %s: %lld elements depend on what meets zeros alone", row->name,
+              known.left ? "A" : "B", known.lower ? "lower" : "upper", (long long)wrong);
+        matrix_free(&after);
+        free_product(&p);
+    }
+}
+
+/* A product of so many in which the row's forecast is less for what is known. */
+static bool leaves_out(const tb_kernel *row, tb_target target)
+{
+    const tb_product whole = tb_gemm(row->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, 4096, 4096,
+                                     4096, 1, NULL, 4096, NULL, 4096, 0, NULL, 4096);
+    const tb_product known = with_zeros(whole, &(struct known){.left = true, .lower = true});
+    return row->prepare &&
+           tb_prepare(row, &known, target).clocks < 0.8 * tb_prepare(row, &whole, target).clocks;
+}
+
+/* ---- Bench ------------------------------------------------------------------------------------------------ */
+
+typedef struct bench {
+    tb_stream *stream;
+    cudaStream_t native; /* the same */
+    cublasHandle_t cublas;
+    cudaEvent_t start, stop;
+    const tb_chip *chip;
+    void *a, *b, *c, *workspace;
+    size_t workspace_bytes;
+} bench;
+
+static void call_cublas(const bench *bench, const tb_product *p, bool left, bool lower)
+{
+    const cublasSideMode_t side = left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+    const cublasFillMode_t fill = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+    const tb_operand *d = left ? &p->a : &p->b, *w = left ? &p->b : &p->a;
+    const int m = (int)p->m, n = (int)p->n;
+    const float one = 1;
+    const double one_double = 1;
+    MUST((p->c.element == TB_FP64
+              ? cublasDtrmm(bench->cublas, side, fill, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n, &one_double,
+                            d->data, (int)d->ld, w->data, (int)w->ld, p->c.data, (int)p->c.ld)
+              : cublasStrmm(bench->cublas, side, fill, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n, &one, d->data,
+                            (int)d->ld, w->data, (int)w->ld, p->c.data, (int)p->c.ld)) ==
+         CUBLAS_STATUS_SUCCESS);
+}
+
+/* Milliseconds, the median; row NULL: cuBLAS. */
+static double time_of(const bench *bench, const tb_kernel *row, const tb_product *p, bool left, bool lower)
+{
+    double times[TURNS];
+    for (int turn = -2; turn < TURNS; turn++) {
+        float milliseconds = 0;
+        MUST(cudaEventRecord(bench->start, bench->native) == cudaSuccess);
+        if (row)
+            launch(bench->stream, row, p, bench->workspace);
+        else
+            call_cublas(bench, p, left, lower);
+        MUST(cudaEventRecord(bench->stop, bench->native) == cudaSuccess);
+        MUST(cudaEventSynchronize(bench->stop) == cudaSuccess);
+        MUST(cudaEventElapsedTime(&milliseconds, bench->start, bench->stop) == cudaSuccess);
+        if (turn >= 0)
+            times[turn] = milliseconds;
+    }
+    return bench_median(times, TURNS);
+}
+
+static double forecast_of(const bench *bench, const tb_kernel *row, const tb_product *p)
+{
+    return 1e3 * tb_kernel_seconds(row, p, bench->chip);
+}
+
+static void bench_shape(bench *bench, tb_element element, int64_t n, bool left, bool lower)
+{
+    const tb_product whole = tb_gemm(element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, n, n, n, 1,
+                                     bench->a, n, bench->b, n, 0, bench->c, n);
+    const tb_product zeros = with_zeros(whole, &(known){.left = left, .lower = lower});
+    const tb_kernel *rows[64];
+    int count = 0;
+    double fastest = INFINITY;
+    for (size_t i = 0; i < tb_catalog_size && count < 64; i++) {
+        const tb_kernel *row = &tb_catalog[i];
+        if (!tb_kernel_serves(row, &zeros, bench->chip, false) || row->forced_only || !row->prepare ||
+            tb_prepare(row, &zeros, tb_target_of(bench->chip)).workspace > bench->workspace_bytes)
+            continue;
+        rows[count++] = row;
+        fastest = fmin(fastest, forecast_of(bench, row, &zeros));
+    }
+    const double tflop = 2e-9 * tb_volume(&zeros), them = time_of(bench, NULL, &zeros, left, lower);
+    printf("%s %5lld, %s %s: cuBLAS %8.3f ms %6.1f TFLOP/s\n", element == TB_FP64 ? "d" : "s", (long long)n,
+           left ? "left " : "right", lower ? "lower" : "upper", them, tflop / them);
+    for (int i = 0; i < count; i++) {
+        const double forecast = forecast_of(bench, rows[i], &zeros);
+        if (forecast > 2 * fastest)
+            continue;
+        const double with = time_of(bench, rows[i], &zeros, left, lower),
+                     without = time_of(bench, rows[i], &whole, left, lower);
+        printf("    %-22s %8.3f ms %6.1f TFLOP/s, %.2f of cuBLAS; forecast %8.3f; without %8.3f, forecast "
+               "%8.3f%s\n",
+               rows[i]->name, with, tflop / with, them / with, forecast, without,
+               forecast_of(bench, rows[i], &whole), forecast == fastest ? "  fastest" : "");
+    }
+    fflush(stdout);
+}
+
+/* A and B, numbers in [-1, 1]; one triangle of A and of B is zeros. */
+static void fill(const bench *bench, tb_element element, int64_t n, bool lower, check_random *random)
+{
+    matrix x = matrix_make_of(element, n, n, n, 0);
+    matrix_fill(&x, MATRIX_UNIFORM, random);
+    arena_copy(bench->b, matrix_start_in(&x, x.block), (size_t)(n * n) * tb_bytes_of(element));
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            if (lower ? i < j : i > j)
+                matrix_set(&x, j, i, 0);
+    arena_copy(bench->a, matrix_start_in(&x, x.block), (size_t)(n * n) * tb_bytes_of(element));
+    matrix_free(&x);
+}
+
+static void bench_all(const tb_chip *chip, bool all, check_random *random)
+{
+    static const int64_t orders[] = {512, 1024, 2048, 4096, 8192};
+    enum { MOST = 8192 };
+    bench bench = {.chip = chip, .workspace_bytes = (size_t)4 << 30};
+    MUST(cudaStreamCreateWithFlags(&bench.native, cudaStreamNonBlocking) == cudaSuccess);
+    MUST(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, bench.native, &bench.stream) ==
+         TB_OK);
+    MUST(cublasCreate(&bench.cublas) == CUBLAS_STATUS_SUCCESS &&
+         cublasSetStream(bench.cublas, bench.native) == CUBLAS_STATUS_SUCCESS);
+    MUST(cudaEventCreate(&bench.start) == cudaSuccess && cudaEventCreate(&bench.stop) == cudaSuccess);
+    void **blocks[] = {&bench.a, &bench.b, &bench.c};
+    for (int i = 0; i < 3; i++)
+        *blocks[i] = arena_allocate(TB_MEMORY_DEVICE, (size_t)MOST * MOST * sizeof(double));
+    bench.workspace = arena_allocate(TB_MEMORY_DEVICE, bench.workspace_bytes);
+    for (int kind = 0; kind < (all ? 4 : 2); kind++)
+        for (tb_element element = TB_FP32; element <= TB_FP64; element++)
+            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+                const bool left = kind % 2 == 0, lower = kind / 2 == 0;
+                fill(&bench, element, orders[i], lower, random);
+                void *triangle = bench.a;
+                if (!left) {
+                    bench.a = bench.b;
+                    bench.b = triangle;
+                }
+                bench_shape(&bench, element, orders[i], left, lower);
+                if (!left) {
+                    bench.b = bench.a;
+                    bench.a = triangle;
+                }
+            }
+    for (int i = 0; i < 3; i++)
+        arena_release(TB_MEMORY_DEVICE, *blocks[i]);
+    arena_release(TB_MEMORY_DEVICE, bench.workspace);
+    tb_device.destroy_stream(bench.stream);
+    MUST(cublasDestroy(bench.cublas) == CUBLAS_STATUS_SUCCESS);
+}
+
+/* ---- */
+
+static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(kernel->name, names[i]) == 0)
+            return true;
+    return count == 0;
+}
+
+/* With arguments, only the rows that they name; or --bench, of lower triangles, or of both with --all behind it. */
+int main(int argc, char **argv)
+{
+    tb_device_description description;
+    tb_stream *stream = open_device(&description);
+    tb_chip chip = {.architecture = description.architecture,
+                    .multiprocessors = description.multiprocessors,
+                    .clock = 1e3 * description.clock_khz,
+                    .memory_rate = description.memory_bytes_per_second};
+    chip.memory_bytes_a_clock = tb_memory_bytes_a_clock(tb_target_of(&chip), chip.clock, chip.memory_rate);
+    check_random random = {.state = check_seed()};
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        bench_all(&chip, argc > 2, &random);
+        return check_result();
+    }
+    int served = 0, shorter = 0;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *row = &tb_catalog[i];
+        const tb_product any = tb_gemm(row->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, 1, 1, 1,
+                                       1, NULL, 1, NULL, 1, 0, NULL, 1);
+        if (!is_asked_for(row, argc - 1, argv + 1) || !tb_kernel_serves(row, &any, &chip, true))
+            continue;
+        check_row(stream, row, &random);
+        served++;
+        if (!leaves_out(row, tb_target_of(&chip)))
+            continue;
+        shorter++;
+        if (row->element == TB_FP64) /* FP32's are computed otherwise where there are NaNs */
+            steps_are_left_out(stream, row, &random);
+    }
+    printf("%d rows, %d of them leave out steps\n", served, shorter);
+    CHECK(argc > 1 || shorter > 0, "no row leaves out steps of k");
+    tb_device.destroy_stream(stream);
+    return check_result();
+}
