@@ -1,6 +1,6 @@
-# R's products, which go to DGEMM, and to DSYRK where a matrix meets itself; and the routines above them: lm,
-# whose QR decomposition has products of vectors alone, and prcomp and solve, which have LAPACK's. Held
-# against sums that use no BLAS.
+# R's products, which go to DGEMM, and to DSYRK where a matrix meets itself; triangular systems, which go to DTRSM;
+# and the routines above them: lm, whose QR decomposition has products of vectors alone, and prcomp and solve, which
+# have LAPACK's. Held against sums that use no BLAS.
 #
 #   Rscript r_products.R
 
@@ -94,9 +94,28 @@ solution <- function() {
         fail("solve: the residual is too large")
 }
 
+# R's own solves of triangular systems, which are DTRSM: the triangle that is not looked at may hold anything.
+triangular <- function() {
+    n <- 150
+    values <- matrix(rnorm(n * n) / 12, n) + 2 * diag(n)
+    b <- matrix(rnorm(n * 90), n)
+    for (upper in c(TRUE, FALSE))
+        for (transposed in c(FALSE, TRUE)) {
+            outside <- if (upper) lower.tri(values) else upper.tri(values)
+            stored <- replace(values, outside, NaN)
+            triangle <- replace(values, outside, 0)
+            x <- (if (upper) backsolve else forwardsolve)(stored, b, transpose = transposed)
+            a <- if (transposed) t(triangle) else triangle
+            # What substitution leaves, in any order (Higham, Accuracy and Stability of Numerical Algorithms, 8.1).
+            if (!all(abs(product_without_blas(a, x) - b) <= 1.01 * (n + 5) * unit * product_without_blas(abs(a), abs(x))))
+                fail("a triangular system, upper", upper, "transposed", transposed, ": the residual is too large")
+        }
+}
+
 set.seed(7)
 products()
 least_squares()
 components()
 solution()
+triangular()
 cat("products and what is made of them are right\n")

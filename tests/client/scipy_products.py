@@ -77,6 +77,49 @@ def symm():
         check_into(f"{name} {side} {lower} {overwrite} {beta}", c, overwrite, result, wanted, bound)
 
 
+def draw_triangle(order, lower, unit, trans):
+    """A triangle whose solutions do not grow, as it is stored, with NaN where nothing is to be read; and op of it."""
+    values = normal(order, order) / ELEMENT.type(np.sqrt(order)) + 2 * np.eye(order, dtype=ELEMENT)
+    read = np.tri(order, k=-1 if unit else 0, dtype=bool)
+    read = read if lower else read.T
+    whole = np.where(read, values, 0) + (np.eye(order, dtype=ELEMENT) if unit else 0)
+    stored = np.where(read, values, np.nan).astype(ELEMENT)
+    return np.asfortranarray(stored), {0: whole, 1: whole.T, 2: whole.conj().T}[trans].astype(ELEMENT)
+
+
+def near_solution(name, a, x, b):
+    """a @ x is b: substitution, in any order, leaves no more than this (Higham, Accuracy and Stability, 8.1)."""
+    error = summation_error(a.shape[0] + 5, ELEMENT)
+    wide = product_without_blas(a, x)
+    if x.dtype != ELEMENT or not np.all(is_near(wide, b, error * product_without_blas(size(a), size(x)))):
+        sys.exit(f"{name}: off by up to {np.max(np.abs(wide - b))}")
+
+
+def triangular():
+    """alpha op(A) B and alpha B op(A) in B's place, and what these are solved by, from either side."""
+    m, n = 130, 90
+    multiply, solve = linalg.blas.get_blas_funcs(("trmm", "trsm"), dtype=ELEMENT)
+    for side, lower, trans, unit, overwrite in itertools.product((0, 1), (0, 1), (0, 1, 2), (0, 1), (0, 1)):
+        name = f"{side} {lower} {trans} {unit} {overwrite}"
+        stored, a = draw_triangle(n if side else m, lower, unit, trans)
+        b = np.asfortranarray(normal(m, n))
+        how = {"side": side, "lower": lower, "trans_a": trans, "diag": unit, "overwrite_b": overwrite}
+        wanted, bound = sum_expected(b, a, 0, b) if side else sum_expected(a, b, 0, b)
+        c = b.copy(order="F")
+        check_into(f"trmm {name}", c, overwrite, multiply(ALPHA, stored, c, **how), wanted, bound)
+        c = b.copy(order="F")
+        x = solve(ALPHA, stored, c, **how)
+        scaled = ALPHA * b.astype(wanted.dtype)
+        near_solution(f"trsm {name}", *((a.T, x.T, scaled.T) if side else (a, x, scaled)))
+        if overwrite and not np.shares_memory(x, c):
+            sys.exit(f"trsm {name}: B was not overwritten")
+    for lower, trans, unit in itertools.product((0, 1), (0, 1, 2), (0, 1)):
+        stored, a = draw_triangle(m, lower, unit, trans)
+        b = normal(m, 7)
+        x = linalg.solve_triangular(stored, b, trans=trans, lower=lower, unit_diagonal=unit, check_finite=False)
+        near_solution(f"solve_triangular {lower} {trans} {unit}", a, x, b)
+
+
 def syrk():
     """alpha A A^T + beta C, and alpha A^T A + beta C: one triangle of C, and the other as it was."""
     rank_k = linalg.blas.get_blas_funcs("syrk", dtype=ELEMENT)
@@ -116,6 +159,7 @@ def polar():
 
 gemm()
 symm()
+triangular()
 if not IS_COMPLEX:
     syrk()
     solvers()
