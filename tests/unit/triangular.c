@@ -216,30 +216,28 @@ static tb_launcher device_of(int architecture)
         .launch_clusters = launch_clusters};
 }
 
-static tb_status run(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product)
-{
-    const tb_schedule schedule = tb_prepare(kernel, product, launcher->target);
-    void *workspace = aligned_alloc(256, schedule.workspace + 256);
-    const tb_status status = kernel->launch(launcher, kernel, product, &schedule, workspace);
-    free(workspace);
-    return status;
-}
-
-/* What lies across the triangle's extent is cut anywhere, or not. */
+/* What lies across the triangle's extent is cut anywhere, or not. The second part finds what the first one has left in the
+ * workspace of a triangle on the left. */
 static tb_status run_in_parts(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                               check_random *random)
 {
     const bool left = tb_is_triangle_left(product);
     const int64_t across = left ? product->n : product->m, first = check_between(random, 0, across);
     const tb_range ranges[] = {{0, first}, {first, across - first}};
-    for (int i = 0; i < 2; i++) {
+    tb_launcher again = *launcher;
+    tb_status status = TB_OK;
+    void *workspace = aligned_alloc(256, tb_prepare(kernel, product, launcher->target).workspace + (1 << 16));
+    again.same_a = left && first > 0;
+    for (int i = 0; i < 2 && status == TB_OK; i++) {
         const tb_product part = left ? tb_columns_of(product, ranges[i]) : tb_rows_of(product, ranges[i]);
         CHECK(part.k == product->k && (left ? part.b.data : part.a.data) == part.c.data &&
                   (left ? part.b.rows : part.a.rows) == 0,
               "a part has an operand of its own beside the triangle");
-        TB_TRY(run(launcher, kernel, &part));
+        const tb_schedule schedule = tb_prepare(kernel, &part, launcher->target);
+        status = kernel->launch(i > 0 ? &again : launcher, kernel, &part, &schedule, workspace);
     }
-    return TB_OK;
+    free(workspace);
+    return status;
 }
 
 /* ---- What is tested --------------------------------------------------------------------------------------- */
