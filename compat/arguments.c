@@ -187,11 +187,10 @@ typedef struct triangular {
 /* (op(A) B)^T = B^T op(A)^T: A goes to the other side, and is read as before, since what lies in memory by columns is its transpose. */
 static tb_product triangular_of(const tb_arguments *g, bool row_major, const triangular *a)
 {
-    const tb_routine_row *row = &tb_routine_rows[g->routine];
-    tb_product product = tb_triangular(row->class == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES, row->element,
-                                       a->left != row_major, a->stored, a->operation.transposed,
-                                       a->operation.conjugated, a->unit_diagonal, row_major ? g->n : g->m,
-                                       row_major ? g->m : g->n, g->alpha, g->a, g->lda, g->c, g->ldc);
+    tb_product product = tb_triangular(
+        tb_in_place_of_routine(g->routine), tb_routine_rows[g->routine].element, a->left != row_major,
+        a->stored, a->operation.transposed, a->operation.conjugated, a->unit_diagonal,
+        row_major ? g->n : g->m, row_major ? g->m : g->n, g->alpha, g->a, g->lda, g->c, g->ldc);
     product.routine = g->routine;
     return product;
 }

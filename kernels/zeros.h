@@ -22,6 +22,7 @@ enum {
     TB_ZEROS_BEHIND = 1, /* k ends with a tile's last row or column */
     TB_ZEROS_BEFORE = 2, /* k begins with its first one */
     TB_ZEROS_BY_COLUMN = 4,
+    TB_ZEROS_BY_PAIRS = 8, /* columns of complex numbers, of which each has two steps of k */
 };
 
 /* Of a product. A mask leaves out whole tiles instead; and places are counted in int. */
@@ -35,7 +36,8 @@ static inline int32_t tb_zeros_of(const tb_product *product)
     if (product->a_nonzero != TB_FULL)
         return product->a_nonzero == TB_LOWER ? TB_ZEROS_BEHIND : TB_ZEROS_BEFORE;
     if (product->b_nonzero != TB_FULL)
-        return TB_ZEROS_BY_COLUMN | (product->b_nonzero == TB_LOWER ? TB_ZEROS_BEFORE : TB_ZEROS_BEHIND);
+        return TB_ZEROS_BY_COLUMN | (product->b_nonzero_pairs ? TB_ZEROS_BY_PAIRS : 0) |
+               (product->b_nonzero == TB_LOWER ? TB_ZEROS_BEFORE : TB_ZEROS_BEHIND);
     return 0;
 }
 #endif
@@ -51,7 +53,7 @@ TB_MASK_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int3
                                          int32_t tile_k, int32_t steps)
 {
     const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
-    const uint32_t extent = (uint32_t)(by_column ? columns : rows),
+    const uint32_t extent = (uint32_t)(by_column ? columns : rows) * (zeros & TB_ZEROS_BY_PAIRS ? 2 : 1),
                    outer = extent * (uint32_t)(by_column ? tile.column : tile.row);
     tb_needed needed;
     needed.first = 0;

@@ -298,7 +298,7 @@ static bool is_two_term(const shape *shape)
 
 static bool is_in_place(const shape *shape)
 {
-    return class_of(shape) == TB_CLASS_TRMM || class_of(shape) == TB_CLASS_TRSM;
+    return tb_in_place_of_routine(shape->routine) != TB_OUT_OF_PLACE;
 }
 
 /* A is square, and on one side of a matrix of C's size. */
@@ -316,11 +316,10 @@ static bool has_triangle(const shape *shape)
 static tb_product make_triangular(const shape *s, tb_triangle triangle)
 {
     const int64_t least = s->m > 1 ? s->m : 1;
-    tb_product product =
-        tb_triangular(class_of(s) == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES,
-                      tb_routine_rows[s->routine].element, !s->right, triangle, s->transpose_a,
-                      s->conjugate_a, s->unit_diagonal, s->m, s->n, (tb_scalar){s->alpha, 0},
-                      SOME_ADDRESS(TB_A), s->lda, SOME_ADDRESS(TB_C), s->ldb > 0 ? s->ldb : least);
+    tb_product product = tb_triangular(
+        tb_in_place_of_routine(s->routine), tb_routine_rows[s->routine].element, !s->right, triangle,
+        s->transpose_a, s->conjugate_a, s->unit_diagonal, s->m, s->n, (tb_scalar){s->alpha, 0},
+        SOME_ADDRESS(TB_A), s->lda, SOME_ADDRESS(TB_C), s->ldb > 0 ? s->ldb : least);
     product.routine = s->routine;
     return product;
 }

@@ -60,6 +60,7 @@ typedef struct tb_product {
      * memory, and may be read; but kernels may leave out the steps of k that multiply nothing else. Of complex numbers written
      * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
     tb_triangle a_nonzero, b_nonzero;
+    bool b_nonzero_pairs; /* b_nonzero takes two rows of op(B), parts of complex numbers, for one */
 } tb_product;
 
 typedef struct tb_range {
@@ -167,6 +168,13 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
 static inline bool tb_is_symmetric_left(const tb_product *product)
 {
     return product->a.structure != TB_GENERAL;
+}
+
+/* What a routine makes of C where it has no third matrix. */
+static inline tb_in_place tb_in_place_of_routine(tb_routine routine)
+{
+    const tb_routine_class class = tb_routine_rows[routine].class;
+    return class == TB_CLASS_TRMM ? TB_MULTIPLIES : class == TB_CLASS_TRSM ? TB_SOLVES : TB_OUT_OF_PLACE;
 }
 
 /* Products and solves in C's place, the arguments in the order of TRMM and TRSM, column-major; b is C. The triangle is A, or B
@@ -307,7 +315,8 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
     /* A triangle is known by its main diagonal alone. */
     part.a_nonzero = rows.first == k.first ? product->a_nonzero : TB_FULL;
-    part.b_nonzero = columns.first == k.first ? product->b_nonzero : TB_FULL;
+    part.b_nonzero =
+        columns.first * (product->b_nonzero_pairs ? 2 : 1) == k.first ? product->b_nonzero : TB_FULL;
     if (tb_is_unmasked(&part)) {
         part.mask = TB_FULL;
         part.mask_pairs = false;

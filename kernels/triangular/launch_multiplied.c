@@ -68,13 +68,12 @@ static tb_triangle nonzero_half(const tb_product *product)
     return (triangle->stored == TB_LOWER) != triangle->transposed ? TB_LOWER : TB_UPPER;
 }
 
-/* Columns of a complex D on the right have twice as many rows, so that its diagonal is none that kernels know of. */
+/* A complex D on the right has two rows for each number, and one column. */
 static void tell_zeros(const tb_product *product, tb_product *lowered)
 {
-    if (tb_is_triangle_left(product))
-        lowered->a_nonzero = nonzero_half(product);
-    else if (!tb_is_complex(product->c.element))
-        lowered->b_nonzero = nonzero_half(product);
+    const bool left = tb_is_triangle_left(product);
+    *(left ? &lowered->a_nonzero : &lowered->b_nonzero) = nonzero_half(product);
+    lowered->b_nonzero_pairs = !left && tb_is_complex(product->c.element);
 }
 
 static layout lay_out(const tb_product *product, void *workspace)

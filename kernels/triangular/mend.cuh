@@ -8,6 +8,7 @@
 #pragma once
 
 #include "kernels/triangular/mend.h"
+#include "kernels/triangular/number.cuh"
 #include "kernels/turn.cuh"
 
 namespace mend
@@ -15,22 +16,7 @@ namespace mend
 
 constexpr int threads = TB_MEND_THREADS, at_a_time = 4;
 
-template <class real_, int parts_> struct number {
-    using real = real_;
-    static constexpr int parts = parts_;
-    real part[parts];
-};
-
-template <class value> __device__ inline void add(value &sum, value a, value x)
-{
-    constexpr int im = value::parts - 1;
-    sum.part[0] = fma(a.part[0], x.part[0], sum.part[0]);
-    if (im > 0) {
-        sum.part[im] = fma(a.part[0], x.part[im], sum.part[im]);
-        sum.part[0] = fma(-a.part[im], x.part[im], sum.part[0]);
-        sum.part[im] = fma(a.part[im], x.part[0], sum.part[im]);
-    }
-}
+using triangular::number;
 
 /* By a real alpha as the product does. */
 template <class value> __device__ inline value scaled(const tb_mend &x, value sum)

@@ -4,7 +4,7 @@
  *        +----+               +--8--+     panel   64 rows (32 of complex doubles); a lane has every 32nd of them, in registers
  *        |tile|      panel p  |sums |     tile    64 x 64 of L in shared memory, for all warps
  *        +----+----+          |     |
- *        |tile|tile|          +-----+     sums + tile * C, with C's panel in shared memory
+ *        |tile|tile|          +-----+     sums + (tile * C), with C's panel in shared memory
  *        +----+----+----+     |     |
  *
  * Panels are computed from the last one up, so that what they read has not been written yet. Each warp reads and writes its own
@@ -28,6 +28,7 @@ template <class value> struct alignas(16) line {
 
 template <class value> struct block {
     static constexpr int rows = TB_TRIANGULAR_ROWS(sizeof(value)), pitch = rows + 1, each = rows / lanes;
+    static constexpr int share = rows * rows / threads; /* of a tile, a thread's */
     using sums = value[each][columns];
 
     const tb_triangular_block &x;
@@ -54,31 +55,42 @@ template <class value> struct block {
         return alpha;
     }
 
-    __device__ value a_at(int64_t row, int64_t column) const
+    /* Of a tile, where the n-th of a thread's numbers is. Neighbouring threads take what are neighbours in memory. */
+    __device__ int2 place_in_tile(int n) const
     {
-        value a = static_cast<const value *>(x.a)[row * x.row_step + column * x.column_step];
-        if (x.conjugated)
-            a.part[value::parts - 1] = -a.part[value::parts - 1];
-        return a;
+        const int along = threadIdx.x % rows, line = threadIdx.x / rows + n * (threads / rows);
+        const bool along_rows = x.row_step == 1 || x.row_step == -1;
+        return along_rows ? make_int2(along, line) : make_int2(line, along);
     }
 
-    /* Neighbouring threads take what are neighbours in memory. What L does not have is zero; of its own diagonal block, what is
-     * above the diagonal is not read and the diagonal of ones is not either. */
-    __device__ void load_tile(int64_t first_row, int64_t first_column) const
+    /* All is on its way before any of it is used. What L does not have is zero; of its own diagonal block, what is above the diagonal
+     * is not read and the diagonal of ones is not either. */
+    __device__ void read_tile(int64_t first_row, int64_t first_column, value (&values)[share]) const
     {
-        const bool along_rows = x.row_step == 1 || x.row_step == -1;
         const bool diagonal = first_row == first_column;
-#pragma unroll 16
-        for (int e = threadIdx.x; e < rows * rows; e += threads) {
-            const int row = along_rows ? e % rows : e / rows, beside = along_rows ? e / rows : e % rows;
-            const int64_t i = first_row + row, j = first_column + beside;
-            value a = {};
-            if (i < x.order && j < x.order &&
-                (!diagonal || row > beside || (row == beside && !x.unit_diagonal)))
-                a = a_at(i, j);
-            else if (diagonal && row == beside)
-                a = whole_number<value>(1);
-            tile[row + beside * pitch] = a;
+        const int2 first = place_in_tile(0), second = place_in_tile(1);
+        const int64_t step = (second.x - first.x) * x.row_step + (second.y - first.y) * x.column_step;
+        const value *next = static_cast<const value *>(x.a) + (first_row + first.x) * x.row_step +
+                            (first_column + first.y) * x.column_step;
+        const int64_t rows_left = x.order - first_row, columns_left = x.order - first_column;
+#pragma unroll
+        for (int n = 0; n < share; n++, next += step) {
+            const int2 at = place_in_tile(n);
+            values[n] = whole_number<value>(diagonal && at.x == at.y);
+            if (at.x < rows_left && at.y < columns_left &&
+                (!diagonal || at.x > at.y || (at.x == at.y && !x.unit_diagonal)))
+                values[n] = *next;
+        }
+    }
+
+    __device__ void write_tile(value (&values)[share]) const
+    {
+#pragma unroll
+        for (int n = 0; n < share; n++) {
+            const int2 at = place_in_tile(n);
+            if (x.conjugated)
+                values[n].part[value::parts - 1] = -values[n].part[value::parts - 1];
+            tile[at.x + at.y * pitch] = values[n];
         }
     }
 
@@ -117,9 +129,11 @@ template <class value> struct block {
     __device__ void stage(int64_t first_row, int64_t first_column) const
     {
         sums panel;
+        value values[share];
         load(first_column, panel);
+        read_tile(first_row, first_column, values);
         __syncthreads(); /* what was there has been used */
-        load_tile(first_row, first_column);
+        write_tile(values);
 #pragma unroll
         for (int e = 0; e < each; e++)
 #pragma unroll
@@ -147,26 +161,35 @@ template <class value> struct block {
         }
     }
 
-    __device__ void multiply(sums &sums) const
+    /* A panel of L is summed by itself first: a sum of few sums loses less than one of many numbers. */
+    __device__ void add_panel(int64_t first_row, int64_t left, sums &total) const
     {
-        accumulate(true, sums);
+        sums own = {};
+        stage(first_row, left);
+        if (left == first_row)
+            accumulate(true, own);
+        else
+            accumulate(false, own);
 #pragma unroll
         for (int e = 0; e < each; e++)
 #pragma unroll
             for (int j = 0; j < columns; j++)
-                sums[e][j] = scaled(sums[e][j]);
+#pragma unroll
+                for (int part = 0; part < value::parts; part++)
+                    total[e][j].part[part] += own[e][j].part[part];
     }
 
     __device__ void run_panel(int64_t first_row) const
     {
-        sums sums = {};
-        for (int64_t left = 0; left < first_row; left += rows) {
-            stage(first_row, left);
-            accumulate(false, sums);
-        }
-        stage(first_row, first_row);
-        multiply(sums);
-        store(first_row, sums);
+        sums total = {};
+        for (int64_t left = 0; left <= first_row; left += rows)
+            add_panel(first_row, left, total);
+#pragma unroll
+        for (int e = 0; e < each; e++)
+#pragma unroll
+            for (int j = 0; j < columns; j++)
+                total[e][j] = scaled(total[e][j]);
+        store(first_row, total);
     }
 
     __device__ void run() const
@@ -186,10 +209,7 @@ template <class real, int parts> __device__ inline void multiply(const tb_triang
     value *tile = reinterpret_cast<value *>(staged + warps * panels::rows);
     const int warp = threadIdx.x / lanes;
     turn::take();
-    const panels block = {x,
-                          staged + warp * panels::rows,
-                          tile,
-                          int(threadIdx.x % lanes),
+    const panels block = {x, staged + warp * panels::rows, tile, int(threadIdx.x % lanes),
                           (int64_t(blockIdx.x) * warps + warp) * columns};
     block.run();
 }
@@ -200,5 +220,5 @@ template <class real, int parts> __device__ inline void multiply(const tb_triang
     extern "C" __global__ void __launch_bounds__(triangular::threads, TB_TRIANGULAR_BLOCKS)                  \
         symbol(const __grid_constant__ tb_triangular_block x)                                                \
     {                                                                                                        \
-        triangular::multiply<real, parts>(x);                                                             \
+        triangular::multiply<real, parts>(x);                                                                \
     }

@@ -1,6 +1,6 @@
 /* Products one of whose operands is known to be a triangle written out with zeros, by every row of the catalog that serves them, of
  * both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers, or of
- * blocks of 2 x 2. C is held against the oracle of tests/matrix.h, which multiplies the zeros too. Where FP64 rows forecast that they
+ * blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle of tests/matrix.h, which multiplies the zeros too. Where FP64 rows forecast that they
  * leave out steps of k, they have to: the other operand is NaN there.
  *
  * --bench: TFLOP/s, of what is not zeros, by every row that is forecast to take at most twice as long as the fastest, as forecast,
@@ -33,18 +33,19 @@ static void must(bool holds, const char *what)
 /* Of a product: which operand is a triangle, the lower or the upper one. */
 typedef struct known {
     bool left, lower;
-    int block; /* rows and columns of a block of it */
+    int rows, columns; /* of a block of it; B may have pairs of rows */
 } known;
 
 static bool is_zero(const known *known, int64_t row, int64_t column)
 {
-    const int64_t below = row / known->block - column / known->block;
+    const int64_t below = row / known->rows - column / known->columns;
     return known->lower ? below < 0 : below > 0;
 }
 
 static tb_product with_zeros(tb_product product, const known *known)
 {
     *(known->left ? &product.a_nonzero : &product.b_nonzero) = known->lower ? TB_LOWER : TB_UPPER;
+    product.b_nonzero_pairs = known->rows > known->columns;
     return product;
 }
 
@@ -90,7 +91,7 @@ static product draw_product(const tb_kernel *row, const known *known, int number
                  .alpha = check_between(random, 0, 1) ? 1 : -0.75,
                  .beta = CHECK_PICK(random, betas),
                  .more_roundings = row->accuracy == TB_ACCURACY_FAST ? FAST_ROUNDINGS : 0};
-    p.k = known->left ? p.m : p.n;
+    p.k = known->left ? p.m : p.n * known->rows / known->columns;
     p.a = draw_matrix(row->element, p.m, p.k, p.transpose_a, aligned, random);
     p.b = draw_matrix(row->element, p.k, p.n, p.transpose_b, aligned, random);
     p.c = draw_matrix(row->element, p.m, p.n, false, aligned, random);
@@ -99,7 +100,7 @@ static product draw_product(const tb_kernel *row, const known *known, int number
     if (p.beta != 0) /* else all of C stays canaries */
         matrix_fill(&p.c, MATRIX_UNIFORM, random);
     for (int64_t i = 0; i < p.k; i++)
-        for (int64_t j = 0; j < p.k; j++)
+        for (int64_t j = 0; j < (known->left ? p.k : p.n); j++)
             if (is_zero(known, i, j))
                 set_of(known->left ? &p.a : &p.b, known->left ? p.transpose_a : p.transpose_b, i, j, 0);
     if (number % 7 == 0) /* too small for parts */
@@ -141,15 +142,19 @@ static void free_product(product *p)
 
 static void describe(const product *p, const known *known, char *text, size_t size)
 {
-    snprintf(text, size, "%lld x %lld x %lld %c%c, beta %g, %s is %s in blocks of %d", (long long)p->m,
+    snprintf(text, size, "%lld x %lld x %lld %c%c, beta %g, %s is %s in blocks of %d x %d", (long long)p->m,
              (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-             p->beta, known->left ? "A" : "B", known->lower ? "lower" : "upper", known->block);
+             p->beta, known->left ? "A" : "B", known->lower ? "lower" : "upper", known->rows, known->columns);
 }
 
 static void check_row(tb_stream *stream, const tb_kernel *row, check_random *random)
 {
     for (int number = 0; number < PRODUCTS; number++) {
-        const known known = {.left = number % 2, .lower = number / 2 % 2, .block = number % 3 == 0 ? 2 : 1};
+        const bool left = number % 2, pairs = !left && number % 5 == 0, blocks = pairs || number % 3 == 0;
+        const known known = {.left = left,
+                             .lower = number / 2 % 2,
+                             .rows = blocks ? 2 : 1,
+                             .columns = blocks && !pairs ? 2 : 1};
         char text[256], message[256] = "";
         product p = draw_product(row, &known, number, random);
         matrix after = compute(stream, row, &p, &known);
@@ -167,7 +172,7 @@ static void steps_are_left_out(tb_stream *stream, const tb_kernel *row, check_ra
 {
     enum { ORDER = 1200, OTHER = 300, MIDDLE = 600, AWAY = 300 };
     for (int kind = 0; kind < 4; kind++) {
-        const known known = {.left = kind % 2, .lower = kind / 2, .block = 1};
+        const known known = {.left = kind % 2, .lower = kind / 2, .rows = 1, .columns = 1};
         const int64_t m = known.left ? ORDER : OTHER, n = known.left ? OTHER : ORDER;
         product p = {.m = m, .n = n, .k = ORDER, .alpha = 1};
         p.a = draw_matrix(row->element, m, ORDER, false, true, random);

@@ -17,10 +17,9 @@ static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64
     if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
         return tb_symm(routine, true, TB_LOWER, m, n, 1, NULL, m, NULL, m, 0, NULL, m);
     tb_product product = tb_gemm(routine, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
-    if (class == TB_CLASS_TRMM || class == TB_CLASS_TRSM) {
-        product = tb_triangular(class == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES,
-                                tb_routine_rows[routine].element, true, TB_LOWER, false, false, false, m, n,
-                                product.alpha, NULL, m, NULL, m);
+    if (tb_in_place_of_routine(routine) != TB_OUT_OF_PLACE) {
+        product = tb_triangular(tb_in_place_of_routine(routine), tb_routine_rows[routine].element, true,
+                                TB_LOWER, false, false, false, m, n, product.alpha, NULL, m, NULL, m);
         product.routine = routine;
     }
     if (class == TB_CLASS_TRIANGLE)

@@ -250,7 +250,7 @@ static void routines_are_told_apart(void)
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const tileblas_routine_statistics *own = &sums.routines[routine];
         const tb_routine_class class = tb_routine_rows[routine].class;
-        const bool in_place = class == TB_CLASS_TRMM || class == TB_CLASS_TRSM;
+        const bool in_place = tb_in_place_of_routine(routine) != TB_OUT_OF_PLACE;
         const bool has_triangle =
             class != TB_CLASS_GEMM && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM && !in_place;
         const double terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;

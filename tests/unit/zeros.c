@@ -10,18 +10,33 @@
 
 enum { SHAPES = 1000, PARTS = 20000 };
 
-/* Four kinds of products: which operand is a triangle, and which one. */
+/* Which operand is a triangle, and which one; B also of complex numbers. */
+enum { KINDS = 6 };
+
 static tb_product product_with_zeros(int kind, int64_t m, int64_t n)
 {
-    tb_product product = product_sized(m, n, kind < 2 ? m : n);
+    tb_product product = product_sized(m, n, kind < 2 ? m : kind < 4 ? n : 2 * n);
     *(kind < 2 ? &product.a_nonzero : &product.b_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+    product.b_nonzero_pairs = kind >= 4;
     return product;
 }
 
 /* From the definition: whether element (i, j) of the triangle lies beyond it, in whole blocks of so many rows and columns. */
-static bool is_zero(tb_triangle nonzero, int64_t i, int64_t j, int64_t block)
+static bool lies_beyond(tb_triangle nonzero, int64_t i, int64_t j, int64_t block)
 {
     return nonzero == TB_LOWER ? i / block < j / block : nonzero == TB_UPPER && i / block > j / block;
+}
+
+/* Element (i, l) of op(A); (l, j) of op(B). */
+static bool is_zero_of_a(const tb_product *p, int64_t i, int64_t l, int64_t block)
+{
+    return lies_beyond(p->a_nonzero, i, l, block);
+}
+
+static bool is_zero_of_b(const tb_product *p, int64_t l, int64_t j, int64_t block)
+{
+    return p->b_nonzero_pairs ? lies_beyond(p->b_nonzero, l / 2, j, 1)
+                              : lies_beyond(p->b_nonzero, l, j, block);
 }
 
 /* Whether steps from `first` on, before `end`, all multiply zeros alone in a tile. */
@@ -31,7 +46,7 @@ static bool are_zeros(const tb_product *p, tb_range rows, tb_range columns, int6
     const tb_range outer = of_a ? rows : columns;
     for (int64_t k = first; k < end && k < p->k; k++)
         for (int64_t o = outer.first; o < outer.first + outer.count; o++)
-            if (of_a ? !is_zero(p->a_nonzero, o, k, 2) : !is_zero(p->b_nonzero, k, o, 2))
+            if (of_a ? !is_zero_of_a(p, o, k, 2) : !is_zero_of_b(p, k, o, 2))
                 return false;
     return true;
 }
@@ -49,7 +64,8 @@ static void tiles_have_the_steps_that_they_need(const tb_product *p, int32_t til
     const uint32_t tiles_m = (uint32_t)tb_pieces(p->m, tile_m), tiles_n = (uint32_t)tb_pieces(p->n, tile_n);
     const tb_tile_order order = tb_order_tiles(zeros, tiles_m, tiles_n, group, at_a_time);
     const int64_t outer = zeros & TB_ZEROS_BY_COLUMN ? tile_n : tile_m;
-    const int64_t nearby = tb_pieces(outer, tile_k) + 1; /* from one line to the next */
+    const int64_t nearby = /* from one line to the next */
+        tb_pieces(outer * (p->b_nonzero_pairs ? 2 : 1), tile_k) + 1;
     unsigned char *times = calloc(tiles_m * tiles_n, 1);
     int32_t before = 0;
     double all = 0;
@@ -92,7 +108,7 @@ static void shapes_of_all_kinds(check_random *random)
     for (int i = 0; i < SHAPES; i++) {
         /* Of complex numbers written out as real ones. */
         const int64_t m = 2 * check_between(random, 1, 500), n = 2 * check_between(random, 1, 500);
-        const tb_product product = product_with_zeros(i % 4, m, n);
+        const tb_product product = product_with_zeros(i % KINDS, m, n);
         tiles_have_the_steps_that_they_need(
             &product, extents[check_between(random, 0, 4)], extents[check_between(random, 0, 4)],
             depths[check_between(random, 0, 2)], (uint32_t)check_between(random, 1, 12),
@@ -121,20 +137,20 @@ static void parts_know_of_no_zeros_that_are_none(check_random *random)
     int kept = 0;
     for (int i = 0; i < PARTS; i++) {
         const tb_product whole =
-            product_with_zeros(i % 4, check_between(random, 1, 9), check_between(random, 1, 9));
+            product_with_zeros(i % KINDS, check_between(random, 1, 9), check_between(random, 1, 9));
         const tb_range rows = some(random, whole.m), columns = some(random, whole.n),
                        k = some(random, whole.k);
         const tb_product part = tb_subproduct(&whole, rows, columns, k);
         int64_t wrong = 0;
         for (int64_t p = 0; p < part.k; p++) {
             for (int64_t row = 0; row < part.m; row++)
-                wrong += is_zero(part.a_nonzero, row, p, 1) &&
-                         !is_zero(whole.a_nonzero, rows.first + row, k.first + p, 1);
+                wrong +=
+                    is_zero_of_a(&part, row, p, 1) && !is_zero_of_a(&whole, rows.first + row, k.first + p, 1);
             for (int64_t column = 0; column < part.n; column++)
-                wrong += is_zero(part.b_nonzero, p, column, 1) &&
-                         !is_zero(whole.b_nonzero, k.first + p, columns.first + column, 1);
+                wrong += is_zero_of_b(&part, p, column, 1) &&
+                         !is_zero_of_b(&whole, k.first + p, columns.first + column, 1);
         }
-        CHECK(wrong == 0, "kind %d: %d elements of a part are taken for zeros", i % 4, (int)wrong);
+        CHECK(wrong == 0, "kind %d: %d elements of a part are taken for zeros", i % KINDS, (int)wrong);
         kept += tb_has_zeros(&part);
     }
     const tb_product whole = product_with_zeros(0, 9, 9), columns = tb_columns_of(&whole, (tb_range){3, 4});
