@@ -4,8 +4,9 @@
  *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
  *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
- * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. A
- * failure prints the case; TILEBLAS_TEST_SEED and TILEBLAS_TEST_CASE bring it back alone.
+ * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. Each
+ * kernel, and each run on another route, has cases of its own. A failure prints the case; TILEBLAS_TEST_SEED and
+ * TILEBLAS_TEST_CASE, and the same arguments, bring it back alone.
  */
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
@@ -16,6 +17,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
+#include "lib/reports/options.h"
 #include "words/lowered.h"
 
 #include <pthread.h>
@@ -36,6 +38,7 @@ static struct {
     .route = "streamed", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
 
 static uint64_t seed;
+static uint64_t own_cases; /* of this route and kernel: the cases of others are others */
 static time_t end;
 static const tb_kernel *kernel;   /* that is forced; NULL on the host route */
 static atomic_ullong for_devices; /* calls since the statistics were reset that a device has to answer */
@@ -167,6 +170,15 @@ static void expect_plan(const routine_call *made, char *text, size_t size)
                  served ? kernel->name : "");
 }
 
+/* A triangle that the device has no room for, as it is and written out, beside some of C leaves the call to the host, where that reaches it. */
+static bool may_lack_room(const routine_call *made)
+{
+    const product *p = &made->product;
+    const double room = (double)tb_option_value(TB_OPTION_DEVICE_MEMORY) * 0x1p20;
+    const double triangle = (double)p->k * (double)p->k * (double)tb_bytes_of(p->c.element);
+    return p->in_place != TB_OUT_OF_PLACE && room > 0 && 4 * triangle > room;
+}
+
 static bool begins_with(const char *text, const char *words)
 {
     size_t length = strlen(words);
@@ -177,16 +189,14 @@ static bool begins_with(const char *text, const char *words)
 
 static void run_case(int64_t number)
 {
-    check_random random = {.state = seed ^ ((uint64_t)number << 32)};
+    check_random random = {.state = (seed ^ ((uint64_t)number << 32)) + own_cases};
     routine_call made = case_make(&random, &settings.wishes);
     if (kernel != NULL && kernel->accuracy == TB_ACCURACY_FAST)
         made.product.more_roundings = FAST_ROUNDINGS;
     char expected[128], taken[256], wrong[256] = "", description[512];
     bool trivial = is_trivial(&made);
-    if (!trivial) {
+    if (!trivial)
         expect_plan(&made, expected, sizeof expected);
-        for_devices += !begins_with(expected, "host");
-    }
     case_describe(&made, description, sizeof description);
 
     bool found = call_routine(made.spelling, &made.arguments);
@@ -194,6 +204,9 @@ static void run_case(int64_t number)
     CHECK(case_holds(&made, wrong, sizeof wrong), "TILEBLAS_TEST_CASE=%" PRId64 ": %s: %s", number,
           description, wrong);
     tileblas_last_plan(taken, sizeof taken);
+    if (!trivial && may_lack_room(&made) && begins_with(taken, "host"))
+        snprintf(expected, sizeof expected, "host");
+    for_devices += !trivial && !begins_with(expected, "host");
     CHECK(trivial || begins_with(taken, expected),
           "TILEBLAS_TEST_CASE=%" PRId64 ": %s: took \"%s\", not \"%s\"", number, description, taken,
           expected);
@@ -233,11 +246,22 @@ static unsigned long long calls_on_devices(void)
     return statistics.resident.calls + statistics.streamed.calls;
 }
 
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t hash_of(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 static void run_kernel(const tb_kernel *forced)
 {
     if (atomic_load(&check_failures) >= MOST_FAILURES)
         return;
     kernel = forced;
+    own_cases =
+        hash_of(hash_of(UINT64_C(0xcbf29ce484222325), settings.route), forced != NULL ? forced->name : "") +
+        (uint64_t)(8 * settings.wishes.memory + settings.wishes.bits);
     settings.wishes.element = forced != NULL ? (int)forced->element : CASE_MIXED_ELEMENTS;
     tileblas_set_option("KERNEL", forced != NULL ? forced->name : "auto");
     tileblas_reset_statistics();

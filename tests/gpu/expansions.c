@@ -1,6 +1,7 @@
 /* Operands written out on a device (words/lowered.h), of every element, structure and op, embedded and not, scaled and not, at
  * every alignment, against a plain loop. A number that is not scaled keeps every bit; what is not stored is not read; around the
- * target's columns nothing changes. With --bench: what they reach of the memory's rate, beside a copy.
+ * target's columns nothing changes. With --bench: what they reach of the memory's rate, beside a copy; with --small: matrices
+ * of which a device has one tile or two, for one that has none.
  */
 #include "lib/device/device.h"
 #include "tests/check.h"
@@ -35,6 +36,7 @@ typedef struct setting {
     tb_stream *stream;
     void *source, *target; /* room on the device */
     check_random random;
+    bool is_small; /* the largest matrices are left out */
 } setting;
 
 /* Writes what is expected into a copy of the target. */
@@ -214,7 +216,7 @@ static void expand_structured(setting *setting, tb_element element, tb_structure
 
 static void expand_everything(setting *setting, tb_element element)
 {
-    for (int size = 0; size < SIZES; size++)
+    for (int size = 0; size < SIZES - (setting->is_small ? 1 : 0); size++)
         for (int alignment = 0; alignment < ALIGNMENTS; alignment++) {
             expand_general(setting, element, size, alignment);
             for (tb_structure structure = TB_SYMMETRIC; structure <= TB_TRIANGULAR; structure++)
@@ -304,7 +306,8 @@ int main(int argc, char **argv)
 {
     const bool benches = argc > 1 && strcmp(argv[1], "--bench") == 0;
     tb_device_description description;
-    setting setting = {.stream = open_device(&description)};
+    setting setting = {.stream = open_device(&description),
+                       .is_small = argc > 1 && strcmp(argv[1], "--small") == 0};
     /* A rectangle begins in row or column 33 at most, and gaps are short. */
     const size_t side = benches ? BENCHED : LARGEST + 50, room = side * side * tb_bytes_of(TB_COMPLEX_FP64);
     setting.source = arena_allocate(TB_MEMORY_DEVICE, room);
