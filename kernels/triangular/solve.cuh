@@ -7,10 +7,9 @@
  *   warp 1  |  |               |      |    slot     a panel of C in shared memory, for all warps
  *        +--+--+--+            +------+
  *
- * A step a panel. Its warp solves it by substitution: a lane has a column, in registers, and all know L. A barrier later the
- * other warps multiply what L has left of their own panels by it, the next one in turn before the others: a lane has 4 x 4
- * sums (2 x 4). Meanwhile a warp's next tile of L is on its way, in registers, and so is a panel of C, three steps ahead. What
- * is solved already, in bands above, comes as panels of C do.
+ * A step a panel. Its warp solves it by substitution: a lane has a column, in registers, and all know L. A barrier later the other
+ * warps multiply what L has left of their own panels by it, the next one in turn before the others: a lane has 4 x 4 sums (2 x 4).
+ * Meanwhile a warp's next tile of L is on its way, in registers, and so is a panel of C, three steps ahead. What is solved already, in bands above, comes as panels of C do.
  *
  * What is subtracted from a row of alpha C is summed by itself, and of each tile by itself: rounded as numbers of that sum's size
  * are, which may be much smaller. What the difference is rounded by is not lost either: the quotient is corrected by it.
