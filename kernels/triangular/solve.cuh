@@ -8,8 +8,8 @@
  *        +--+--+--+            +------+
  *
  * A step a panel. Its warp solves it by substitution: a lane has a column, in registers, and all know L. A barrier later the other
- * warps multiply what L has left of their own panels by it, the next one in turn before the others: a lane has 4 x 4 sums (2 x 4).
- * Meanwhile a warp's next tile of L is on its way, in registers, and so is a panel of C, three steps ahead. What is solved already, in bands above, comes as panels of C do.
+ * warps multiply what L has left of their own panels by it: a lane has 4 x 4 sums (2 x 4). Meanwhile a warp's next tile of L is on
+ * its way, in registers, and so is a panel of C, three steps ahead. What is solved already, in bands above, comes as panels of C do.
  *
  * What is subtracted from a row of alpha C is summed by itself, and of each tile by itself: rounded as numbers of that sum's size
  * are, which may be much smaller. What the difference is rounded by is not lost either: the quotient is corrected by it.
@@ -380,24 +380,6 @@ template <class value> struct solver {
 
     /* ---- All steps ---- */
 
-    /* Of so many warps that multiply by a panel, that one is first which is solved next: all wait for it, and shared memory serves
-     * it alone so long. The others multiply while it substitutes. */
-    static __device__ void wait_for_first(int takers)
-    {
-#ifdef __CUDA_ARCH__
-        if (takers > 1)
-            asm volatile("bar.sync 1, %0;" ::"r"(takers * lanes) : "memory");
-#endif
-    }
-
-    static __device__ void be_first(int takers)
-    {
-#ifdef __CUDA_ARCH__
-        if (takers > 1)
-            asm volatile("bar.arrive 1, %0;" ::"r"(takers * lanes) : "memory");
-#endif
-    }
-
     /* Panels from `first` on, of which each warp has one; all above are solved. */
     __device__ void run_band(int64_t first, int64_t end) const
     {
@@ -429,12 +411,7 @@ template <class value> struct solver {
             if (fetched < end && fetched % warps == warp)
                 fetch(fetched);
             if (multiplies) {
-                const int takers = panel + 1 < first ? 0 : int(end - panel - 1);
-                if (own > panel + 1)
-                    wait_for_first(takers);
                 accumulate(panel, totals);
-                if (own == panel + 1)
-                    be_first(takers);
                 put_tile(next);
             } else if (panel == own) {
                 store(panel);
