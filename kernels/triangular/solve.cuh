@@ -38,29 +38,6 @@ template <class value, int count> struct alignas(16) pack {
     value of[count];
 };
 
-/* Copies a number to shared memory, or zero. Before sm_80 it is there at once; later, once this thread has waited for its copies. */
-template <class value> __device__ inline void copy_async(value *shared, const value *global, bool exists)
-{
-#if __CUDA_ARCH__ >= 800
-    constexpr int bytes = sizeof(typename value::real);
-#pragma unroll
-    for (int part = 0; part < value::parts; part++)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
-                         unsigned(__cvta_generic_to_shared(&shared->part[part]))),
-                     "l"(&global->part[part]), "n"(bytes), "r"(exists ? bytes : 0)
-                     : "memory");
-#else
-    *shared = exists ? *global : value{};
-#endif
-}
-
-__device__ inline void wait_for_copies()
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 /* What rounding adds to a - b, which is rounded to difference. */
 template <class value> __device__ inline value rounding(value a, value b, value difference)
 {
@@ -250,11 +227,18 @@ template <class value> struct solver {
                 turn * deal.down < rows_left && turn * deal.across < columns_left, c + turn * step);
     }
 
-    /* Brings a panel into its slot; it is there once the copies have been waited for. */
-    __device__ void fetch(int64_t panel) const
+    /* Brings a panel into its slot, where it is alpha C unless it is solved already. */
+    __device__ void fetch(int64_t panel, bool solved) const
     {
-        for_panel(panel,
-                  [&](int, value *place, bool exists, const value *c) { copy_async(place, c, exists); });
+        value alpha, numbers[rows];
+        alpha.part[value::parts - 1] = typename value::real(x.alpha_im);
+        alpha.part[0] = typename value::real(x.alpha_re);
+        for_panel(panel, [&](int turn, value *, bool exists, const value *c) {
+            numbers[turn] = exists ? *c : value{};
+        });
+        for_panel(panel, [&](int turn, value *place, bool, const value *) {
+            *place = x.scaled && !solved ? times(alpha, numbers[turn]) : numbers[turn];
+        });
     }
 
     __device__ void store(int64_t panel) const
@@ -344,22 +328,11 @@ template <class value> struct solver {
         __syncwarp();
     }
 
-    __device__ void scale(value *c) const
-    {
-        value alpha;
-        alpha.part[value::parts - 1] = real(x.alpha_im);
-        alpha.part[0] = real(x.alpha_re);
-        for (int i = 0; i < rows; i++)
-            c[i * slot_pitch] = times(alpha, c[i * slot_pitch]);
-    }
-
     /* A row, once it is solved, is taken from all rows below, before the next. */
     __device__ void substitute(int64_t panel) const
     {
         value *c = slot(panel) + lane, solved[rows];
         bool finite = true;
-        if (x.scaled)
-            scale(c);
 #pragma unroll
         for (int i = 0; i < rows; i++)
             solved[i] = sums[i * slot_pitch + lane];
@@ -393,29 +366,24 @@ template <class value> struct solver {
         }
 #pragma unroll 1
         for (int64_t panel = -ahead; panel < end; panel++) {
-            const bool multiplies = panel >= 0 && panel < tiles;
-            if (multiplies) {
+            if (panel >= 0 && panel < tiles) {
                 load_tile(own, panel + 1, next);
-                wait_for_copies();
                 __syncthreads();
+                accumulate(panel, totals);
+                put_tile(next);
             } else if (panel >= 0) {
-                wait_for_copies();
                 if (panel == own) {
                     put_sums(totals);
                     substitute(panel);
                     totals = {};
                 }
                 __syncthreads();
+                if (panel == own)
+                    store(panel);
             }
             const int64_t fetched = panel + ahead;
             if (fetched < end && fetched % warps == warp)
-                fetch(fetched);
-            if (multiplies) {
-                accumulate(panel, totals);
-                put_tile(next);
-            } else if (panel == own) {
-                store(panel);
-            }
+                fetch(fetched, fetched < first);
         }
         __syncthreads(); /* slots have been used, and C is written */
     }
