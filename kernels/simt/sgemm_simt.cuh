@@ -102,10 +102,17 @@ struct segment {
     int64_t left_out;     /* panels behind step 0, where that is the first one */
 };
 
+/* Where zeros are left out; on sm_75 a shape would have to keep numbers in local memory for it. */
+#if __CUDA_ARCH__ >= 800
+constexpr bool leaves_out_zeros = true;
+#else
+constexpr bool leaves_out_zeros = false;
+#endif
+
 /* All steps that a tile needs. */
 __device__ inline segment whole_tile(const tb_simt_arguments &arguments, int64_t number)
 {
-    if (!arguments.order.zeros)
+    if (!leaves_out_zeros || !arguments.order.zeros)
         return {number, 0, arguments.steps, 0};
     const tb_simt_run run = tb_simt_needed(&arguments, number);
     return {number, run.first, run.count, run.left_out};
@@ -381,7 +388,7 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
         segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
         part.count = min(arguments.steps - part.first, end - step);
         step += part.count;
-        if (arguments.order.zeros)
+        if (leaves_out_zeros && arguments.order.zeros)
             part = whole_tile(arguments, part.tile);
         compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
         __syncthreads(); /* before the stages are filled again */
