@@ -288,7 +288,8 @@ static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *produ
 static tb_tile_order order_of(const tb_kernel *kernel, const tb_simt_schedule *schedule,
                               const tb_product *product, tb_target target)
 {
-    return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_SIMT_GROUP,
+    const int32_t zeros = target.architecture >= TB_SIMT_ZEROS_FIRST ? tb_zeros_of(product) : 0;
+    return tb_order_tiles(zeros, schedule->tiles_m, schedule->tiles_n, TB_SIMT_GROUP,
                           (int64_t)target.multiprocessors * kernel->blocks);
 }
 

@@ -21,6 +21,13 @@ __device__ inline tile locate_masked_tile(const tb_simt_arguments &arguments, in
     return {unsigned(number) / count, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
+/* Where zeros are left out; on sm_75 a shape would have to keep numbers in local memory for it. */
+#if __CUDA_ARCH__ >= 10 * TB_SIMT_ZEROS_FIRST
+constexpr bool leaves_out_zeros = true;
+#else
+constexpr bool leaves_out_zeros = false;
+#endif
+
 /* Tiles are numbered batch after batch, in each in columns grouped by TB_SIMT_GROUP, within a group along n first, so that the
  * blocks in flight share panels of A and B in L2; where there are zeros, as zeros.h says. */
 __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m, int tile_n)
@@ -28,7 +35,10 @@ __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t n
     if (arguments.masked.mask != TB_FULL)
         return locate_masked_tile(arguments, number, tile_m, tile_n);
     const unsigned tiles = arguments.order.lines * arguments.order.length;
-    const tb_tile_place at = tb_locate_tile(&arguments.order, unsigned(number) % tiles);
+    tb_tile_order order = arguments.order;
+    if (!leaves_out_zeros)
+        order.zeros = 0;
+    const tb_tile_place at = tb_locate_tile(&order, unsigned(number) % tiles);
     return {unsigned(number) / tiles, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 

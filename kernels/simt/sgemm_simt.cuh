@@ -102,13 +102,6 @@ struct segment {
     int64_t left_out;     /* panels behind step 0, where that is the first one */
 };
 
-/* Where zeros are left out; on sm_75 a shape would have to keep numbers in local memory for it. */
-#if __CUDA_ARCH__ >= 800
-constexpr bool leaves_out_zeros = true;
-#else
-constexpr bool leaves_out_zeros = false;
-#endif
-
 /* All steps that a tile needs. */
 __device__ inline segment whole_tile(const tb_simt_arguments &arguments, int64_t number)
 {
@@ -353,7 +346,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());
-    const bool has_tile = arguments.order.zeros || part.count >= arguments.steps;
+    const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if constexpr (shape::clusters)
@@ -387,10 +380,11 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
     while (step < end) {
         segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
         part.count = min(arguments.steps - part.first, end - step);
-        step += part.count;
-        if (leaves_out_zeros && arguments.order.zeros)
+        const bool leaves_out = leaves_out_zeros && arguments.order.zeros;
+        if (leaves_out)
             part = whole_tile(arguments, part.tile);
         compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
+        step += leaves_out ? arguments.steps : part.count;
         __syncthreads(); /* before the stages are filled again */
     }
 }

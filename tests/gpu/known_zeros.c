@@ -387,7 +387,7 @@ int main(int argc, char **argv)
         const tb_kernel *row = &tb_catalog[i];
         const tb_product any = tb_gemm(row->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, 1, 1, 1,
                                        1, NULL, 1, NULL, 1, 0, NULL, 1);
-        if (row->k_limit > 0 || !is_asked_for(row, argc - 1, argv + 1) ||
+        if (row->k_limit > 0 || row->alignment > 1 || !is_asked_for(row, argc - 1, argv + 1) ||
             !tb_kernel_serves(row, &any, &chip, true))
             continue;
         check_row(stream, row, &random);
