@@ -1,6 +1,6 @@
 /* How a product or solve in C's place is cut: columns of C where the triangle stands on the left, rows where it stands on the
  * right. What has come back is complete, and what has not is as the program left it, so that the host can go on from there.
- * The triangle comes first, all of it.
+ * The triangle comes with the first of them, all of it.
  */
 #include "dispatch/choose_tiling.h"
 
