@@ -21,7 +21,7 @@ __device__ inline tile locate_masked_tile(const tb_simt_arguments &arguments, in
     return {unsigned(number) / count, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
-/* Where zeros are left out; on sm_75 a shape would have to keep numbers in local memory for it. */
+/* Where zeros are left out; on others some shapes would have to keep numbers in local memory for it. */
 #if __CUDA_ARCH__ >= 10 * TB_SIMT_ZEROS_FIRST
 constexpr bool leaves_out_zeros = true;
 #else

@@ -104,7 +104,7 @@ typedef struct tb_simt_run {
 } tb_simt_run;
 
 /* The first architecture on which they are left out. */
-#define TB_SIMT_ZEROS_FIRST 80
+#define TB_SIMT_ZEROS_FIRST 90
 
 /* Where there are zeros: what a tile needs. */
 TB_SIMT_INLINE tb_simt_run tb_simt_needed(const tb_simt_arguments *arguments, int64_t number)
