@@ -1,0 +1,64 @@
+/* Triangular products on the streamed route, of integers, so that they are exact: the triangle on either side of matrices of one
+ * size, one after the other, whose cuts are not each other's; and, with little device memory, in blocks of which the last one is
+ * lower than the others.
+ */
+#include "tests/check.h"
+#include "tileblas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dtrmm_(const char *, const char *, const char *, const char *, const int *, const int *, const double *,
+            const double *, const int *, double *, const int *);
+
+enum { ROUNDS = 12, MOST = 420 };
+
+static void fill(check_random *random, double *matrix, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        matrix[i] = (double)check_between(random, -9, 9);
+}
+
+/* Element (i, j) of a lower triangle times C, or of C times it. */
+static double expected(const double *a, const double *c, int m, int n, bool left, int i, int j)
+{
+    double sum = 0;
+    for (int l = left ? 0 : j; l < (left ? i + 1 : n); l++)
+        sum += left ? a[i + (int64_t)l * m] * c[l + (int64_t)j * m]
+                    : c[i + (int64_t)l * m] * a[l + (int64_t)j * n];
+    return sum;
+}
+
+static void multiply(check_random *random, int m, int n, bool left)
+{
+    const int order = left ? m : n;
+    const int64_t elements = (int64_t)m * n;
+    const double one = 1;
+    double *a = malloc(sizeof *a * (size_t)order * (size_t)order),
+           *c = malloc(sizeof *c * (size_t)elements * 2), *before = c + elements;
+    fill(random, a, (int64_t)order * order);
+    fill(random, before, elements);
+    memcpy(c, before, sizeof *c * (size_t)elements);
+    dtrmm_(left ? "L" : "R", "L", "N", "N", &m, &n, &one, a, &order, c, &m);
+    int64_t wrong = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++)
+            wrong += c[i + (int64_t)j * m] != expected(a, before, m, n, left, i, j);
+    CHECK(wrong == 0, "%d x %d, triangle on the %s: %lld elements are wrong", m, n, left ? "left" : "right",
+          (long long)wrong);
+    free(a);
+    free(c);
+}
+
+int main(void)
+{
+    check_random random = {.state = check_seed()};
+    for (int round = 0; round < ROUNDS; round++) {
+        const int size = (int)check_between(&random, 200, MOST / 2);
+        for (int side = 0; side < 4; side++)
+            multiply(&random, size, size, side % 2);
+        multiply(&random, (int)check_between(&random, 200, MOST), (int)check_between(&random, 150, 290),
+                 false);
+    }
+    return check_result();
+}
