@@ -1,5 +1,5 @@
-/* What the classes' headers (gemm_abi.h, rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what they use, and the host's routine as
- * a function of the parameters that they have defined before they include this.
+/* What the classes' headers (gemm_abi.h, rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what
+ * they use, and the host's routine as a function of the parameters that they have defined before they include this.
  */
 #include "compat/arguments.h"
 #include "compat/forwarders.h"

@@ -1,5 +1,6 @@
 /* A routine under every name that programs call it by: a function stamped for each spelling. A class's header (gemm_abi.h,
- * rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) includes this at its end, when it has said what is particular to the class:
+ * rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) includes this at its end, when it has said what is particular
+ * to the class:
  *
  *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element, or that of its parts where IS_COMPLEX is
  *                         defined too; by the file that includes the header

@@ -1,5 +1,6 @@
 /* What the host route does itself with products that the loops of portable_gemm.h do not know: of complex numbers, of
- * symmetric and Hermitian operands, and of whatever part of one; triangular products and solves. Slow, and with sums in double precision.
+ * symmetric and Hermitian operands, and of whatever part of one; triangular products and solves. Slow, and with sums in
+ * double precision.
  */
 #ifndef TB_PORTABLE_ANY_H
 #define TB_PORTABLE_ANY_H
