@@ -83,17 +83,18 @@ static tb_status expand_general(tb_stream_run *run, tb_role from, const tb_expan
 
 /* ---- Structured operands ---------------------------------------------------------------------------------- */
 
-/* Some columns of the triangle that is stored. What lies beyond it in these rows is not read. */
+/* Some columns of the triangle that is stored. What lies beyond it in these rows is not read, nor is a diagonal of ones. */
 static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, tb_operand *stored,
                                tb_range columns)
 {
     const bool lower = source->stored == TB_LOWER;
+    const int64_t ones = source->unit_diagonal;
     const tb_range rows = {lower ? columns.first : 0,
                            lower ? source->rows - columns.first : columns.first + columns.count};
     const tb_operand from = tb_rectangle(source, rows.first, columns.first, rows.count, columns.count);
     const int64_t bytes = (int64_t)tb_bytes_of(source->element);
     const tb_stairs stairs = {
-        .step_bytes = bytes, .edge_bytes = lower ? 0 : (columns.first + 1) * bytes, .ends = !lower};
+        .step_bytes = bytes, .edge_bytes = (lower ? ones : columns.first + 1 - ones) * bytes, .ends = !lower};
     const tb_transfer transfer = {.from = &from,
                                   .target = tb_at(stored, rows.first, columns.first),
                                   .target_pitch = tb_pitch(stored),
@@ -107,8 +108,8 @@ static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source,
                                    int64_t column)
 {
     const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
-    const int64_t first = source->stored == TB_LOWER ? column : 0,
-                  end = source->stored == TB_LOWER ? source->rows : column + 1;
+    const int64_t ones = source->unit_diagonal, first = source->stored == TB_LOWER ? column + ones : 0,
+                  end = source->stored == TB_LOWER ? source->rows : column + 1 - ones;
     for (int64_t row = first; row < end; row += most) {
         const tb_operand from = tb_rectangle(source, row, column, tb_smaller(most, end - row), 1);
         const tb_transfer transfer = {.from = &from,

@@ -1,12 +1,13 @@
 /* Triangular products on the streamed route, of integers, so that they are exact: the triangle on either side of matrices of one
  * size, one after the other, whose cuts are not each other's; and, with little device memory, in blocks of which the last one is
- * lower than the others.
+ * lower than the others. Pages of a triangle that lie wholly beyond what is stored of it are not there.
  */
 #include "tests/check.h"
 #include "tileblas.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void dtrmm_(const char *, const char *, const char *, const char *, const int *, const int *, const double *,
             const double *, const int *, double *, const int *);
@@ -50,8 +51,48 @@ static void multiply(check_random *random, int m, int n, bool left)
     free(c);
 }
 
+/* What is stored of a unit triangle in this column of it: without the diagonal. */
+static bool is_stored(int order, bool lower, int row, int column)
+{
+    return row < order && (lower ? row > column : row < column);
+}
+
+/* A triangle of ones, each column of which begins a page, so that all but the other half and the diagonal can be closed; times
+ * a column of ones. */
+static void multiply_beside_closed_pages(bool lower, bool left, int order)
+{
+    enum { IN_PAGE = 4096 / sizeof(double) };
+    const int ld = (order + IN_PAGE - 1) / IN_PAGE * IN_PAGE, elements = ld * order, columns = 1;
+    const int m = left ? order : columns, n = left ? columns : order;
+    const double one = 1;
+    double *a = mmap(NULL, sizeof *a * (size_t)elements, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0),
+           *c = malloc(sizeof *c * (size_t)order);
+    for (int i = 0; i < elements; i++)
+        a[i] = 1;
+    for (int i = 0; i < order; i++)
+        c[i] = 1;
+    for (int page = 0; page < elements; page += IN_PAGE) {
+        bool closed = true;
+        for (int i = page; i < page + IN_PAGE; i++)
+            closed = closed && !is_stored(order, lower, i % ld, i / ld);
+        if (closed)
+            mprotect(a + page, sizeof *a * IN_PAGE, PROT_NONE);
+    }
+    dtrmm_(left ? "L" : "R", lower ? "L" : "U", "N", "U", &m, &n, &one, a, &ld, c, &m);
+    int wrong = 0;
+    for (int i = 0; i < order; i++)
+        wrong += c[i] != (lower == left ? i + 1 : order - i);
+    CHECK(wrong == 0, "%s triangle of %d on the %s: %d elements are wrong", lower ? "lower" : "upper", order,
+          left ? "left" : "right", wrong);
+    munmap(a, sizeof *a * (size_t)elements);
+    free(c);
+}
+
 int main(void)
 {
+    for (int form = 0; form < 4; form++)
+        multiply_beside_closed_pages(form & 1, form & 2, 600);
     check_random random = {.state = check_seed()};
     for (int round = 0; round < ROUNDS; round++) {
         const int size = (int)check_between(&random, 200, MOST / 2);
