@@ -88,7 +88,8 @@ static tb_passage passage(const region *region, tb_role role)
     const tb_product *product = &region->product;
     const tb_place *place = &region->plan->places[role];
     if (region->given.operands[role].structure != TB_GENERAL && tb_is_in_host_memory(place))
-        return TB_BY_SLOTS;                       /* the link would read more than what is stored */
+        /* The link would read more than what is stored. */
+        return role != TB_C && place->write_combined ? TB_STRAIGHT : TB_BY_SLOTS;
     if (region->given.terms == 2 && role != TB_C) /* of either */
         place = &region->plan->places[region->plan->places[TB_A].memory == TB_MEMORY_HOST ? TB_A : TB_B];
     if (role == TB_C && !tb_is_zero(product->beta) && place->memory != TB_MEMORY_DEVICE)

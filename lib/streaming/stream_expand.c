@@ -121,6 +121,23 @@ static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source,
     return TB_OK;
 }
 
+static tb_status bring_triangle(tb_stream_run *run, const tb_operand *source, tb_operand *stored)
+{
+    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source));
+    for (int64_t column = 0; column < source->columns; column += tb_larger(most, 1)) {
+        const tb_range columns = {column, tb_smaller(most, source->columns - column)};
+        TB_TRY(most > 0 ? bring_columns(run, source, stored, columns)
+                        : bring_long_column(run, source, stored, column));
+    }
+    return tb_send_filled(run);
+}
+
+/* What the host must not read. The link reads the other half, too. */
+static tb_status bring_straight(tb_stream_run *run, const tb_operand *source, tb_operand *stored)
+{
+    return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, source, stored->data, stored->ld);
+}
+
 tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
 {
     const tb_operand *source = &run->given->operands[role];
@@ -132,13 +149,7 @@ tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
                            &run->stored_there[role], &pitch));
     there.data = run->stored_there[role].memory;
     there.ld = (int64_t)(pitch / tb_bytes_of(source->element));
-    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source));
-    for (int64_t column = 0; column < source->columns; column += tb_larger(most, 1)) {
-        const tb_range columns = {column, tb_smaller(most, source->columns - column)};
-        TB_TRY(most > 0 ? bring_columns(run, source, &there, columns)
-                        : bring_long_column(run, source, &there, column));
-    }
-    TB_TRY(tb_send_filled(run));
+    TB_TRY((run->plan->places[role].write_combined ? bring_straight : bring_triangle)(run, source, &there));
     *stored = there;
     return TB_OK;
 }

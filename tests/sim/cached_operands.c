@@ -20,6 +20,9 @@ enum { M = 200, N = 150, K = 240, GENERATIONS = 12, CALLS = 3 };
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                  int);
 void cblas_ssyrk(int, int, int, int, int, float, const float *, int, float, float *, int);
+void cblas_ssymm(int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+void cblas_strmm(int, int, int, int, int, int, int, float, const float *, int, float *, int);
+void cblas_strsm(int, int, int, int, int, int, int, float, const float *, int, float *, int);
 
 static check_random generator;
 static product p;
@@ -138,6 +141,33 @@ static void write_combined_memory_is_not_read(void)
     sim_release(c);
 }
 
+/* Nor are triangles, which elsewhere go through slots. */
+static void write_combined_triangles_are_not_read(void)
+{
+    matrix a = matrix_make(M, M, M + 1, 0), x = matrix_make(M, N, M, 0);
+    matrix_fill(&a, MATRIX_NANS, &generator);
+    matrix_fill(&x, MATRIX_UNIFORM, &generator);
+    for (int64_t j = 0; j < M; j++)
+        for (int64_t i = 0; i <= j; i++)
+            matrix_elements(&a)[i + j * a.ld] = i == j ? 2 : 0;
+    matrix c = matrix_clone(&x);
+    float *block = write_combined(&a), *twice = block + a.first;
+    const int lda = (int)a.ld;
+    const long launches = sim_operations("launch");
+    cblas_strmm(102, 141, 121, 111, 131, M, N, 1, twice, lda, matrix_elements(&c), M);
+    cblas_ssymm(102, 141, 121, M, N, 1, twice, lda, matrix_elements(&x), M, 1, matrix_elements(&c), M);
+    cblas_strsm(102, 141, 121, 111, 131, M, N, 1, twice, lda, matrix_elements(&c), M);
+    CHECK(sim_operations("launch") >= launches + 3, "the device was not used");
+    int wrong = 0;
+    for (int i = 0; i < M * N; i++)
+        wrong += matrix_elements(&c)[i] != 2 * matrix_elements(&x)[i];
+    CHECK(wrong == 0, "%d elements are wrong", wrong);
+    sim_release(block);
+    matrix_free(&a);
+    matrix_free(&x);
+    matrix_free(&c);
+}
+
 static float *pinned(const matrix *matrix)
 {
     float *block = sim_allocate(TB_MEMORY_PINNED, 0, matrix->bytes);
@@ -188,6 +218,7 @@ int main(void)
     in_a_process_of_its_own(pinned_operands_need_no_slots);
     in_a_process_of_its_own(updates_keep_one_operand);
     write_combined_memory_is_not_read();
+    write_combined_triangles_are_not_read();
     what_is_given_up_is_used_again();
     calls_that_fail_leave_no_copies("memory");
     calls_that_fail_leave_no_copies("unsupported");
