@@ -4,6 +4,7 @@
 #ifndef TB_STRUCTURED_H
 #define TB_STRUCTURED_H
 
+#include "kernels/batches.h"
 #include "words/operand.h"
 
 #define TB_STRUCTURED_TILE_M  32
@@ -31,6 +32,8 @@ typedef struct tb_structured {
     int32_t mask;          /* a tb_triangle */
     int32_t mask_step;
     bool c_hermitian;
+    tb_batches batches;
+    int64_t tiles; /* of one product */
 } tb_structured;
 
 #endif
