@@ -16,6 +16,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/start.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 enum {
@@ -29,6 +30,8 @@ enum {
 #ifdef BATCHES_ON_SIM
 #include "tests/sim/children.h"
 #include "tests/sim/device_sim.h"
+
+#include <sys/mman.h>
 #endif
 
 static struct {
@@ -239,8 +242,9 @@ static void fail_something(int64_t number)
                                           "allocate:%d=memory", "any:%d=lost",           "launch:%d=fault",
                                           "copy:%d=fault"};
     char script[64];
+    const int most = settings.memory == TB_MEMORY_HOST ? 20 : 4; /* operations of a case */
     const int kinds = settings.memory == TB_MEMORY_HOST ? 7 : 4; /* the last ones lose the device */
-    snprintf(script, sizeof script, scripts[number % kinds], (int)(1 + number / kinds % 20));
+    snprintf(script, sizeof script, scripts[number % kinds], (int)(1 + number / kinds % most));
     sim_set("FAIL", script);
 }
 #endif
@@ -286,18 +290,25 @@ static void run_cases(int64_t first, int64_t end)
 
 /* A device that is lost stays lost for the process, so that each case has one of its own. */
 #ifdef BATCHES_ON_SIM
+static atomic_long *cases_that_failed; /* in all children */
+
 static void run_in_child(void *number)
 {
     tb_machine_start(&(tb_plan){.start = TB_START_NOW});
     run_case(*(int64_t *)number);
+    atomic_fetch_add(cases_that_failed, sim_failures("any") > 0);
 }
 
 static void run_failing_cases(int64_t first, int64_t end)
 {
+    cases_that_failed =
+        mmap(NULL, sizeof *cases_that_failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int64_t number = first; number < end && atomic_load(&check_failures) < MOST_FAILURES; number++) {
         const child_end ended = child_run(run_in_child, &number, 60);
         CHECK(ended == CHILD_RIGHT, "TILEBLAS_TEST_CASE=%" PRId64 ": %s", number, child_end_text(ended));
     }
+    printf("something failed in %ld cases\n", atomic_load(cases_that_failed));
+    CHECK(end - first == 1 || atomic_load(cases_that_failed) > (end - first) / 8, "hardly anything failed");
 }
 #else
 static void run_failing_cases(int64_t first, int64_t end)
@@ -339,6 +350,43 @@ static void check_launches(tb_memory memory, bool even)
         arena_release(memory, blocks[role]);
 }
 
+/* What a host with batches of its own (batch_host.c) is given, and how. */
+static void check_host(void)
+{
+    const char *name = getenv("TILEBLAS_HOST_BLAS");
+    void *host = name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    atomic_long *calls = host ? dlsym(host, "batch_host_calls") : NULL;
+    const bool is_openblas = host && dlsym(host, "openblas_get_config");
+    if (!calls)
+        return;
+    enum { N = 40, PRODUCTS = 300 };
+    for (int64_t i = 0; i < batch_spelling_count(); i++) {
+        const batch_spelling *spelling = batch_spelling_numbered(i);
+        const tb_routine_row *row = &tb_routine_rows[spelling->routine];
+        const bool refused =
+            is_openblas && row->class == TB_CLASS_GEMM_BATCH_STRIDED && tb_is_complex(row->element);
+        const int64_t bytes = (int64_t)tb_bytes_of(row->element), elements = N * N;
+        const size_t all = (size_t)(elements * bytes) * PRODUCTS;
+        char *blocks[3] = {calloc(1, all), calloc(1, all), calloc(1, all)};
+        const void *a[PRODUCTS], *b[PRODUCTS];
+        void *c[PRODUCTS];
+        for (int64_t p = 0; p < PRODUCTS; p++) {
+            a[p] = blocks[0] + p * elements * bytes;
+            b[p] = blocks[1] + p * elements * bytes;
+            c[p] = blocks[2] + p * elements * bytes;
+        }
+        const batch_group group = {
+            'N', 'N', N, N, N, N, N, N, {1, 0}, {0, 0}, {elements, elements, elements}, PRODUCTS};
+        const long before = atomic_load(calls);
+        batch_call(spelling, false, &group, 1, a, b, c);
+        if (spelling->bits == 32)
+            CHECK(atomic_load(calls) - before == !refused, "%s: the host's own was called %ld times",
+                  spelling->name, atomic_load(calls) - before);
+        for (int role = 0; role < 3; role++)
+            free(blocks[role]);
+    }
+}
+
 /* ---- The command line -------------------------------------------------------------------------------------- */
 
 int main(int count, char **arguments)
@@ -372,5 +420,7 @@ int main(int count, char **arguments)
         strcmp(settings.route, "streamed") != 0)
         for (int even = 0; even < 2; even++)
             check_launches((tb_memory)settings.memory, even);
+    if (!only && settings.memory == TB_MEMORY_HOST && on_host)
+        check_host();
     return check_result();
 }
