@@ -37,7 +37,7 @@ static tb_structured arguments_of(const tb_product *product, int64_t tiles)
                            .mask_step = (int32_t)tb_mask_step(product),
                            .c_hermitian = product->c.structure == TB_HERMITIAN,
                            .batches = tb_batches_of(product),
-                           .tiles = tiles};
+                           .tiles = (int32_t)tiles};
 }
 
 tb_status tb_launch_structured(const tb_launcher *launcher, const tb_kernel *kernel,

@@ -160,7 +160,7 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
 } // namespace structured
 
 #define TB_STRUCTURED_STAMP(symbol, real, parts)                                                             \
-    extern "C" __global__ void __launch_bounds__(TB_STRUCTURED_THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(TB_STRUCTURED_THREADS, TB_STRUCTURED_BLOCKS)                \
         symbol(const __grid_constant__ tb_structured problem)                                                \
     {                                                                                                        \
         structured::multiply<structured::number<real, parts>>(problem);                                      \
