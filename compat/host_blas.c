@@ -17,6 +17,7 @@
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/process/threads.h"
+#include "words/batch.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -36,7 +37,16 @@ static bool is_of_gemm(const tb_product *product)
         if (operand->structure != TB_GENERAL || (operand->conjugated && !operand->transposed))
             return false;
     }
-    return product->mask == TB_FULL && product->terms < 2;
+    return product->mask == TB_FULL && product->terms < 2 && !tb_is_batch(product);
+}
+
+/* What GEMM_BATCH does, and GEMM_BATCH_STRIDED, which wants strides. */
+static bool is_of_batch(const tb_product *product)
+{
+    const tb_product one = tb_member_of(product, 0);
+    const bool is_uneven = product->a.uneven || product->b.uneven || product->c.uneven;
+    return tb_is_batch(product) && is_of_gemm(&one) &&
+           (!is_uneven || tb_routine_rows[product->routine].class == TB_CLASS_GEMM_BATCH);
 }
 
 /* Of a symmetric or triangular operand. */
@@ -69,6 +79,9 @@ static bool is_of_routine(const tb_product *product)
     case TB_CLASS_TRSM:
         return product->in_place != TB_OUT_OF_PLACE && is_whole(structured) &&
                structured->rows == product->k && (structured->transposed || !structured->conjugated);
+    case TB_CLASS_GEMM_BATCH:
+    case TB_CLASS_GEMM_BATCH_STRIDED:
+        return is_of_batch(product);
     case TB_CLASSES:
         break;
     }
@@ -89,6 +102,8 @@ static bool is_served_by_gemm(tb_routine routine)
     case TB_CLASS_RANK_2K:
     case TB_CLASS_HER2K:
     case TB_CLASS_TRIANGLE:
+    case TB_CLASS_GEMM_BATCH:
+    case TB_CLASS_GEMM_BATCH_STRIDED:
         return true;
     default:
         return false;
@@ -333,6 +348,15 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
     return &no_host[host->spelling][host->integer_bits == 64];
 }
 
+/* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
+ * dimensions for irregular ones. Strides of complex batches it takes for numbers of reals (0.3.34). */
+static bool openblas_does_badly(tb_routine routine)
+{
+    const tb_routine_row *row = &tb_routine_rows[routine];
+    return row->class == TB_CLASS_TRIANGLE ||
+           (row->class == TB_CLASS_GEMM_BATCH_STRIDED && tb_is_complex(row->element));
+}
+
 static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
 {
     bool lacks_it, lacks_gemm = true;
@@ -347,11 +371,9 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
     if (!kept || !kept->address)
         return found;
     found.gemm = kept;
-    /* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
-     * dimensions for irregular ones. */
-    found.prefers_gemm =
-        found.address && tb_routine_rows[tb_spelling_rows[spelling].routine].class == TB_CLASS_TRIANGLE &&
-        tb_find_position(kept->address) == tb_find_position(found.address) && tb_is_openblas(found.address);
+    found.prefers_gemm = found.address && openblas_does_badly(tb_spelling_rows[spelling].routine) &&
+                         tb_find_position(kept->address) == tb_find_position(found.address) &&
+                         tb_is_openblas(found.address);
     found.integer_bits = gemm.integer_bits;
     found.base.multiply = call_host;
     return found;

@@ -78,7 +78,8 @@ typedef struct tb_choice_memory {
 
 /* What decide() may know besides the product. */
 typedef struct tb_facts {
-    tb_place places[TB_ROLES]; /* of the operands */
+    tb_place places[TB_ROLES]; /* of the operands; of a batch, of the first product's */
+    bool scattered;            /* some of a batch's products have operands in other places */
     tb_machine machine;
     double backlogs[TB_BACKLOGS]; /* seconds of work that wait for each of the machine's chips */
     tb_repeated repeated;
@@ -146,7 +147,8 @@ typedef struct tb_plan {
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
     tb_start start;
-    bool needs_device;                   /* an operand lies where the host cannot reach it */
+    bool needs_device; /* an operand lies where the host cannot reach it */
+    bool separately;   /* a batch's products are calls of their own; this is the first one's plan */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
 } tb_plan;
 

@@ -57,7 +57,7 @@ typedef struct tileblas_reason_count {
 } tileblas_reason_count;
 
 /* Routines that are taken over, each with its share of all of the above. There will be more in later versions. */
-#define TILEBLAS_ROUTINE_COUNT 38
+#define TILEBLAS_ROUTINE_COUNT 46
 
 typedef struct tileblas_routine_statistics {
     const char *routine; /* "sgemm", "dgemm" */

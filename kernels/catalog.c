@@ -181,8 +181,8 @@ TB_STRUCTURED_ENTRY(zgemm_structured)
         .name = #stem, .summary = words ", operands read as they lie, one thread per element of C",          \
         .element = element_, .architecture = 75, .tile_m = TB_STRUCTURED_TILE_M,                             \
         .tile_n = TB_STRUCTURED_TILE_N, .tile_k = 1, .threads = TB_STRUCTURED_THREADS, .efficiency = 0.02,   \
-        .blocks = 4, .alignment = 1, .masks = true, .structured = true, .entries = entries_##stem,           \
-        .launch = tb_launch_structured,                                                                      \
+        .blocks = TB_STRUCTURED_BLOCKS, .alignment = 1, .masks = true, .batches = true, .structured = true,  \
+        .entries = entries_##stem, .launch = tb_launch_structured,                                           \
     }
 
 /* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
@@ -275,6 +275,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .blocks = blocks_,                                                                                   \
         .alignment = 1,                                                                                      \
         .masks = true,                                                                                       \
+        .batches = true,                                                                                     \
         .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
         .entries = entries_dgemm_mma_##name_,                                                                \
         .prepare = tb_dgemm_mma_prepare,                                                                     \

@@ -115,7 +115,8 @@ struct tb_kernel {
     int blocks_along_k; /* where A and B are aligned and both along k; of the SIMT family */
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
-    bool structured;    /* serves products that are not plain (words/lowered.h), and no others */
+    bool batches;       /* serves batches (words/batch.h) */
+    bool structured; /* serves products that are not plain (words/lowered.h), and of others batches alone */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;      /* largest k served, 0 when there is none */

@@ -1,5 +1,6 @@
 #include "kernels/launch.h"
 
+#include "words/batch.h"
 #include "words/integers.h"
 
 #define ARGUMENTS_OF(type, real, product)                                                                    \
@@ -21,6 +22,17 @@ tb_sgemm tb_sgemm_of(const tb_product *product)
 tb_dgemm tb_dgemm_of(const tb_product *product)
 {
     return ARGUMENTS_OF(tb_dgemm, double, product);
+}
+
+tb_batches tb_batches_of(const tb_product *product)
+{
+    tb_batches batches = {.tables = {NULL}};
+    for (tb_role role = TB_A; role < TB_ROLES && tb_is_batch(product); role++) {
+        const tb_operand *operand = &product->operands[role];
+        batches.strides[role] = operand->stride;
+        batches.tables[role] = operand->uneven ? operand->members : NULL;
+    }
+    return batches;
 }
 
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

@@ -7,6 +7,7 @@
 #include "lib/machine/start.h"
 #include "tools/explain_answer.h"
 #include "tools/tool.h"
+#include "words/batch.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static const char help[] =
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
+    "  --products N                     of a batch; 1000 unless given\n"
     "  --pointers host|pinned|managed|device\n"
     "                                   where the three matrices lie; host is the default\n"
     "  --assume h200|none               another GPU than this machine's, or none\n"
@@ -57,6 +59,8 @@ static const struct {
       .link_out = 55e9}},
 };
 
+enum { PRODUCTS_PRESUMED = 1000 };
+
 /* Addresses for kernels that ask about alignment, and for A and B to be two. They are never followed. */
 #define SOME_ADDRESS(role) ((void *)(intptr_t)(4096 * (1 + (role))))
 
@@ -74,6 +78,7 @@ enum {
     LDA,
     LDB,
     LDC,
+    PRODUCTS,
     POINTERS,
     ASSUME,
     CORES,
@@ -93,6 +98,7 @@ static const struct option options[] = {
     {"lda", required_argument, NULL, LDA},
     {"ldb", required_argument, NULL, LDB},
     {"ldc", required_argument, NULL, LDC},
+    {"products", required_argument, NULL, PRODUCTS},
     {"pointers", required_argument, NULL, POINTERS},
     {"assume", required_argument, NULL, ASSUME},
     {"cores", required_argument, NULL, CORES},
@@ -186,6 +192,7 @@ typedef struct shape {
     bool right, transpose_a, transpose_b, conjugate_a, conjugate_b, has_transpose_b, has_diagonal,
         unit_diagonal;
     int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
+    int64_t products;               /* 0: not given */
     double alpha, beta;
 } shape;
 
@@ -217,6 +224,8 @@ static bool read_option(int option, shape *shape, question *question)
         return read_size(optarg, 1, &shape->ldb);
     case LDC:
         return read_size(optarg, 1, &shape->ldc);
+    case PRODUCTS:
+        return read_size(optarg, 1, &shape->products);
     case POINTERS:
         return read_memory(optarg, &question->memory);
     case ASSUME:
@@ -255,7 +264,8 @@ static void gather_facts(question *question)
         tb_machine_start(&(tb_plan){.start = TB_START_NOW});
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};
-    tb_gather_facts(product, &question->facts);
+    const tb_product one = tb_member_of(product, 0);
+    tb_gather_facts(&one, &question->facts);
     /* Of the host, and of whatever else the facts hold, this machine's are taken. */
     tb_machine *machine = &question->facts.machine;
     if (supposed.host_cores > 0)
@@ -264,6 +274,15 @@ static void gather_facts(question *question)
         machine->readiness = supposed.readiness;
         machine->chips = supposed.chips;
         machine->chip_count = supposed.chip_count;
+    }
+}
+
+/* Matrices that lie one behind the other. */
+static void spread(tb_product *product, int64_t products)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_operand *operand = &product->operands[role];
+        tb_spread(operand, products, operand->ld * operand->columns, NULL);
     }
 }
 
@@ -276,9 +295,15 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
+static bool is_batch(const shape *shape)
+{
+    return tb_is_batch_class(tb_routine_rows[shape->routine].class);
+}
+
+/* A batch is asked for as one of its products. */
 static tb_routine_class class_of(const shape *shape)
 {
-    return tb_routine_rows[shape->routine].class;
+    return is_batch(shape) ? TB_CLASS_GEMM : tb_routine_rows[shape->routine].class;
 }
 
 static bool is_symmetric(const shape *shape)
@@ -393,9 +418,13 @@ int tool_explain(int argc, char **argv)
         return tool_usage("explain", "%s has no --transb, --ldc and --beta", routine);
     if (has_one_operand(&shape) && (shape.has_transpose_b || shape.ldb))
         return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);
+    if (!is_batch(&shape) && shape.products > 0)
+        return tool_usage("explain", "%s is no batch, and has no --products", routine);
     question.product = make_product(&shape);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         if (!settle_leading_dimension(&question.product.operands[role]))
             return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
+    if (is_batch(&shape))
+        spread(&question.product, shape.products > 0 ? shape.products : PRODUCTS_PRESUMED);
     return explain(&question);
 }

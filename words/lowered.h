@@ -61,10 +61,10 @@ static inline tb_product tb_term_of(const tb_product *product, int term)
     return one;
 }
 
-/* Whether there is a real product for it: a complex beta has none, nor has what happens in C's place. */
+/* Whether there is a real product for it: a complex beta has none, nor has what happens in C's place, nor a batch. */
 static inline bool tb_can_be_lowered(const tb_product *product)
 {
-    return product->beta.im == 0 && product->in_place == TB_OUT_OF_PLACE;
+    return product->beta.im == 0 && product->in_place == TB_OUT_OF_PLACE && product->c.count <= 1;
 }
 
 static inline bool tb_is_expanded(const tb_product *product, tb_role role)

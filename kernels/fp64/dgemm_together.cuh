@@ -19,10 +19,10 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
     static constexpr int pieces = decltype(a)::count + decltype(b)::count;
 
     __device__ copies(const tb_dgemm_arguments &arguments, const tile &tile, int step)
-        : a(arguments.problem.a, arguments.problem.lda, tile.m, arguments.problem.m, step,
-            simt::first_stage(), arguments.jump_a),
-          b(arguments.problem.b, arguments.problem.ldb, tile.n, arguments.problem.n, step,
-            simt::first_stage() + shape::offset_b, arguments.jump_b),
+        : a(tb_matrix_of(arguments.batches, TB_A, arguments.problem.a, tile.product), arguments.problem.lda,
+            tile.m, arguments.problem.m, step, simt::first_stage(), arguments.jump_a),
+          b(tb_matrix_of(arguments.batches, TB_B, arguments.problem.b, tile.product), arguments.problem.ldb,
+            tile.n, arguments.problem.n, step, simt::first_stage() + shape::offset_b, arguments.jump_b),
           arguments(arguments)
     {
     }

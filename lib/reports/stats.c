@@ -6,6 +6,7 @@
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/call/small.h"
+#include "words/batch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -57,14 +58,16 @@ static void print_scalars(const tb_product *product, char *alpha, char *beta, si
 
 static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64];
+    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
     print_plan(plan, decision, sizeof decision);
     tb_print_letters(product, letters);
     print_scalars(product, alpha, beta, sizeof alpha);
-    tb_log("%s %s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
+    if (tb_is_batch(product))
+        snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
+    tb_log("%s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
            "%s, %.3f ms",
-           tb_routine_rows[product->routine].name, letters, (long long)product->m, (long long)product->n,
-           (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+           tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
+           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, alpha, beta, memory_text(&facts->places[TB_A]),
            memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
 }
@@ -82,7 +85,8 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
         .won_seconds =
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
-    tb_count_call(product->routine, plan->route, tb_shape_of(product), plan->reason, &call);
+    const tb_product one = tb_member_of(product, 0);
+    tb_count_call(product->routine, plan->route, tb_shape_of(&one), plan->reason, &call);
 
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(product, facts, plan, seconds);

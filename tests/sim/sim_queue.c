@@ -182,9 +182,32 @@ static void run_copy(const tb_copy *copy, bool fault)
     }
 }
 
+/* Where members are known from a table, that lies on the device, and is there by now. */
+static void run_batch(sim_queue *queue, const sim_work *work)
+{
+    tb_product batch = work->product;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_operand *operand = &batch.operands[role];
+        const size_t bytes = (size_t)tb_members_of(&batch) * sizeof(void *);
+        operand->members = operand->uneven && (role == TB_C || batch.k > 0)
+                               ? sim_reach(operand->members, bytes, queue->device, "a table")
+                               : NULL;
+    }
+    const int64_t members = tb_members_of(&batch);
+    for (int64_t i = 0; i < (work->fault ? members / 2 : members); i++) {
+        tb_product one = tb_member_of(&batch, i);
+        sim_reach_product(&one, queue->device);
+        sim_multiply(&one, one.n);
+    }
+}
+
 static void run_launch(sim_queue *queue, const sim_work *work)
 {
     const tb_product *product = &work->product;
+    if (tb_is_batch(product)) {
+        run_batch(queue, work);
+        return;
+    }
     const double start = now(), speed = sim_get_settings()->speeds[queue->device];
     const uint64_t a = sim_multiply(product, work->fault ? product->n / 2 : product->n);
     if (work->again && a != queue->a)

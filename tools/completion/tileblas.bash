@@ -28,7 +28,7 @@ _tileblas() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k strmm dtrmm ctrmm ztrmm strsm dtrsm ctrsm ztrsm' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k strmm dtrmm ctrmm ztrmm strsm dtrsm ctrsm ztrsm sgemm_batch dgemm_batch cgemm_batch zgemm_batch sgemm_batch_strided dgemm_batch_strided cgemm_batch_strided zgemm_batch_strided' ;;
         *:--uplo:*) words='L U' ;;
         *:--diag:*) words='N U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
@@ -41,7 +41,7 @@ _tileblas() {
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --products --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;
