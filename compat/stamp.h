@@ -106,6 +106,10 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
 
+/* The function by a name that nobody else can define (attach.c). */
+#define TB_ENTRY(symbol, ...)                                                                                \
+    extern void tb_entry_##symbol(__VA_ARGS__) __attribute__((alias(#symbol), visibility("hidden")));
+
 #define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
     TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
     {                                                                                                        \
@@ -118,7 +122,8 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         caller.spelling = TB_SPELLING_##symbol;                                                              \
         caller.call_site = call_site;                                                                        \
         look_closely_cblas(CBLAS_ARGUMENTS);                                                                 \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, CBLAS_PARAMETERS)
 
 #define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
     TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
@@ -132,7 +137,8 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         caller.spelling = TB_SPELLING_##symbol;                                                              \
         caller.call_site = call_site;                                                                        \
         look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
 
 #define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)
