@@ -29,6 +29,8 @@
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
+_Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
+
 /* What GEMM computes: of a matrix that is conjugated and not transposed not every BLAS has it. */
 static bool is_of_gemm(const tb_product *product)
 {
