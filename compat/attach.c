@@ -79,9 +79,9 @@ static bool is_anothers(tb_spelling spelling, uintptr_t target)
     return is_named && is_definition((void *)target);
 }
 
-/* Of a slot that was never called through: what the linker will find. Where the whole process sees another definition than
- * the object brings, that depends on how the object was opened, and the linker is made to tell: by a call of
- * which TileBLAS knows what it computes. 0 where there is none. */
+/* Of a slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
+ * than the object brings, or a stub of the program's, only the linker knows, and is made to tell: by a call that
+ * computes nothing of the program's. */
 static uintptr_t foresee_target(const tb_surveyed_object *object, void *handle,
                                 const tb_surveyed_reference *reference)
 {
@@ -91,15 +91,16 @@ static uintptr_t foresee_target(const tb_surveyed_object *object, void *handle,
     void *seen = process ? dlsym(process, symbol) : NULL, *own = dlsym(handle, symbol);
     if (process)
         dlclose(process);
-    if (!seen && !own)
+    void *address = seen ? seen : own;
+    if (!address)
         return 0;
-    if (seen != own && ((seen && own) || !is_definition(seen ? seen : own)) &&
-        tb_lies_within(&object->extent, entrance))
+    const bool is_certain = (!seen || !own || seen == own) && is_definition(address);
+    if (!is_certain && tb_lies_within(&object->extent, entrance))
         tb_call_once(reference->spelling, (void *)entrance);
     const uintptr_t found = __atomic_load_n(reference->word, __ATOMIC_ACQUIRE);
     if (!tb_lies_within(&object->extent, found))
         return found;
-    return (uintptr_t)(seen ? seen : own);
+    return (uintptr_t)address;
 }
 
 /* 0 where the reference is to be left alone. */
@@ -171,8 +172,10 @@ static int attach_object(const tb_surveyed_object *object, const tb_surveyed_ref
             continue;
         }
         const uintptr_t target = find_target(object, handle, reference);
-        if (!target)
+        if (!target) {
+            bound += is_bound(reference); /* by another thread, meanwhile */
             continue;
+        }
         tb_take_lock(&writing);
         /* The linker may have filled a slot in between, at its first call: once. */
         bound += bind(object, reference, target) || bind(object, reference, target);
