@@ -161,6 +161,19 @@ static void inside_blas(void)
     check_call(&tileblas, &module, false, true, "attached");
 }
 
+/* So does one that has CBLAS alone, and calls the Fortran of another. */
+static void before_blas(void)
+{
+    const module module = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_call(&tileblas, &module, true, true, "attached");
+    const int before = count_of_library(&tileblas), fortran = module.blas->fortran_calls;
+    CHECK(module.errors(false, SIZE) == 0, "CBLAS in front of another BLAS is wrong");
+    CHECK(count_of_library(&tileblas) == before + 1, "a call was taken over %d times",
+          count_of_library(&tileblas) - before);
+    CHECK(module.blas->fortran_calls == fortran + 1, "the BLAS behind was not called");
+}
+
 /* The library that was loaded first does the work, whoever is asked: here the program preloaded one, or opened it before. */
 static void several_libraries(void)
 {
@@ -180,10 +193,15 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"there_and_back", there_and_back},     {"never_called", never_called},
-    {"changed_pointers", changed_pointers}, {"other_functions", other_functions},
-    {"loaded_later", loaded_later},         {"closed_meanwhile", closed_meanwhile},
-    {"inside_blas", inside_blas},           {"several_libraries", several_libraries},
+    {"there_and_back", there_and_back},
+    {"never_called", never_called},
+    {"changed_pointers", changed_pointers},
+    {"other_functions", other_functions},
+    {"loaded_later", loaded_later},
+    {"closed_meanwhile", closed_meanwhile},
+    {"inside_blas", inside_blas},
+    {"before_blas", before_blas},
+    {"several_libraries", several_libraries},
 };
 
 int main(int argc, char **argv)
