@@ -174,6 +174,22 @@ static void before_blas(void)
     CHECK(module.blas->fortran_calls == fortran + 1, "the BLAS behind was not called");
 }
 
+/* In front of a library that hands calls to a TileBLAS, which is none of the attached one's business: it is asked for what it
+ * computes itself, or not at all. Every call is right, and arrives once. */
+static void before_forwarder(void)
+{
+    const module module = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    for (int form = 0; form < 4; form++) {
+        const int before = count_of_library(&tileblas);
+        const long errors = module.errors(form & 1, form < 2 ? SIZE : 2);
+        CHECK(errors == 0, "call %d: %ld elements are wrong", form, errors);
+        CHECK(count_of_library(&tileblas) == before + 1, "call %d was taken over %d times", form,
+              count_of_library(&tileblas) - before);
+    }
+    check_number(tileblas.detach(), REFERENCES, "detach: restored");
+}
+
 /* The library that was loaded first does the work, whoever is asked: here the program preloaded one, or opened it before. */
 static void several_libraries(void)
 {
@@ -193,15 +209,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"there_and_back", there_and_back},
-    {"never_called", never_called},
-    {"changed_pointers", changed_pointers},
-    {"other_functions", other_functions},
-    {"loaded_later", loaded_later},
-    {"closed_meanwhile", closed_meanwhile},
-    {"inside_blas", inside_blas},
-    {"before_blas", before_blas},
-    {"several_libraries", several_libraries},
+    {"there_and_back", there_and_back},     {"never_called", never_called},
+    {"changed_pointers", changed_pointers}, {"other_functions", other_functions},
+    {"loaded_later", loaded_later},         {"closed_meanwhile", closed_meanwhile},
+    {"inside_blas", inside_blas},           {"before_blas", before_blas},
+    {"before_forwarder", before_forwarder}, {"several_libraries", several_libraries},
 };
 
 int main(int argc, char **argv)
