@@ -27,10 +27,6 @@ static bool make_room(void **array, int count, int *room, size_t bytes, bool *fa
 static bool may_be_a_routine(const char *name)
 {
     static const char stems[][4] = {"gem", "sym", "hem", "syr", "her", "trm", "trs"};
-    if (strncmp(name, "scipy_", 6) == 0)
-        name += 6;
-    if (strncmp(name, "cblas_", 6) == 0)
-        name += 6;
     if (!*name || !strchr("sdcz", *name))
         return false;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
@@ -42,10 +38,18 @@ static bool may_be_a_routine(const char *name)
 /* TB_SPELLING_COUNT where it is none. */
 static tb_spelling spelling_of(const char *name)
 {
-    tb_spelling spelling = may_be_a_routine(name) ? 0 : TB_SPELLING_COUNT;
-    while (spelling < TB_SPELLING_COUNT && strcmp(tb_spelling_rows[spelling].symbol, name) != 0)
-        spelling++;
-    return spelling;
+    const char *bare = strncmp(name, "scipy_", 6) == 0 ? name + 6 : name;
+    bare = strncmp(bare, "cblas_", 6) == 0 ? bare + 6 : bare;
+    for (tb_routine routine = may_be_a_routine(bare) ? 0 : TB_ROUTINES; routine < TB_ROUTINES; routine++) {
+        const char *routine_name = tb_routine_rows[routine].name;
+        if (strncmp(bare, routine_name, strlen(routine_name)) != 0)
+            continue;
+        const tb_spelling first = (tb_spelling)routine * TB_SPELLINGS_A_ROUTINE;
+        for (tb_spelling spelling = first; spelling < first + TB_SPELLINGS_A_ROUTINE; spelling++)
+            if (strcmp(tb_spelling_rows[spelling].symbol, name) == 0)
+                return spelling;
+    }
+    return TB_SPELLING_COUNT;
 }
 
 static bool is_writable(const struct dl_phdr_info *info, uintptr_t word)
@@ -85,18 +89,41 @@ static tb_extent find_read_only(const struct dl_phdr_info *info)
     return (tb_extent){0, 0};
 }
 
+/* Objects that have nothing for a survey are most of them. They are known by their position, which stays theirs until
+ * some object is unloaded. The linker calls survey_object from one thread at a time. */
+enum { POSITIONS = 4096 };
+static struct {
+    bool is_bare[POSITIONS];
+    unsigned long long unloaded; /* the linker's count */
+} known;
+
+static void forget_if_unloaded(const struct dl_phdr_info *info)
+{
+    if (info->dlpi_subs == known.unloaded)
+        return;
+    memset(known.is_bare, 0, sizeof known.is_bare);
+    known.unloaded = info->dlpi_subs;
+}
+
 static int survey_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     tb_survey *survey = data;
+    const int position = survey->position++;
+    forget_if_unloaded(info);
+    if (position < POSITIONS && known.is_bare[position])
+        return 0;
     const int first = survey->reference_count;
     int plain_bits = 0;
     const bool is_tileblas = tb_is_tileblas(info, &plain_bits);
     survey->visited = info;
     if (!is_tileblas)
         tb_visit_references(info, note_reference, survey);
-    if (!is_tileblas && survey->reference_count == first)
+    if (!is_tileblas && survey->reference_count == first) {
+        if (position < POSITIONS)
+            known.is_bare[position] = !survey->failed;
         return survey->failed;
+    }
     char *path = make_room((void **)&survey->objects, survey->object_count, &survey->object_room,
                            sizeof *survey->objects, &survey->failed)
                      ? strdup(info->dlpi_name)

@@ -32,8 +32,9 @@ typedef struct tb_survey {
     tb_surveyed_object *objects;
     tb_surveyed_reference *references;
     int object_count, object_room, reference_count, reference_room;
-    bool failed; /* out of memory */
-    const struct dl_phdr_info *visited;
+    bool failed;                        /* out of memory */
+    const struct dl_phdr_info *visited; /* while it is made: the object, and its position in load order */
+    int position;
 } tb_survey;
 
 /* To be freed, failed or not. */
