@@ -10,8 +10,8 @@
 #include <link.h>
 #include <string.h>
 
-/* AddressSanitizer forbids it. */
-#ifdef __SANITIZE_ADDRESS__
+/* Sanitizers forbid RTLD_DEEPBIND. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ON_ITS_OWN (RTLD_LAZY | RTLD_LOCAL)
 #else
 #define ON_ITS_OWN (RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND)
