@@ -8,6 +8,7 @@
 #include "compat/host_blas.h"
 
 #include "compat/arguments.h"
+#include "compat/former.h"
 #include "compat/forwarders.h"
 #include "compat/host_calls.h"
 #include "compat/host_libraries.h"
@@ -28,6 +29,8 @@
 /* The host that this thread is in a call of. Some forwarders hand on large calls only, so that a probe does not show
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
+
+_Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
 
 /* What GEMM computes: of a matrix that is conjugated and not transposed not every BLAS has it. */
 static bool is_of_gemm(const tb_product *product)
@@ -198,6 +201,15 @@ static bool take(const question *question, void *library, tb_spelling spelling, 
     return true;
 }
 
+/* Where references to us that were bound at run time led before. */
+static bool search_former(const question *question, tb_kinship kinship, int demanded_bits, tb_host_blas *host)
+{
+    tb_loaded_object object;
+    void *address = tb_former_target(kinship, question->spelling, question->call_site);
+    return address && tb_find_object(address, &object) &&
+           take(question, tb_open_object(&object), question->spelling, object.position, demanded_bits, host);
+}
+
 /* What the caller would have reached without TileBLAS. The linker's next definition is not visible from here
  * when the caller was opened RTLD_LOCAL and its BLAS is among its own dependencies; then the caller's object
  * is asked. */
@@ -206,6 +218,9 @@ static bool search_process(question *question, tb_host_blas *host)
     const char *symbol = tb_spelling_rows[question->spelling].symbol;
     tb_loaded_object object;
     int demanded_bits = question->bits;
+    if (search_former(question, TB_OWN_REFERENCE, question->bits, host) ||
+        search_former(question, TB_OWN_BLAS, question->bits, host))
+        return true;
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address && tb_find_object(question->call_site, &object)) {
         address = find_symbol(tb_open_object(&object), symbol);
@@ -259,6 +274,13 @@ static bool search_well_known(question question, tb_host_blas *host)
     return false;
 }
 
+/* Of other callers, or of the machine. */
+static bool search_elsewhere(question question, tb_host_blas *host)
+{
+    return search_former(&question, TB_OF_OTHERS, presumed_bits(question.bits), host) ||
+           search_well_known(question, host);
+}
+
 /* Whether a call was made, under a name that the linker has bound to us, by the same routine of the other calling
  * convention: inside a BLAS. */
 static bool is_nested(const question *question)
@@ -291,7 +313,7 @@ static tb_host_blas search_one(tb_spelling spelling, const void *call_site, bool
     *chosen_lacks_it = *chosen && !search_library(chosen, &question, &chosen_host);
     if (*chosen && !*chosen_lacks_it)
         found = chosen_host;
-    else if (!has_own && (*chosen || !search_well_known(question, &found)))
+    else if (!has_own && (*chosen || !search_elsewhere(question, &found)))
         found.integer_bits = presumed_bits(question.bits);
     found.nested = found.address && (question.came_from || is_nested(&question));
     return found;

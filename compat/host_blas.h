@@ -33,6 +33,15 @@ struct tb_host_blas {
 /* The host for calls of the spelling from the call site. Never NULL; valid for the life of the process. */
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);
 
+/* Who called, of this thread's call that has not gone on at a glance (stamp.h). As one more argument it would keep the way
+ * there from being a jump. (A signal handler that calls a routine just then would be taken for it; no BLAS may
+ * be called from one.) */
+typedef struct tb_caller_of_thread {
+    tb_spelling spelling;
+    const void *call_site;
+} tb_caller_of_thread;
+extern _Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
+
 /* Call sites and their hosts, a hash table. A program has some tens of call sites; a LAPACK inside the host,
  * or code compiled at run time, can have thousands, and those that find no room take the first host that
  * is known for their spelling. */

@@ -16,7 +16,7 @@
 _Atomic(float) tb_small_volume = 0;
 static atomic_bool options_followed;
 
-static _Thread_local tb_plan last_plan;
+static _Thread_local tb_outline last_plan;
 static _Thread_local bool has_last_plan;
 
 void tb_watch_as_asked(void)
@@ -40,10 +40,10 @@ static const char *memory_text(const tb_place *place)
     return texts[place->memory];
 }
 
-static int print_plan(const tb_plan *plan, char *text, size_t size)
+static int print_outline(const tb_outline *plan, char *text, size_t size)
 {
     locale_t previous = tb_enter_c_locale();
-    int length = tb_print_plan(plan, text, size);
+    int length = tb_print_outline(plan, text, size);
     tb_leave_c_locale(previous);
     return length;
 }
@@ -59,7 +59,8 @@ static void print_scalars(const tb_product *product, char *alpha, char *beta, si
 static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
-    print_plan(plan, decision, sizeof decision);
+    const tb_outline outline = tb_outline_of(plan);
+    print_outline(&outline, decision, sizeof decision);
     tb_print_letters(product, letters);
     print_scalars(product, alpha, beta, sizeof alpha);
     if (tb_is_batch(product))
@@ -74,7 +75,7 @@ static void print_call(const tb_product *product, const tb_facts *facts, const t
 
 void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    last_plan = *plan;
+    last_plan = tb_outline_of(plan);
     has_last_plan = true;
 
     tb_tally call = {
@@ -160,7 +161,7 @@ void tileblas_reset_statistics(void)
 size_t tileblas_last_plan(char *text, size_t size)
 {
     if (has_last_plan)
-        return (size_t)print_plan(&last_plan, text, size);
+        return (size_t)print_outline(&last_plan, text, size);
     if (size > 0)
         text[0] = '\0';
     return 0;
