@@ -1,0 +1,121 @@
+/* What is concluded from the survey: the quantum of every outer index, and how many moduli there have to be.
+ *
+ * With quanta 2^p of row i and 2^q of column j rounding changes an element of C by about
+ *     (2^p |b| + 2^q |a|) / sqrt(12),    |.| the root of the sum of squares,
+ * which has to stay below e u d, u = 2^-53, d the sum of the products' magnitudes. d is no less than the number of its terms times
+ * their geometric mean: with A and B the largest magnitudes of the row and the column, t terms, and D what the logarithms of the others
+ * are less than that of the largest, all added up,
+ *     d >= t A B 2^-(Da / t + Db / t).
+ * So that 2^p <= e u t A 2^-(Da / t) min over j of B 2^-(Db / t) / |b|. Where all of a row's numbers are multiples of more than
+ * that, that is its quantum, and nothing is rounded.
+ *
+ * Of the integers' products a sum is at most |a| |b| 2^-(p + q): the moduli's product must be twice that.
+ */
+#pragma once
+
+#include "kernels/crt/moduli.cuh"
+#include "kernels/crt/survey.cuh"
+
+namespace crt
+{
+
+template <class operation> __device__ inline float over_block(float value, operation combine)
+{
+    __shared__ float of_warp[32];
+#pragma unroll
+    for (int away = 16; away > 0; away /= 2)
+        value = combine(value, __shfl_xor_sync(0xffffffff, value, away));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = of_warp[threadIdx.x % 32];
+#pragma unroll
+    for (int away = 16; away > 0; away /= 2)
+        value = combine(value, __shfl_xor_sync(0xffffffff, value, away));
+    return value;
+}
+
+__device__ inline float block_max(float value)
+{
+    return over_block(value, [](float x, float y) { return fmaxf(x, y); });
+}
+
+constexpr float rounding = 1e-3f; /* more than logarithms err by, which are below 2^8 */
+
+template <class operation>
+__device__ inline float most_of_records(const tb_crt_operand &x, float least, operation value_of)
+{
+    float most = least;
+#pragma unroll 4
+    for (int64_t row = threadIdx.x; row < x.rows; row += TB_CRT_DECIDE_THREADS)
+        most = fmaxf(most, value_of(x.records[row], row));
+    return block_max(most);
+}
+
+/* The most zeros that an outer index has, but for those that have nothing else; negative where there is anything strange. */
+__device__ inline float most_zeros(const tb_crt_operand &x)
+{
+    constexpr float strange = 1e30f;
+    const float most = most_of_records(x, 0, [](const tb_crt_record &record, int64_t) {
+        return record.zeros < 0 ? strange : record.norm > TB_CRT_NOTHING ? record.zeros : 0.0f;
+    });
+    return most == strange ? -1 : most;
+}
+
+/* The most that D / t and the logarithm of |b| by B are together. */
+__device__ inline float most_spread(const tb_crt_operand &x, float terms)
+{
+    return most_of_records(x, 0, [terms](const tb_crt_record &record, int64_t) {
+        return record.norm > TB_CRT_NOTHING ? record.deficit / terms + record.norm - record.largest : 0.0f;
+    });
+}
+
+/* Chooses quanta; returns the most bits that an outer index then has. */
+__device__ inline float choose_quanta(const tb_crt_operand &x, float terms, float finest)
+{
+    return most_of_records(x, 0, [&](const tb_crt_record &record, int64_t row) {
+        if (record.norm <= TB_CRT_NOTHING) {
+            x.quantum[row] = 0;
+            return 0.0f;
+        }
+        int quantum = record.lowest;
+        if (terms > 0)
+            quantum = max(quantum, __float2int_rn(finest + record.largest - record.deficit / terms));
+        x.quantum[row] = record.exponent + quantum;
+        return record.norm - float(quantum);
+    });
+}
+
+/* The share of u d that rounding may change an element by: what long sums of double precision err is less by the root of their
+ * length where cuBLAS cuts them (docs/lab/crt.md). */
+__device__ inline float share_of_error(int64_t k)
+{
+    return fminf(1, 22 * rsqrtf(float(k)));
+}
+
+/* By one block of TB_CRT_DECIDE_THREADS. */
+__device__ inline void decide(const tb_crt_arguments &arguments)
+{
+    const int64_t k = arguments.problem.k;
+    const float zeros_a = most_zeros(arguments.a), zeros_b = most_zeros(arguments.b);
+    const float terms = float(k) - zeros_a - zeros_b;
+    int count = 0;
+    if (zeros_a >= 0 && zeros_b >= 0) {
+        const float error = log2f(share_of_error(k)) - 53 + log2f(fmaxf(terms, 1));
+        const float spread_a = most_spread(arguments.a, fmaxf(terms, 1)),
+                    spread_b = most_spread(arguments.b, fmaxf(terms, 1));
+        const float bits_a = choose_quanta(arguments.a, terms, error - spread_b),
+                    bits_b = choose_quanta(arguments.b, terms, error - spread_a);
+        const double most = exp2(double(bits_a) + double(bits_b) + 2 * double(rounding));
+        if (fmaxf(bits_a, bits_b) + rounding < bias_bits)
+            for (count = 1; count <= arguments.moduli_most && device_limits.of[count] < most;)
+                count++;
+        if (count > arguments.moduli_most)
+            count = 0;
+    }
+    if (threadIdx.x == 0)
+        arguments.decision->moduli = count;
+}
+
+} // namespace crt
