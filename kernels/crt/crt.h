@@ -17,22 +17,32 @@
 /* Sums of so many products of residues, each of at most 2^14, stay below 2^30. */
 #define TB_CRT_K_MOST 65536
 
-/* Tiles of C of dgemm_crt_sm90, and steps of k that are copied to shared memory at a time. */
-#define TB_CRT_TILE_M         128
-#define TB_CRT_TILE_N         256
-#define TB_CRT_STAGE_K        128
-#define TB_CRT_STAGES         4
-#define TB_CRT_CLUSTER_BLOCKS 2
-#define TB_CRT_THREADS        384
-#define TB_CRT_STAGE_BYTES    ((TB_CRT_TILE_M + TB_CRT_TILE_N) * TB_CRT_STAGE_K)
-#define TB_CRT_RING_BYTES     (TB_CRT_STAGES * (TB_CRT_STAGE_BYTES + 2 * 8))
-/* Pairs of panels of A whose tiles are in flight together. */
-#define TB_CRT_GROUP 8
+/* Steps of k that residues lie together for. */
+#define TB_CRT_STAGE_K 128
 
-/* A thread that multiplies holds so many elements of its tile, and stores their residues 16 at a time. */
-#define TB_CRT_CONSUMERS 256
-#define TB_CRT_SUMS      (TB_CRT_TILE_M * TB_CRT_TILE_N / TB_CRT_CONSUMERS)
-#define TB_CRT_VECTORS   (TB_CRT_SUMS / 16)
+/* Tiles of C, and the ring of stages in shared memory. Threads hold a tile's elements 16 x 8 at a time, four each, as
+ * mma.sync.m16n8 and wgmma give them; they store the residues of four such pieces, a vector, at a time. */
+#define TB_CRT_TILE_M          128
+#define TB_CRT_CONSUMERS       256
+#define TB_CRT_VECTORS(tile_n) (TB_CRT_TILE_M * (tile_n) / TB_CRT_CONSUMERS / 16)
+
+/* Of dgemm_crt_sm90: clusters of two blocks, one tile above the other. */
+#define TB_CRT_SM90_TILE_N      256
+#define TB_CRT_SM90_CLUSTER     2
+#define TB_CRT_SM90_THREADS     384
+#define TB_CRT_SM90_STAGES      4
+#define TB_CRT_SM90_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM90_TILE_N) * TB_CRT_STAGE_K)
+#define TB_CRT_SM90_RING_BYTES  (TB_CRT_SM90_STAGES * (TB_CRT_SM90_STAGE_BYTES + 2 * 8))
+
+/* Of dgemm_crt_sm80, which copies half of the steps at a time. */
+#define TB_CRT_SM80_TILE_N      128
+#define TB_CRT_SM80_COPY_K      64
+#define TB_CRT_SM80_STAGES      3
+#define TB_CRT_SM80_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM80_TILE_N) * TB_CRT_SM80_COPY_K)
+#define TB_CRT_SM80_RING_BYTES  (TB_CRT_SM80_STAGES * TB_CRT_SM80_STAGE_BYTES)
+
+/* Panels of A, or pairs of them, whose tiles are in flight together. */
+#define TB_CRT_GROUP 8
 
 /* What a block of the passes takes: outer indices, and steps of k; of the survey between these. */
 #define TB_CRT_BLOCK_ROWS     64
@@ -67,10 +77,14 @@ typedef struct tb_crt_record {
 } tb_crt_record;
 #define TB_CRT_NOTHING (-1e30f)
 
-/* What is decided, in device memory. */
+/* What is decided, in device memory. What concerns A stays for the next launch, if that has the same A. */
 typedef struct tb_crt_decision {
-    int32_t moduli; /* 0: the operands are multiplied as they are */
-    int32_t reserved;
+    int32_t moduli;      /* 0: the operands are multiplied as they are */
+    int32_t makes_a;     /* whether A's residues are not there already */
+    int32_t moduli_of_a; /* planes of A that are there */
+    /* A's quanta are fine enough for a B that has no more of either; and the bits that A has with them. */
+    float zeros_of_b, spread_of_b;
+    float bits_of_a;
 } tb_crt_decision;
 
 typedef struct tb_crt_operand {
@@ -89,13 +103,17 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
-    uint8_t *residues_c;    /* [modulus][tile][vector][thread] of 16 bytes */
-    int32_t stages;         /* of k */
-    int32_t tiles;          /* pairs of tiles, one above the other, that touch the mask */
-    int32_t survey_k;       /* of a block of the survey */
-    int32_t moduli_most;    /* with more the operands are multiplied as they are */
-    int32_t passes[2];      /* blocks that make residues of A, and of B */
-    tb_masked_tiles masked; /* the pairs of tiles, where C has a mask */
+    uint8_t *residues_c; /* [modulus][tile][vector][thread] of 16 bytes */
+    int32_t stages;      /* of k */
+    int32_t cluster;     /* tiles one above the other that are taken together */
+    int32_t tiles;       /* such pairs, or single tiles, that touch the mask */
+    int32_t survey_k;    /* of a block of the survey */
+    int32_t moduli_most; /* with more the operands are multiplied as they are */
+    int32_t leaves_a;    /* all of A's residues will be there for the next launch */
+    int32_t keeps_a;     /* A is that of the launch before */
+    int32_t blocks_a;    /* that make residues of A, in turns if they are fewer */
+    int32_t turns_a, turns_b;
+    tb_masked_tiles masked; /* these, where C has a mask */
 } tb_crt_arguments;
 
 #endif

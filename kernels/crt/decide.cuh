@@ -94,28 +94,52 @@ __device__ inline float share_of_error(int64_t k)
     return fminf(1, 22 * rsqrtf(float(k)));
 }
 
+/* Bits by which A's quanta are finer than they need be, so that they serve the next B, too. */
+constexpr float spare_bits = 0.25f;
+
+/* How many moduli integers of so many bits take; 0: more than there may be. */
+__device__ inline int count_moduli(float bits_a, float bits_b, int most)
+{
+    if (fmaxf(bits_a, bits_b) + rounding >= bias_bits)
+        return 0;
+    const double largest = exp2(double(bits_a) + double(bits_b) + 2 * double(rounding));
+    for (int count = 1; count <= most; count++)
+        if (largest <= device_limits.of[count])
+            return count;
+    return 0;
+}
+
 /* By one block of TB_CRT_DECIDE_THREADS. */
 __device__ inline void decide(const tb_crt_arguments &arguments)
 {
     const int64_t k = arguments.problem.k;
+    tb_crt_decision own = *arguments.decision;
+    own.moduli = 0;
     const float zeros_a = most_zeros(arguments.a), zeros_b = most_zeros(arguments.b);
-    const float terms = float(k) - zeros_a - zeros_b;
-    int count = 0;
     if (zeros_a >= 0 && zeros_b >= 0) {
-        const float error = log2f(share_of_error(k)) - 53 + log2f(fmaxf(terms, 1));
-        const float spread_a = most_spread(arguments.a, fmaxf(terms, 1)),
-                    spread_b = most_spread(arguments.b, fmaxf(terms, 1));
-        const float bits_a = choose_quanta(arguments.a, terms, error - spread_b),
-                    bits_b = choose_quanta(arguments.b, terms, error - spread_a);
-        const double most = exp2(double(bits_a) + double(bits_b) + 2 * double(rounding));
-        if (fmaxf(bits_a, bits_b) + rounding < bias_bits)
-            for (count = 1; count <= arguments.moduli_most && device_limits.of[count] < most;)
-                count++;
-        if (count > arguments.moduli_most)
-            count = 0;
-    }
+        bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros_b <= own.zeros_of_b;
+        if (!keeps_a)
+            own.zeros_of_b = zeros_b;
+        const float terms = float(k) - zeros_a - own.zeros_of_b, some = fmaxf(terms, 1),
+                    error = log2f(share_of_error(k)) - 53 + log2f(some);
+        const float spread_a = most_spread(arguments.a, some), spread_b = most_spread(arguments.b, some);
+        keeps_a = keeps_a && spread_b <= own.spread_of_b;
+        if (!keeps_a) {
+            own.spread_of_b = spread_b + spare_bits;
+            own.bits_of_a = choose_quanta(arguments.a, terms, error - own.spread_of_b);
+            own.moduli_of_a = 0;
+        }
+        const float bits_b = choose_quanta(arguments.b, terms, error - spread_a);
+        own.moduli = count_moduli(own.bits_of_a, bits_b, arguments.moduli_most);
+    } else if (!arguments.keeps_a)
+        own.bits_of_a = -1; /* and so no quanta */
+    own.makes_a = own.moduli > own.moduli_of_a;
+    if (own.makes_a)
+        own.moduli_of_a = arguments.leaves_a ? own.moduli : 0;
+    else
+        own.moduli_of_a = min(own.moduli_of_a, arguments.moduli_most);
     if (threadIdx.x == 0)
-        arguments.decision->moduli = count;
+        *arguments.decision = own;
 }
 
 } // namespace crt

@@ -95,26 +95,26 @@ template <int n, int groups> __device__ inline double join(const uint32_t (&resi
     return round<words>(x, exponent);
 }
 
-/* A thread's 16 elements of a tile, 4 to a word of each plane, see product_sm90.cuh. */
-template <int n>
+/* A thread's vector of a tile. */
+template <int tile_n, int n>
 __device__ inline void join_vector(const tb_crt_arguments &arguments, int64_t tile, int vector)
 {
-    constexpr int groups = (n + group - 1) / group;
+    constexpr int groups = (n + group - 1) / group, vectors = TB_CRT_VECTORS(tile_n);
     const tb_dgemm &p = arguments.problem;
-    const int64_t plane =
-        int64_t(arguments.tiles) * TB_CRT_CLUSTER_BLOCKS * TB_CRT_VECTORS * TB_CRT_CONSUMERS;
+    const int64_t plane = int64_t(arguments.tiles) * arguments.cluster * vectors * TB_CRT_CONSUMERS;
     const uint4 *from = reinterpret_cast<const uint4 *>(arguments.residues_c) +
-                        (tile * TB_CRT_VECTORS + vector) * TB_CRT_CONSUMERS + threadIdx.x;
+                        (tile * vectors + vector) * TB_CRT_CONSUMERS + threadIdx.x;
     uint4 loaded[n];
 #pragma unroll
     for (int i = 0; i < n; i++)
         loaded[i] = __ldcs(from + i * plane);
-    const tb_tile_place pair = pair_at(arguments, int(tile / TB_CRT_CLUSTER_BLOCKS));
-    const int thread = threadIdx.x, lane = thread % 32;
+    const tb_tile_place pair = pair_at(arguments, int(tile / arguments.cluster));
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t first_row =
-        (int64_t(pair.row) * TB_CRT_CLUSTER_BLOCKS + tile % TB_CRT_CLUSTER_BLOCKS) * TB_CRT_TILE_M +
-        thread / 32 * 16 + lane / 4;
-    const int64_t first_column = int64_t(pair.column) * TB_CRT_TILE_N + vector * 32 + lane % 4 * 2;
+        (int64_t(pair.row) * arguments.cluster + tile % arguments.cluster) * TB_CRT_TILE_M +
+        pieces<tile_n>::row(warp, vector) + lane / 4;
+    const int64_t first_column =
+        int64_t(pair.column) * tile_n + pieces<tile_n>::column(warp, vector) + lane % 4 * 2;
     int quantum_of_row[2];
 #pragma unroll
     for (int half = 0; half < 2; half++)
@@ -149,13 +149,22 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int64_t ti
     }
 }
 
-template <int n>
+template <int tile_n, int n = 1>
 __device__ inline void join_as_decided(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
 {
     if (count == n)
-        join_vector<n>(arguments, tile, vector);
+        join_vector<tile_n, n>(arguments, tile, vector);
     else if constexpr (n < moduli)
-        join_as_decided<n + 1>(arguments, count, tile, vector);
+        join_as_decided<tile_n, n + 1>(arguments, count, tile, vector);
+}
+
+/* A block for every vector of a tile. */
+template <int tile_n> __device__ inline void join_tile(const tb_crt_arguments &arguments)
+{
+    const int count = arguments.decision->moduli;
+    constexpr int vectors = TB_CRT_VECTORS(tile_n);
+    if (count > 0)
+        join_as_decided<tile_n>(arguments, count, blockIdx.x / vectors, blockIdx.x % vectors);
 }
 
 } // namespace crt

@@ -17,9 +17,13 @@ enum {
 };
 
 /* The catalog's callbacks. */
-void tb_crt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                    tb_schedule *schedule);
-tb_status tb_launch_crt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                        const tb_schedule *schedule, void *workspace);
+void tb_crt_sm90_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm90(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
 
 #endif

@@ -23,17 +23,17 @@
 namespace crt_sm90
 {
 
-constexpr int tile_m = TB_CRT_TILE_M, tile_n = TB_CRT_TILE_N, stage_k = TB_CRT_STAGE_K,
-              stages = TB_CRT_STAGES;
-constexpr int consumers = 2, warpgroup = 128, warps = 4, threads = TB_CRT_THREADS;
-constexpr int cluster_blocks = TB_CRT_CLUSTER_BLOCKS;
+constexpr int tile_m = TB_CRT_TILE_M, tile_n = TB_CRT_SM90_TILE_N, stage_k = TB_CRT_STAGE_K,
+              stages = TB_CRT_SM90_STAGES;
+constexpr int consumers = 2, warpgroup = 128, warps = 4, threads = TB_CRT_SM90_THREADS;
+constexpr int cluster_blocks = TB_CRT_SM90_CLUSTER;
 constexpr int wgmma_m = 64, wgmma_k = 32, core_k = 16, core_rows = 8, row_bytes = 16;
 constexpr int producer_registers = 40, consumer_registers = 232;
 constexpr int bytes_a = tile_m * stage_k, bytes_b = tile_n * stage_k, stage_bytes = bytes_a + bytes_b;
 constexpr int barriers_offset = stages * stage_bytes; /* full[stages], empty[stages] */
-constexpr int sums = TB_CRT_SUMS;
+constexpr int sums = 16 * TB_CRT_VECTORS(tile_n);
 static_assert(threads == (1 + consumers) * warpgroup && TB_CRT_CONSUMERS == consumers * warpgroup &&
-                  tile_m == consumers * wgmma_m && stage_bytes == TB_CRT_STAGE_BYTES,
+                  tile_m == consumers * wgmma_m && stage_bytes == TB_CRT_SM90_STAGE_BYTES,
               "the block's roles");
 
 struct ring {
@@ -128,33 +128,6 @@ __device__ __forceinline__ void multiply_stage(int32_t (&sum)[sums], uint32_t a,
     ptx::wgmma_commit_group();
 }
 
-__device__ __forceinline__ void store_residues(const tb_crt_arguments &arguments, const int32_t (&sum)[sums],
-                                               const work &work, int thread)
-{
-    const crt::reduction &by = crt::device_reductions.of[work.modulus];
-    const int tile = (work.modulus * arguments.tiles + work.number) * cluster_blocks + cluster::rank();
-    uint4 *to = reinterpret_cast<uint4 *>(arguments.residues_c) +
-                int64_t(tile) * (sums / 16) * TB_CRT_CONSUMERS + thread;
-    const uint32_t halves = by.halves;
-    const int32_t start = by.start_s, modulus = by.modulus;
-    const float inverse = by.inverse;
-#pragma unroll
-    for (int vector = 0; vector < sums / 16; vector++) {
-        uint32_t words[4];
-#pragma unroll
-        for (int word = 0; word < 4; word++) {
-            uint32_t residue[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                residue[i] = crt::reduce(
-                    crt::dot_halves(uint32_t(sum[16 * vector + 4 * word + i]) ^ 0x80000000u, halves, start),
-                    inverse, modulus);
-            words[word] = crt::pack(residue[0], residue[1], residue[2], residue[3]);
-        }
-        to[vector * TB_CRT_CONSUMERS] = make_uint4(words[0], words[1], words[2], words[3]);
-    }
-}
-
 __device__ __forceinline__ void consume(const tb_crt_arguments &arguments, uint32_t shared, int works,
                                         int consumer)
 {
@@ -178,8 +151,9 @@ __device__ __forceinline__ void consume(const tb_crt_arguments &arguments, uint3
         pin(sum);
         release(before);
         asm volatile("" : "+r"(index));
-        store_residues(arguments, sum, work_at(arguments, index, cluster::rank()),
-                       again::thread() - warpgroup);
+        const work work = work_at(arguments, index, 0);
+        crt::store_residues(arguments, sum, work.modulus, work.number * cluster_blocks + cluster::rank(),
+                            again::thread() - warpgroup);
     }
 }
 
