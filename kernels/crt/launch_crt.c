@@ -1,6 +1,6 @@
 /* Launching dgemm_crt: how many moduli are worth it, what that is forecast to take, and its launches.
  *
- * Residues take a byte for every modulus and element of A, B and C. Where that is more than WORKSPACE_MOST, C is computed a
+ * Residues take a byte for every modulus and element of A, B and C. Where that is more than a family allows, C is computed a
  * rectangle at a time; the survey is of all of A and B.
  */
 #include "kernels/crt/launch_crt.h"
@@ -22,6 +22,7 @@ typedef struct family {
     int threads, shared_bytes;
     double (*stage_clocks)(tb_target target); /* of a tile, and one modulus */
     double round_clocks;                      /* to begin a tile, and to store its residues */
+    size_t workspace_most;                    /* bytes of residues */
 } family;
 
 /* In clocks of a multiprocessor. By an H100; see docs/lab/crt.md. */
@@ -40,11 +41,13 @@ static double mma_stage_clocks(tb_target target)
     return volume / (is_large ? 2048 : 1024) / EFFICIENCY * tb_share_of_lanes(target.architecture);
 }
 
+/* An eighth of the memory that chips of 9.0 have at least, 80 GB; and of 16 GB. */
 static const family sm90 = {TB_CRT_SM90_TILE_N,     TB_CRT_SM90_CLUSTER, TB_CRT_SM90_THREADS,
-                            TB_CRT_SM90_RING_BYTES, wgmma_stage_clocks,  2000};
+                            TB_CRT_SM90_RING_BYTES, wgmma_stage_clocks,  2000,
+                            (size_t)10 << 30};
 /* Two blocks share a multiprocessor, so that one multiplies while the other begins. */
-static const family sm80 = {TB_CRT_SM80_TILE_N, 1,  TB_CRT_CONSUMERS, TB_CRT_SM80_RING_BYTES,
-                            mma_stage_clocks,   700};
+static const family sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM80_RING_BYTES,
+                            mma_stage_clocks,   700, (size_t)2 << 30};
 
 #define START_CLOCKS 3000.0
 /* Shares of the memory's rate that the passes reach. */
@@ -59,13 +62,12 @@ static const family sm80 = {TB_CRT_SM80_TILE_N, 1,  TB_CRT_CONSUMERS, TB_CRT_SM8
 
 #define ELEMENT_BYTES 8.0
 
-/* An eighth of the memory that chips of 9.0 have at least, 80 GB. */
-#define WORKSPACE_MOST ((size_t)10 << 30)
-#define ALIGNMENT      256
-#define TAKEN          9 /* pieces that the workspace is cut into */
+#define ALIGNMENT 256
+#define TAKEN     9 /* pieces that the workspace is cut into */
 /* Blocks a multiprocessor that look whether residues of A have to be made once more. */
 #define TURNS_AGAIN 4
-#define SIDE        (TB_CRT_CLUSTER_BLOCKS * TB_CRT_TILE_M)
+/* A multiple of the sides of all tiles, and of pairs of them. */
+#define SIDE 256
 
 /* What is decided before anything is known of the operands. */
 typedef struct deal {
@@ -109,11 +111,12 @@ static size_t census_bytes(const deal *deal, const tb_product *product)
 }
 
 /* The larger of the rectangle's sides is halved until there is room for it. */
-static void cut(deal *deal, const tb_product *product)
+static void cut(const family *family, deal *deal, const tb_product *product)
 {
     deal->rows = product->m;
     deal->columns = product->n;
-    while (residue_bytes(deal, product) > WORKSPACE_MOST && (deal->rows > SIDE || deal->columns > SIDE)) {
+    while (residue_bytes(deal, product) > family->workspace_most &&
+           (deal->rows > SIDE || deal->columns > SIDE)) {
         int64_t *side = deal->rows > deal->columns ? &deal->rows : &deal->columns;
         *side = tb_round_up(tb_pieces(*side, 2), SIDE);
     }
@@ -206,7 +209,7 @@ static void prepare(const family *family, const tb_product *product, tb_target t
     const tb_schedule native = tb_prepare(own.native, product, target);
     /* A row without a forecast is that of chips with hardly any units of FP64. */
     own.moduli_most = most_moduli(family, product, own.native->prepare ? native.clocks : HUGE_VAL, target);
-    cut(&own, product);
+    cut(family, &own, product);
     schedule->clocks = survey_clocks(product, target) +
                        (own.moduli_most >= USUAL_MODULI ? moduli_clocks(family, product, USUAL_MODULI, target)
                                                         : native.clocks);
