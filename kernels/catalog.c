@@ -258,7 +258,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
 /* FP64 from INT8. */
 #define TB_CRT_FILE(stem, ring_bytes, early)                                                                 \
     extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(name)};                               \
+    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
     static tb_entry entries_##stem[] = {                                                                     \
         [TB_CRT_SURVEY] = {&module_##stem, #stem "_survey", 0, NULL, 0, early},                              \
         [TB_CRT_GATHER] = {&module_##stem, #stem "_gather", 0, NULL, 0, early},                              \

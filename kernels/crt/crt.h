@@ -103,15 +103,16 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
-    uint8_t *residues_c; /* [modulus][tile][vector][thread] of 16 bytes */
-    int32_t stages;      /* of k */
-    int32_t cluster;     /* tiles one above the other that are taken together */
-    int32_t tiles;       /* such pairs, or single tiles, that touch the mask */
-    int32_t survey_k;    /* of a block of the survey */
-    int32_t moduli_most; /* with more the operands are multiplied as they are */
-    int32_t leaves_a;    /* all of A's residues will be there for the next launch */
-    int32_t keeps_a;     /* A is that of the launch before */
-    int32_t blocks_a;    /* that make residues of A, in turns if they are fewer */
+    uint8_t *residues_c;      /* [modulus][tile][vector][thread] of 16 bytes */
+    int32_t stages;           /* of k */
+    int32_t cluster;          /* tiles one above the other that are taken together */
+    int32_t tiles;            /* such pairs, or single tiles, that touch the mask */
+    int32_t tiles_m, tiles_n; /* all of them, where C has no mask */
+    int32_t survey_k;         /* of a block of the survey */
+    int32_t moduli_most;      /* with more the operands are multiplied as they are */
+    int32_t leaves_a;         /* all of A's residues will be there for the next launch */
+    int32_t keeps_a;          /* A is that of the launch before */
+    int32_t blocks_a;         /* that make residues of A, in turns if they are fewer */
     int32_t turns_a, turns_b;
     tb_masked_tiles masked; /* these, where C has a mask */
 } tb_crt_arguments;

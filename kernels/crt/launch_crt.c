@@ -312,6 +312,8 @@ static tb_status launch_rectangles(const family *family, const tb_launcher *laun
             narrow(&arguments.b, &all->b, column, columns.count, stages);
             arguments.masked = tiles_of(family, &part);
             arguments.tiles = (int32_t)arguments.masked.count;
+            arguments.tiles_m = (int32_t)tb_pieces(part.m, family->cluster * TB_CRT_TILE_M);
+            arguments.tiles_n = (int32_t)tb_pieces(part.n, family->tile_n);
             /* What the launch before, or the rectangle before, has made. */
             const bool has_a = column > 0, has_b = row > 0 && own->columns >= product->n;
             arguments.blocks_a = has_a ? 0 : (int32_t)pass_blocks(&arguments.a, stages);

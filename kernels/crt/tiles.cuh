@@ -16,10 +16,9 @@ __device__ inline tb_tile_place pair_at(const tb_crt_arguments &arguments, int n
 {
     if (arguments.masked.mask != TB_FULL)
         return tb_mask_locate(&arguments.masked, number);
-    const int pairs = arguments.a.panels / arguments.cluster, panels = arguments.b.panels;
-    const int first = number / (TB_CRT_GROUP * panels) * TB_CRT_GROUP,
-              height = min(TB_CRT_GROUP, pairs - first);
-    const int within = number - first * panels;
+    const int first = number / (TB_CRT_GROUP * arguments.tiles_n) * TB_CRT_GROUP,
+              height = min(TB_CRT_GROUP, arguments.tiles_m - first);
+    const int within = number - first * arguments.tiles_n;
     return {first + within % height, within / height};
 }
 
