@@ -1,6 +1,7 @@
 /* The catalog's rows. */
 #include "kernels/catalog.h"
 
+#include "kernels/crt/launch_crt.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
@@ -254,6 +255,45 @@ extern const unsigned char tb_image_dgemm_mma_reduce[];
 static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image = TB_IMAGE(dgemm_mma_reduce)};
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
+/* FP64 from INT8. */
+#define TB_CRT_FILE(stem, ring_bytes, early)                                                                 \
+    extern const unsigned char tb_image_##stem[];                                                            \
+    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_entry entries_##stem[] = {                                                                     \
+        [TB_CRT_SURVEY] = {&module_##stem, #stem "_survey", 0, NULL, 0, early},                              \
+        [TB_CRT_GATHER] = {&module_##stem, #stem "_gather", 0, NULL, 0, early},                              \
+        [TB_CRT_DECIDE] = {&module_##stem, #stem "_decide", 0, NULL, 0, early},                              \
+        [TB_CRT_RESIDUES] = {&module_##stem, #stem "_residues", 0, NULL, 0, early},                          \
+        [TB_CRT_MULTIPLY] = {&module_##stem, #stem "_multiply", ring_bytes, NULL, 0, early},                 \
+        [TB_CRT_JOIN] = {&module_##stem, #stem "_join", 0, NULL, 0, early},                                  \
+    };
+TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
+TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
+
+#define TB_CRT_ROW(row, words, first, end, tile_n_, threads_, ring_bytes, efficiency_, blocks_)              \
+    {                                                                                                        \
+        .name = "dgemm_crt_" #row,                                                                           \
+        .summary = words " by the Chinese remainder theorem, FP64 where numbers differ too much",            \
+        .architecture = first,                                                                               \
+        .architecture_end = end,                                                                             \
+        .tile_m = TB_CRT_TILE_M,                                                                             \
+        .tile_n = tile_n_,                                                                                   \
+        .tile_k = TB_CRT_STAGE_K,                                                                            \
+        .threads = threads_,                                                                                 \
+        .shared_bytes = ring_bytes,                                                                          \
+        .element = TB_FP64,                                                                                  \
+        .efficiency = efficiency_,                                                                           \
+        .blocks = blocks_,                                                                                   \
+        .alignment = 1,                                                                                      \
+        .masks = true,                                                                                       \
+        .k_limit = TB_CRT_K_MOST,                                                                            \
+        .accuracy = TB_ACCURACY_FP32,                                                                        \
+        .least_extent = 1024,                                                                                \
+        .entries = entries_dgemm_crt_##row,                                                                  \
+        .prepare = tb_crt_##row##_prepare,                                                                   \
+        .launch = tb_launch_crt_##row,                                                                       \
+    },
+
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
 #define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
                      efficiency_)                                                                            \
@@ -384,8 +424,12 @@ const tb_kernel tb_catalog[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
-    TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                 entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
+    TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, TB_CRT_SM80_TILE_N, TB_CRT_CONSUMERS,
+               TB_CRT_SM80_RING_BYTES, 1, 2)
+        TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, TB_CRT_SM90_TILE_N, TB_CRT_SM90_THREADS,
+                   TB_CRT_SM90_RING_BYTES, 1.4, 1)
+            TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
+                         entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,

@@ -55,6 +55,8 @@ struct tb_launcher {
     tb_target target;
     /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
     bool same_a;
+    /* In device memory: where it is not 0 when the kernels run, they do nothing. NULL: they are to run. Of dgemm_mma and dgemm_naive. */
+    const int32_t *unless;
     /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
     tb_status (*load)(const tb_launcher *launcher, tb_entry *entry);
     /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */

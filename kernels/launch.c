@@ -44,9 +44,10 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
         tb_sgemm single_precision;
         tb_dgemm double_precision;
     } arguments;
-    if (kernel->element == TB_FP64)
+    if (kernel->element == TB_FP64) {
         arguments.double_precision = tb_dgemm_of(product);
-    else
+        arguments.double_precision.unless = launcher->unless;
+    } else
         arguments.single_precision = tb_sgemm_of(product);
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
         return TB_UNSUPPORTED;

@@ -315,6 +315,8 @@ __device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
     using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
     init_ring<shape>(threadIdx.x);
     turn::take();
+    if (is_spared(arguments.problem))
+        return;
     if (threadIdx.x >= 32 * shape::warps) {
         registers<shape>::give_away();
         copy<shape, panel_a, panel_b, vector>(arguments);

@@ -153,6 +153,8 @@ template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
 {
     turn::take();
+    if (is_spared(arguments.problem))
+        return;
     sums<shape> total; /* where there is room */
     for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
         sums<shape> sum;

@@ -322,6 +322,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
+    arguments.problem.unless = launcher->unless;
     tb_entry *entry =
         &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */

@@ -7,6 +7,12 @@
 namespace fp64
 {
 
+/* Whether another kernel has computed C. */
+__device__ inline bool is_spared(const tb_dgemm &problem)
+{
+    return problem.unless && *problem.unless != 0;
+}
+
 /* A tile of C of one of the products. */
 struct tile {
     int64_t product, m, n; /* m, n: its first row and column */
