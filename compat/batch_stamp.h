@@ -51,7 +51,8 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
         if (MAY_BE_PROBE_CBLAS && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                             \
             return;                                                                                          \
         settle_cblas(tb_find_host_blas(TB_SPELLING_##symbol, call_site), CBLAS_ARGUMENTS);                   \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, CBLAS_PARAMETERS)
 
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 #define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
@@ -61,7 +62,8 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
         if (MAY_BE_PROBE_FORTRAN && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                           \
             return;                                                                                          \
         settle_fortran(tb_find_host_blas(TB_SPELLING_##symbol, call_site), FORTRAN_ARGUMENTS);               \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
 
 #define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)

@@ -99,10 +99,6 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
 
-/* The function by a name that nobody else can define (attach.c). */
-#define TB_ENTRY(symbol, ...)                                                                                \
-    extern void tb_entry_##symbol(__VA_ARGS__) __attribute__((alias(#symbol), visibility("hidden")));
-
 #define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
     TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
     {                                                                                                        \

@@ -1,7 +1,7 @@
 /* The catalog's rows. */
 #include "kernels/catalog.h"
 
-#include "kernels/crt/launch_crt.h"
+#include "kernels/crt/crt.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"

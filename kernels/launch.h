@@ -50,6 +50,16 @@ void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_
 tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace);
 
+/* FP64 from INT8: kernels/crt. */
+void tb_crt_sm90_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm90(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);

@@ -77,6 +77,17 @@ typedef struct tb_crt_record {
 } tb_crt_record;
 #define TB_CRT_NOTHING (-1e30f)
 
+/* Positions in a row's entries. */
+enum {
+    TB_CRT_SURVEY,
+    TB_CRT_GATHER,
+    TB_CRT_DECIDE,
+    TB_CRT_RESIDUES,
+    TB_CRT_MULTIPLY,
+    TB_CRT_JOIN,
+    TB_CRT_ENTRIES
+};
+
 /* What is decided, in device memory. What concerns A stays for the next launch, if that has the same A. */
 typedef struct tb_crt_decision {
     int32_t moduli;      /* 0: the operands are multiplied as they are */

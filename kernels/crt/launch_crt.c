@@ -3,9 +3,8 @@
  * Residues take a byte for every modulus and element of A, B and C. Where that is more than a family allows, C is computed a
  * rectangle at a time; the survey is of all of A and B.
  */
-#include "kernels/crt/launch_crt.h"
-
 #include "kernels/catalog.h"
+#include "kernels/crt/crt.h"
 #include "kernels/forecast.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/launch.h"

@@ -2,8 +2,8 @@
  * that they write, each in a place of its own; and what is left of A is where the next launch looks for it.
  */
 #include "kernels/catalog.h"
-#include "kernels/crt/launch_crt.h"
-#include "kernels/fp64/launch_dgemm.h"
+#include "kernels/crt/crt.h"
+#include "kernels/dgemm.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
 
