@@ -281,6 +281,7 @@ static tb_status copy_c(const tb_product *product, const tb_plan *plan, void *co
     return enqueued != TB_OK ? enqueued : finished;
 }
 
+/* What the device alone can do goes on without a copy where there is no memory for one. */
 static tb_status save_c(const tb_product *product, const tb_plan *plan, held *held)
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
@@ -291,7 +292,7 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
         held->saved_c = copy;
     else
         free(copy);
-    return status;
+    return status == TB_DEVICE_LOST || !plan->needs_device ? status : TB_OK;
 }
 
 /* No work is in flight. Where there is no copy, the host or another kernel begins with what does not count. */

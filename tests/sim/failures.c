@@ -397,6 +397,13 @@ static void fail_in_c_place(const char *failure)
         {.element = TB_FP64, .m = 45, .n = 35, .structured_right = true, .device_c = true},
         {.element = TB_FP64, .m = 45, .n = 35, .memory = TB_MEMORY_DEVICE, .kernel = "auto"},
         {.element = TB_COMPLEX_FP32, .m = 45, .n = 35, .structured_right = true, .memory = TB_MEMORY_DEVICE},
+        /* Where C could be saved, and has to do without if it cannot. */
+        {.element = TB_FP64,
+         .m = 45,
+         .n = 35,
+         .memory = TB_MEMORY_DEVICE,
+         .managed_c = true,
+         .kernel = "auto"},
     };
     const bool loses = strcmp(failure, "lost") == 0, goes_half_way = strcmp(failure, "half") == 0;
     for (size_t i = 0; i < 2 * sizeof scenarios / sizeof scenarios[0]; i++) {
@@ -411,7 +418,7 @@ static void fail_in_c_place(const char *failure)
             fail_everywhere(&scenario, goes_half_way ? "launch" : "any", failure);
         /* What lies on a device that is gone, or that has been written half of, is beyond help. */
         else if (!loses && !goes_half_way)
-            fail_everywhere(&scenario, scenario.device_c ? "copy" : "launch", failure);
+            fail_everywhere(&scenario, scenario.device_c || scenario.managed_c ? "copy" : "launch", failure);
     }
 }
 
