@@ -102,6 +102,11 @@ tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
                          {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
 };
+tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex_batch", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_batch_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex_batch", 0, NULL, 0, TB_EARLY}},
+};
 
 /* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];

@@ -159,5 +159,7 @@ extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce[TB_ELEMENTS];
 
 /* Those that write operands out (kernels/expand), by the source's element; the second one of two writes 16 bytes at a time. */
 extern tb_entry tb_entries_expand[TB_ELEMENTS][2];
+/* The same of a batch's matrices, of complex elements alone. */
+extern tb_entry tb_entries_expand_batch[TB_ELEMENTS][2];
 
 #endif

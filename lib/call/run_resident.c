@@ -146,7 +146,9 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
         if (expanded->expanded_from == 0 || expanded->rows == 0 || expanded->columns == 0)
             continue;
         expanded->ld = tb_pitched(expanded->rows, expanded->element);
-        const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
+        expanded->stride = tb_expanded_stride(&given.operands[role], expanded);
+        const size_t bytes =
+            tb_pitch(expanded) * (size_t)expanded->columns * (size_t)tb_expanded_count(&given.operands[role]);
         TB_TRY(tb_take_buffer(plan->place.device, bytes, &expanded_to[role]));
         expanded->data = expanded_to[role].memory;
         const tb_expansion expansion = tb_expansion_of(&given, product, role, 0);

@@ -155,6 +155,12 @@ static void reach_operand(tb_operand *operand, int device, const char *what)
     operand->data = sim_reach(operand->data, (size_t)elements * tb_bytes_of(operand->element), device, what);
 }
 
+void sim_reach_expansion(tb_expansion *expansion, int device)
+{
+    reach_operand(&expansion->source, device, "what is expanded");
+    reach_operand(&expansion->target, device, "where it is expanded to");
+}
+
 static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
 {
     const int device = sim_queue_device(sim_stream_queue(stream));
@@ -170,8 +176,8 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     if (rows == 0 || columns == 0)
         return TB_OK;
     tb_expansion inside = *expansion;
-    reach_operand(&inside.source, device, "what is expanded");
-    reach_operand(&inside.target, device, "where it is expanded to");
+    if (tb_expanded_count(source) == 1)
+        sim_reach_expansion(&inside, device);
     sim_post(sim_stream_queue(stream),
              &(sim_work){.kind = SIM_WORK_EXPAND, .expansion = inside, .fault = fault});
     return TB_OK;

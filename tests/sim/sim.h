@@ -152,6 +152,7 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
 
 /* Lets a product's operands be as the device sees them, which must be able to. Not of a batch. */
 void sim_reach_product(tb_product *product, int device);
+void sim_reach_expansion(tb_expansion *expansion, int device);
 
 /* The first columns of the product, summed in double and rounded once. Answers a hash of A. */
 uint64_t sim_multiply(const tb_product *product, int64_t columns);

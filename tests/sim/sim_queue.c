@@ -201,6 +201,26 @@ static void run_batch(sim_queue *queue, const sim_work *work)
     }
 }
 
+static void run_expand(sim_queue *queue, const sim_work *work)
+{
+    const tb_expansion *all = &work->expansion;
+    const int64_t columns = work->fault ? all->target.columns / 2 : all->target.columns,
+                  members = tb_expanded_count(&all->source);
+    tb_operand source = all->source;
+    source.members =
+        source.uneven ? sim_reach(source.members, (size_t)members * sizeof(void *), queue->device, "a table")
+                      : NULL;
+    for (int64_t i = 0; i < members; i++) {
+        tb_expansion one = *all;
+        if (members > 1) {
+            one.source.data = tb_member_at(&source, i);
+            one.target.data = tb_member_at(&all->target, i);
+            sim_reach_expansion(&one, queue->device);
+        }
+        sim_expand(&one, columns);
+    }
+}
+
 static void run_launch(sim_queue *queue, const sim_work *work)
 {
     const tb_product *product = &work->product;
@@ -231,8 +251,7 @@ static void run_work(sim_queue *queue, const sim_work *work)
         break;
     case SIM_WORK_EXPAND:
         if (!lost)
-            sim_expand(&work->expansion,
-                       work->fault ? work->expansion.target.columns / 2 : work->expansion.target.columns);
+            run_expand(queue, work);
         break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);
