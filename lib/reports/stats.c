@@ -5,6 +5,8 @@
 #include "lib/reports/counters.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
+#include "lib/reports/summary.h"
+#include "lib/reports/timeline.h"
 #include "lib/call/small.h"
 #include "words/batch.h"
 
@@ -89,6 +91,8 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
     const tb_product one = tb_member_of(product, 0);
     tb_count_call(product->routine, plan->route, tb_shape_of(&one), plan->reason, &call);
 
+    if (tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
+        tb_note_in_time(plan->route, seconds, call.link_bytes);
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(product, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */

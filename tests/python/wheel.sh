@@ -33,6 +33,20 @@ if grep -E 'libstdc|libcuda|libcudart|libgcc|libgomp' "$work/audit"; then exit 1
 size=$(stat -c %s "$wheel")
 test "$size" -lt 62914560 || { echo "the wheel has $size bytes"; exit 1; }
 
+# Its record is that of its files.
+"$python" - "$wheel" <<'PROGRAM'
+import base64, csv, hashlib, sys, zipfile
+
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    names = archive.namelist()
+    rows = list(csv.reader(archive.read(next(name for name in names if name.endswith("/RECORD"))).decode().splitlines()))
+    assert sorted(row[0] for row in rows) == sorted(names), "files and record differ"
+    for name, digest, size in rows[:-1]:
+        data = archive.read(name)
+        found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        assert (digest, size) == (f"sha256={found}", str(len(data))), f"{name} is not what the record says"
+PROGRAM
+
 # Installed without the network, and without a compiler.
 "$python" -m venv --without-pip "$work/venv"
 "$python" -c 'import numpy, pathlib; print(pathlib.Path(numpy.__file__).parent.parent)' \

@@ -5,7 +5,7 @@ _tileblas_program_position() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --output | --preload) ((i++)) ;;
+            --output | --report | --preload) ((i++)) ;;
             --) ((i++)) && break ;;
             -*) ;;
             *) break ;;
@@ -24,7 +24,7 @@ _tileblas() {
     fi
     case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
         :*) words='run info explain bench tune --help --version' ;;
-        *:--output:* | *:--preload:* | *:--library:*)
+        *:--output:* | *:--report:* | *:--preload:* | *:--library:*)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
@@ -34,7 +34,7 @@ _tileblas() {
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
         *:--assume:*) words='h200 none' ;;
-        run:*:-*) words='--json --output --preload --help' ;;
+        run:*:-*) words='--json --output --report --preload --help' ;;
         run:*)
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
             return
