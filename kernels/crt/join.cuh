@@ -20,10 +20,8 @@ __device__ inline int32_t dot_residues(uint32_t a, uint32_t b, int32_t sum)
     return result;
 }
 
-template <int n> __constant__ constexpr joining<n> joining_of = joining<n>();
-
 template <int groups>
-__device__ inline int32_t dot(const uint32_t (&residues)[groups], const uint32_t (&weights)[groups])
+__device__ inline int32_t dot(const uint32_t (&residues)[groups], const uint32_t (&weights)[groups_most])
 {
     int32_t sum = 0;
 #pragma unroll
@@ -72,17 +70,16 @@ template <int words> __device__ inline double round(uint32_t (&x)[words], int ex
     return negative ? -scaled : scaled;
 }
 
-template <int n, int groups> __device__ inline double join(const uint32_t (&residues)[groups], int exponent)
+/* As many words as there are groups of moduli hold the integer. */
+template <int groups>
+__device__ inline double join(const joining &table, const uint32_t (&residues)[groups], int exponent)
 {
-    const joining<n> &table = joining_of<n>;
-    constexpr int words = joining<n>::words, bytes = joining<n>::bytes;
-    const int32_t share =
-        dot(residues, table.weights[bytes]) + (dot(residues, table.weights[bytes + 1]) << 8);
-    const uint32_t quotient = uint32_t(((share + (1 << 15)) >> 16) + joining<n>::shift);
-    uint32_t x[words];
+    const int32_t share = dot(residues, table.shares[0]) + (dot(residues, table.shares[1]) << 8);
+    const uint32_t quotient = uint32_t(((share + (1 << 15)) >> 16) + quotient_shift);
+    uint32_t x[groups];
     int64_t carry = 0;
 #pragma unroll
-    for (int i = 0; i < words; i++) {
+    for (int i = 0; i < groups; i++) {
         const int32_t lower =
             dot(residues, table.weights[4 * i]) + (dot(residues, table.weights[4 * i + 1]) << 8);
         const int32_t upper =
@@ -92,22 +89,31 @@ template <int n, int groups> __device__ inline double join(const uint32_t (&resi
         x[i] = uint32_t(carry);
         carry >>= 32;
     }
-    return round<words>(x, exponent);
+    return round<groups>(x, exponent);
 }
 
+template <bool whole> struct vector_words {
+    using type = uint4;
+};
+template <> struct vector_words<false> {
+    using type = uint2;
+};
+
 /* A thread's vector of a tile. */
-template <int tile_n, int n>
-__device__ inline void join_vector(const tb_crt_arguments &arguments, int64_t tile, int vector)
+template <int tile_n, int groups>
+__device__ inline void join_vector(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
 {
-    constexpr int groups = (n + group - 1) / group, vectors = TB_CRT_VECTORS(tile_n);
+    constexpr int vectors = TB_CRT_VECTORS(tile_n), most = groups * group;
+    const joining &table = device_joinings.of[count];
     const tb_dgemm &p = arguments.problem;
-    const int64_t plane = int64_t(arguments.tiles) * arguments.cluster * vectors * TB_CRT_CONSUMERS;
-    const uint4 *from = reinterpret_cast<const uint4 *>(arguments.residues_c) +
-                        (tile * vectors + vector) * TB_CRT_CONSUMERS + threadIdx.x;
-    uint4 loaded[n];
-#pragma unroll
-    for (int i = 0; i < n; i++)
-        loaded[i] = __ldcs(from + i * plane);
+    /* Where there are many moduli half a vector is read at a time, for want of registers. */
+    using words = typename vector_words<groups <= 4>::type;
+    constexpr int at_a_time = sizeof(words) / sizeof(uint32_t), words_a_vector = 4 / at_a_time;
+    const int64_t plane =
+        int64_t(arguments.tiles) * arguments.cluster * vectors * TB_CRT_CONSUMERS * words_a_vector;
+    const words *from = reinterpret_cast<const words *>(arguments.residues_c) +
+                        ((tile * vectors + vector) * TB_CRT_CONSUMERS + threadIdx.x) * words_a_vector;
+    words loaded[most];
     const tb_tile_place pair = pair_at(arguments, int(tile / arguments.cluster));
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t first_row =
@@ -121,14 +127,17 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int64_t ti
         quantum_of_row[half] = first_row + 8 * half < p.m ? arguments.a.quantum[first_row + 8 * half] : 0;
 #pragma unroll
     for (int word = 0; word < 4; word++) {
-        uint32_t residues[4][groups] = {};
+        if (word % at_a_time == 0)
+#pragma unroll
+            for (int i = 0; i < most; i++)
+                loaded[i] = i < count ? __ldcs(from + i * plane + word / at_a_time) : words();
+        uint32_t residues[4][groups];
 #pragma unroll
         for (int i = 0; i < groups; i++) {
-            uint32_t w[4] = {};
+            uint32_t w[4];
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                if (4 * i + j < n)
-                    w[j] = reinterpret_cast<const uint32_t *>(&loaded[4 * i + j])[word];
+                w[j] = reinterpret_cast<const uint32_t *>(&loaded[4 * i + j])[word % at_a_time];
             const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
                            c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
             residues[0][i] = __byte_perm(a, b, 0x5410);
@@ -143,19 +152,19 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int64_t ti
                 continue;
             const int exponent = quantum_of_row[e / 2] + arguments.b.quantum[column];
             double *to = p.c + row + column * p.ldc;
-            const double product = p.alpha * join<n, groups>(residues[e], exponent);
+            const double product = p.alpha * join<groups>(table, residues[e], exponent);
             *to = p.beta == 0 ? product : fma(p.beta, *to, product);
         }
     }
 }
 
-template <int tile_n, int n = 1>
+template <int tile_n, int groups = 1>
 __device__ inline void join_as_decided(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
 {
-    if (count == n)
-        join_vector<tile_n, n>(arguments, tile, vector);
-    else if constexpr (n < moduli)
-        join_as_decided<tile_n, n + 1>(arguments, count, tile, vector);
+    if (count <= groups * group)
+        join_vector<tile_n, groups>(arguments, count, tile, vector);
+    else if constexpr (groups < groups_most)
+        join_as_decided<tile_n, groups + 1>(arguments, count, tile, vector);
 }
 
 /* A block for every vector of a tile. */

@@ -65,4 +65,4 @@ __device__ inline void make_operands_residues(const tb_crt_arguments &arguments)
     TB_CRT_STAMP_ONE(name##_gather, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::gather_records)            \
     TB_CRT_STAMP_ONE(name##_decide, TB_CRT_DECIDE_THREADS, 1, crt::decide)                                   \
     TB_CRT_STAMP_ONE(name##_residues, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::make_operands_residues)  \
-    TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, 1, crt::join_tile<tile_n>)
+    TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, 2, crt::join_tile<tile_n>)

@@ -96,44 +96,50 @@ constexpr wide weight(int n, int i)
     return result;
 }
 
-/* Bytes of w as words of which each holds the same byte of four moduli; the last two are w / P in units of 2^-16. */
-template <int n> struct joining {
-    static constexpr int groups = (n + group - 1) / group;
-    /* Words that hold x: P / 2 and a sign. */
-    static constexpr int count_words()
-    {
-        const wide p = product_without(n, n);
-        int used = wide::words;
-        while (used > 1 && p.word[used - 1] == 0)
-            used--;
-        return used;
-    }
-    static constexpr int words = count_words(), bytes = 4 * words;
-    uint32_t weights[bytes + 2][groups] = {};
-    uint32_t minus_p[words] = {}, start[words] = {}; /* start: `shift` P, so that q is not negative */
-    static constexpr int shift = 128 * n;
-
-    constexpr joining()
-    {
-        const wide p = product_without(n, n), negative = p.negative();
-        wide shifted = p;
-        shifted.multiply(shift);
-        for (int i = 0; i < words; i++) {
-            minus_p[i] = negative.word[i];
-            start[i] = shifted.word[i];
-        }
-        for (int i = 0; i < n; i++) {
-            const wide w = weight(n, i);
-            const int at = 8 * (i % group);
-            for (int byte = 0; byte < bytes; byte++)
-                weights[byte][i / group] |= (w.word[byte / 4] >> (8 * (byte % 4)) & 255) << at;
-            const uint32_t share = uint32_t(w.value() / p.value() * 65536 + 0.5);
-            const uint32_t kept = share > 65535 ? 65535 : share;
-            weights[bytes][i / group] |= (kept & 255) << at;
-            weights[bytes + 1][i / group] |= (kept >> 8) << at;
-        }
-    }
+/* What joins residues by the first n moduli: bytes of w, as words of which each holds the same byte of four moduli; and w / P in
+ * units of 2^-16, in two bytes. An integer takes as many words as there are groups of four moduli. */
+constexpr int groups_most = (moduli + group - 1) / group;
+struct joining {
+    uint32_t weights[4 * groups_most][groups_most] = {};
+    uint32_t shares[2][groups_most] = {};
+    uint32_t minus_p[groups_most] = {},
+             start[groups_most] = {}; /* start: `quotient_shift` P, so that q is not negative */
 };
+constexpr int quotient_shift = 128 * moduli;
+
+constexpr joining joining_of(int n)
+{
+    joining all;
+    const wide p = product_without(n, n), negative = p.negative();
+    wide shifted = p;
+    shifted.multiply(quotient_shift);
+    for (int i = 0; i < groups_most; i++) {
+        all.minus_p[i] = negative.word[i];
+        all.start[i] = shifted.word[i];
+    }
+    for (int i = 0; i < n; i++) {
+        const wide w = weight(n, i);
+        const int at = 8 * (i % group);
+        for (int byte = 0; byte < 4 * groups_most; byte++)
+            all.weights[byte][i / group] |= (w.word[byte / 4] >> (8 * (byte % 4)) & 255) << at;
+        const uint32_t share = uint32_t(w.value() / p.value() * 65536 + 0.5),
+                       kept = share > 65535 ? 65535 : share;
+        all.shares[0][i / group] |= (kept & 255) << at;
+        all.shares[1][i / group] |= (kept >> 8) << at;
+    }
+    return all;
+}
+struct joinings {
+    joining of[moduli + 1] = {};
+};
+constexpr joinings make_joinings()
+{
+    joinings all;
+    for (int n = 1; n <= moduli; n++)
+        all.of[n] = joining_of(n);
+    return all;
+}
+__constant__ constexpr joinings device_joinings = make_joinings();
 
 /* What makes residues of an integer y, 0 <= y < 2^64, and of a sum s, |s| <= 2^30. */
 struct reduction {
