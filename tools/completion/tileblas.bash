@@ -33,7 +33,7 @@ _tileblas() {
         *:--diag:*) words='N U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
-        *:--assume:*) words='h200 none' ;;
+        *:--assume:*) words='h200 h100 l40s rtx4090 none' ;;
         run:*:-*) words='--json --output --report --preload --help' ;;
         run:*)
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
