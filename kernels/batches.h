@@ -6,12 +6,14 @@
 
 #include "words/role.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct tb_batches {
     int64_t strides[TB_ROLES];     /* from one matrix to the next, in elements */
     void *const *tables[TB_ROLES]; /* in device memory: where each begins; NULL: at the stride */
+    bool many;                     /* products; else there is one, and nothing else here counts */
 } tb_batches;
 
 #ifdef __CUDACC__
@@ -19,6 +21,8 @@ typedef struct tb_batches {
 template <class real>
 __device__ inline real *tb_matrix_of(const tb_batches &batches, tb_role role, real *first, int64_t number)
 {
+    if (!batches.many)
+        return first;
     if (batches.tables[role])
         return static_cast<real *>(batches.tables[role][number]);
     return first + number * batches.strides[role];

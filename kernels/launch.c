@@ -26,7 +26,7 @@ tb_dgemm tb_dgemm_of(const tb_product *product)
 
 tb_batches tb_batches_of(const tb_product *product)
 {
-    tb_batches batches = {.tables = {NULL}};
+    tb_batches batches = {.many = tb_is_batch(product)};
     for (tb_role role = TB_A; role < TB_ROLES && tb_is_batch(product); role++) {
         const tb_operand *operand = &product->operands[role];
         batches.strides[role] = operand->stride;

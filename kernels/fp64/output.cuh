@@ -25,7 +25,8 @@ __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t 
     const bool is_masked = arguments.masked.mask != TB_FULL;
     const unsigned tiles =
         is_masked ? unsigned(arguments.masked.count) : arguments.order.lines * arguments.order.length;
-    const unsigned product = unsigned(number) / tiles, own = unsigned(number) % tiles;
+    const unsigned product = arguments.batches.many ? unsigned(number) / tiles : 0,
+                   own = unsigned(number) - product * tiles;
     const tb_tile_place at =
         is_masked ? tb_mask_locate(&arguments.masked, int(own)) : tb_locate_tile(&arguments.order, own);
     return {product, int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
