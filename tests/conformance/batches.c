@@ -354,7 +354,7 @@ static void check_launches(tb_memory memory, bool even)
 static void check_host(void)
 {
     const char *name = getenv("TILEBLAS_HOST_BLAS");
-    void *host = name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *host = dlopen(name ? name : getenv("LD_PRELOAD"), RTLD_LAZY | RTLD_NOLOAD);
     atomic_long *calls = host ? dlsym(host, "batch_host_calls") : NULL;
     const bool is_openblas = host && dlsym(host, "openblas_get_config");
     if (!calls)
@@ -379,7 +379,8 @@ static void check_host(void)
             'N', 'N', N, N, N, N, N, N, {1, 0}, {0, 0}, {elements, elements, elements}, PRODUCTS};
         const long before = atomic_load(calls);
         batch_call(spelling, false, &group, 1, a, b, c);
-        if (spelling->bits == 32)
+        /* Of the program's own BLAS a name is asked for as it is. */
+        if (spelling->bits == 32 && (name || dlsym(host, spelling->name)))
             CHECK(atomic_load(calls) - before == !refused, "%s: the host's own was called %ld times",
                   spelling->name, atomic_load(calls) - before);
         for (int role = 0; role < 3; role++)
