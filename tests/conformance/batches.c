@@ -359,7 +359,7 @@ static void check_host(void)
     const bool is_openblas = host && dlsym(host, "openblas_get_config");
     if (!calls)
         return;
-    enum { N = 20, PRODUCTS = 300 };
+    enum { N = 10, PRODUCTS = 600 }; /* more than what is small */
     for (int64_t i = 0; i < batch_spelling_count(); i++) {
         const batch_spelling *spelling = batch_spelling_numbered(i);
         const tb_routine_row *row = &tb_routine_rows[spelling->routine];
