@@ -29,32 +29,6 @@ static inline bool tb_take_addresses(const tb_product *product, int64_t first, t
     return left > 0;
 }
 
-/* What the groups of a call are together. */
-typedef struct tb_batch_call {
-    int number;      /* of the first irregular argument, or 0 */
-    double volume;   /* multiply-adds of real numbers */
-    bool at_home;    /* while that is little: the matrices are the host's for certain */
-    bool multiplies; /* in all groups A and B are read */
-} tb_batch_call;
-
-static inline void tb_add_group(tb_batch_call *call, const tb_product *group)
-{
-    const bool multiplies = group->k > 0 && !tb_is_zero(group->alpha);
-    call->volume += tb_volume(group);
-    call->multiplies &= multiplies;
-    for (int64_t i = 0; call->at_home && i < tb_members_of(group); i++)
-        call->at_home = multiplies && call->volume <= TB_SMALL_VOLUME &&
-                        !tb_may_be_on_device(tb_member_at(&group->a, i), tb_member_at(&group->b, i),
-                                             tb_member_at(&group->c, i));
-}
-
-/* Whether the caller's own BLAS is given the call as it came: its groups are small together, and nobody watches. */
-static inline bool tb_goes_home(const tb_batch_call *call)
-{
-    return call->at_home && call->multiplies && call->volume > 0 &&
-           call->volume <= (double)atomic_load_explicit(&tb_small_volume, memory_order_relaxed);
-}
-
 /* Makes a batch of the first product. Matrices that are not read may not even have addresses. */
 static inline void tb_spread_product(tb_product *product, int64_t count, const int64_t strides[TB_ROLES],
                                      bool by_members)
@@ -70,6 +44,38 @@ static inline void tb_spread_product(tb_product *product, int64_t count, const i
         else
             operand->count = count;
     }
+}
+
+/* What the groups of a call are together. */
+typedef struct tb_batch_call {
+    int number;      /* of the first irregular argument, or 0 */
+    double volume;   /* multiply-adds of real numbers */
+    bool at_home;    /* while that is little: the matrices are the host's for certain */
+    bool multiplies; /* in all groups A and B are read */
+} tb_batch_call;
+
+/* One that is regular, and of so many products; members are looked at while all together are small. */
+static inline void tb_add_group(tb_batch_call *call, const tb_product *first, int64_t count,
+                                const int64_t strides[TB_ROLES], bool by_members)
+{
+    const bool multiplies = first->k > 0 && !tb_is_zero(first->alpha);
+    tb_product group = *first;
+    call->volume += (double)count * tb_volume(first);
+    call->multiplies &= multiplies;
+    call->at_home &= multiplies && call->volume <= TB_SMALL_VOLUME;
+    if (!call->at_home || count == 0)
+        return;
+    tb_spread_product(&group, count, strides, by_members);
+    for (int64_t i = 0; call->at_home && i < count; i++)
+        call->at_home = !tb_may_be_on_device(tb_member_at(&group.a, i), tb_member_at(&group.b, i),
+                                             tb_member_at(&group.c, i));
+}
+
+/* Whether the caller's own BLAS is given the call as it came: its groups are small together, and nobody watches. */
+static inline bool tb_goes_home(const tb_batch_call *call)
+{
+    return call->at_home && call->multiplies && call->volume > 0 &&
+           call->volume <= (double)atomic_load_explicit(&tb_small_volume, memory_order_relaxed);
 }
 
 #endif

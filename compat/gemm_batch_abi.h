@@ -70,8 +70,7 @@ TB_INLINED int64_t integer_in(const tb_host_blas *host, const void *array, int64
     }
 static const int64_t no_strides[TB_ROLES];
 
-/* Makes a batch of a group, whose matrices are the first-th on. Until it is spread, the product's operands lie where those are
- * listed. */
+/* Makes a product of a group, whose matrices are the first-th on. Until it is spread, its operands lie where those are listed. */
 TB_INLINED int group_of_cblas(tb_product *product, const tb_host_blas *host, int64_t group, int64_t first,
                               CBLAS_PARAMETERS)
 {
@@ -79,10 +78,7 @@ TB_INLINED int group_of_cblas(tb_product *product, const tb_host_blas *host, int
     const int64_t size = OF_GROUP(group_size);
     const tb_arguments given = GIVEN;
     const int number = tb_gemm_of_cblas(layout, transpose_a[group], transpose_b[group], &given, product);
-    if (number != 0 || size < 0)
-        return number != 0 ? number : TB_ARGUMENT_GROUP_SIZE;
-    tb_spread_product(product, size, no_strides, true);
-    return 0;
+    return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE : 0;
 }
 
 TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, int64_t group, int64_t first,
@@ -92,13 +88,10 @@ TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, i
     const int64_t size = OF_GROUP(group_size);
     const tb_arguments given = GIVEN;
     const int number = tb_gemm_of_fortran(transpose_a[group], transpose_b[group], &given, product);
-    if (number != 0 || size < 0)
-        return number != 0 ? number : TB_ARGUMENT_GROUP_SIZE - 1;
-    tb_spread_product(product, size, no_strides, true);
-    return 0;
+    return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE - 1 : 0;
 }
 
-/* Of every group that has products, in a batch called product. */
+/* Of every group, which is called product. */
 #define FOR_EACH_GROUP(groups, group_of, arguments, use)                                                     \
     for (int64_t group = 0, first = 0; group < (groups); group++) {                                          \
         tb_product product;                                                                                  \
@@ -119,8 +112,7 @@ static void look_at_cblas(tb_batch_call *call, const tb_host_blas *host, CBLAS_P
         call->number = number;
         if (number != 0)
             return;
-        if (size > 0)
-            tb_add_group(call, &product);
+        tb_add_group(call, &product, size, no_strides, true);
     })
 }
 
@@ -132,24 +124,27 @@ static void look_at_fortran(tb_batch_call *call, const tb_host_blas *host, FORTR
         call->number = number;
         if (number != 0)
             return;
-        if (size > 0)
-            tb_add_group(call, &product);
+        tb_add_group(call, &product, size, no_strides, true);
     })
 }
 
 static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     FOR_EACH_GROUP(OF_CBLAS(group_count), group_of_cblas, CBLAS_ARGUMENTS, {
-        if (number == 0 && size > 0)
+        if (number == 0 && size > 0) {
+            tb_spread_product(&product, size, no_strides, true);
             tb_multiply(&product, &host->base);
+        }
     })
 }
 
 static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     FOR_EACH_GROUP(OF_FORTRAN(group_count), group_of_fortran, FORTRAN_ARGUMENTS, {
-        if (number == 0 && size > 0)
+        if (number == 0 && size > 0) {
+            tb_spread_product(&product, size, no_strides, true);
             tb_multiply(&product, &host->base);
+        }
     })
 }
 

@@ -48,58 +48,66 @@ static void call_fortran(void *address, const tb_product *p)
             read(ldc)                                                                                        \
     }
 
-TB_INLINED int batch_of_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+/* One of the products, and how far apart they are. */
+TB_INLINED int batch_of_cblas(tb_product *product, int64_t strides[TB_ROLES], const tb_host_blas *host,
+                              CBLAS_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     const bool exchanged = layout == TB_ROW_MAJOR;
-    const int64_t strides[] = {OF_CBLAS(exchanged ? stride_b : stride_a),
-                               OF_CBLAS(exchanged ? stride_a : stride_b), OF_CBLAS(stride_c)};
+    strides[TB_A] = OF_CBLAS(exchanged ? stride_b : stride_a);
+    strides[TB_B] = OF_CBLAS(exchanged ? stride_a : stride_b);
+    strides[TB_C] = OF_CBLAS(stride_c);
     const int number = tb_gemm_of_cblas(layout, transpose_a, transpose_b, &given, product);
-    if (number != 0 || OF_CBLAS(size) < 0)
-        return number != 0 ? number : TB_ARGUMENT_BATCH_SIZE;
-    tb_spread_product(product, OF_CBLAS(size), strides, false);
-    return 0;
+    return number != 0 ? number : OF_CBLAS(size) < 0 ? TB_ARGUMENT_BATCH_SIZE : 0;
 }
 
-TB_INLINED int batch_of_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
+TB_INLINED int batch_of_fortran(tb_product *product, int64_t strides[TB_ROLES], const tb_host_blas *host,
+                                FORTRAN_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
-    const int64_t strides[] = {OF_FORTRAN(stride_a), OF_FORTRAN(stride_b), OF_FORTRAN(stride_c)};
+    strides[TB_A] = OF_FORTRAN(stride_a);
+    strides[TB_B] = OF_FORTRAN(stride_b);
+    strides[TB_C] = OF_FORTRAN(stride_c);
     const int number = tb_gemm_of_fortran(*transpose_a, *transpose_b, &given, product);
-    if (number != 0 || OF_FORTRAN(size) < 0)
-        return number != 0 ? number : TB_ARGUMENT_BATCH_SIZE - 1;
-    tb_spread_product(product, OF_FORTRAN(size), strides, false);
-    return 0;
+    return number != 0 ? number : OF_FORTRAN(size) < 0 ? TB_ARGUMENT_BATCH_SIZE - 1 : 0;
 }
 
 static void look_at_cblas(tb_batch_call *call, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     tb_product product;
-    call->number = batch_of_cblas(&product, host, CBLAS_ARGUMENTS);
-    if (call->number == 0 && OF_CBLAS(size) > 0)
-        tb_add_group(call, &product);
+    int64_t strides[TB_ROLES];
+    call->number = batch_of_cblas(&product, strides, host, CBLAS_ARGUMENTS);
+    if (call->number == 0)
+        tb_add_group(call, &product, OF_CBLAS(size), strides, false);
 }
 
 static void look_at_fortran(tb_batch_call *call, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     tb_product product;
-    call->number = batch_of_fortran(&product, host, FORTRAN_ARGUMENTS);
-    if (call->number == 0 && OF_FORTRAN(size) > 0)
-        tb_add_group(call, &product);
+    int64_t strides[TB_ROLES];
+    call->number = batch_of_fortran(&product, strides, host, FORTRAN_ARGUMENTS);
+    if (call->number == 0)
+        tb_add_group(call, &product, OF_FORTRAN(size), strides, false);
 }
 
 static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     tb_product product;
-    if (batch_of_cblas(&product, host, CBLAS_ARGUMENTS) == 0 && OF_CBLAS(size) > 0)
-        tb_multiply(&product, &host->base);
+    int64_t strides[TB_ROLES];
+    if (batch_of_cblas(&product, strides, host, CBLAS_ARGUMENTS) != 0 || OF_CBLAS(size) == 0)
+        return;
+    tb_spread_product(&product, OF_CBLAS(size), strides, false);
+    tb_multiply(&product, &host->base);
 }
 
 static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     tb_product product;
-    if (batch_of_fortran(&product, host, FORTRAN_ARGUMENTS) == 0 && OF_FORTRAN(size) > 0)
-        tb_multiply(&product, &host->base);
+    int64_t strides[TB_ROLES];
+    if (batch_of_fortran(&product, strides, host, FORTRAN_ARGUMENTS) != 0 || OF_FORTRAN(size) == 0)
+        return;
+    tb_spread_product(&product, OF_FORTRAN(size), strides, false);
+    tb_multiply(&product, &host->base);
 }
 
 #define MAY_BE_PROBE_CBLAS   tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta))

@@ -42,6 +42,11 @@ static inline tb_product tb_member_of(const tb_product *product, int64_t number)
     return one;
 }
 
+static inline uintptr_t tb_distance_to(void *const *members, int64_t number)
+{
+    return (uintptr_t)members[number] - (uintptr_t)members[number - 1];
+}
+
 /* Makes an operand of a product a batch. Members may turn out to be equally far apart. */
 static inline void tb_spread(tb_operand *operand, int64_t count, int64_t stride, void *const *members)
 {
@@ -51,16 +56,18 @@ static inline void tb_spread(tb_operand *operand, int64_t count, int64_t stride,
     if (!members || count < 1)
         return;
     operand->data = members[0];
-    const int64_t bytes = (int64_t)tb_bytes_of(operand->element);
-    const uintptr_t step = count > 1 ? (uintptr_t)members[1] - (uintptr_t)members[0] : 0;
-    uintptr_t all = step; /* distances, each bit that one of them has */
-    for (int64_t i = 2; i < count; i++) {
-        const uintptr_t distance = (uintptr_t)members[i] - (uintptr_t)members[i - 1];
-        operand->uneven |= distance != step;
-        all |= distance;
-    }
-    operand->uneven |= (int64_t)step % bytes != 0;
-    operand->stride = (int64_t)(operand->uneven ? all & -all : step) / bytes;
+    const uintptr_t bytes = tb_bytes_of(operand->element), step = count > 1 ? tb_distance_to(members, 1) : 0;
+    int64_t even = 1; /* so many are at the step, which mostly all are */
+    while (even < count && tb_distance_to(members, even) == step)
+        even++;
+    operand->uneven = even < count || (int64_t)step % (int64_t)bytes != 0;
+    operand->stride = (int64_t)step / (int64_t)bytes;
+    if (!operand->uneven)
+        return;
+    uintptr_t all = step; /* each bit that a distance has */
+    for (int64_t i = even; i < count; i++)
+        all |= tb_distance_to(members, i);
+    operand->stride = (int64_t)((all & -all) / bytes);
 }
 
 #endif

@@ -34,10 +34,11 @@ typedef struct held {
     /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
     tb_buffer pitched[2][TB_B + 1];
     tb_buffer workspaces[2], zero;
-    tb_buffer tables[TB_ROLES]; /* of a batch's members that are not equally far apart: where each begins */
-    int64_t done;    /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
-    bool has_begun;  /* something has been added to C */
-    bool overwrites; /* what lay in C does not count */
+    tb_buffer tables; /* of a batch's matrices that are not equally far apart: where each begins */
+    void **listed;    /* the same in host memory, while they are sent */
+    int64_t done;     /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
+    bool has_begun;   /* something has been added to C */
+    bool overwrites;  /* what lay in C does not count */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
@@ -157,25 +158,34 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
     return TB_OK;
 }
 
+/* In one piece, role after role. */
 static tb_status send_tables(tb_stream *stream, tb_product *product, int device, held *held)
 {
-    for (tb_role role = product->k > 0 ? TB_A : TB_C; role < TB_ROLES && tb_is_batch(product); role++) {
+    const size_t each = (size_t)tb_members_of(product), bytes = TB_ROLES * each * sizeof(void *);
+    size_t listed = 0;
+    if (!needs_tables(product))
+        return TB_OK;
+    held->listed = malloc(bytes);
+    if (!held->listed)
+        return TB_OUT_OF_MEMORY;
+    TB_TRY(tb_take_buffer(device, bytes, &held->tables));
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_operand *operand = &product->operands[role];
-        const size_t bytes = (size_t)tb_members_of(product) * sizeof *operand->members;
-        if (!operand->uneven)
+        if (!operand->uneven || (role != TB_C && product->k == 0))
             continue;
-        TB_TRY(tb_take_buffer(device, bytes, &held->tables[role]));
-        const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
-                              .target = held->tables[role].memory,
-                              .target_pitch = bytes,
-                              .source = operand->members,
-                              .source_pitch = bytes,
-                              .row_bytes = bytes,
-                              .rows = 1};
-        TB_TRY(tb_issue_copy(stream, &copy));
-        operand->members = held->tables[role].memory;
+        memcpy(held->listed + listed, operand->members, each * sizeof(void *));
+        operand->members = (void **)held->tables.memory + listed;
+        listed += each;
     }
-    return TB_OK;
+    const size_t sent = listed * sizeof(void *);
+    const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
+                          .target = held->tables.memory,
+                          .target_pitch = sent,
+                          .source = held->listed,
+                          .source_pitch = sent,
+                          .row_bytes = sent,
+                          .rows = 1};
+    return tb_issue_copy(stream, &copy);
 }
 
 /* A term, or all of a product. */
@@ -234,8 +244,7 @@ static void give_buffers(held *held)
     for (int term = 0; term < 2; term++)
         tb_give_buffer(&held->workspaces[term]);
     tb_give_buffer(&held->zero);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_give_buffer(&held->tables[role]);
+    tb_give_buffer(&held->tables);
 }
 
 /* The device writes into C no more, and nothing stays taken. */
@@ -334,6 +343,7 @@ tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const
     held held = {.overwrites = tb_is_zero(product->beta)};
     const tb_status status = multiply(product, plan, &held);
     free(held.saved_c);
+    free(held.listed);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("multiplying matrices in device memory");
     return status == TB_OK ? TB_DONE : TB_DECLINED;

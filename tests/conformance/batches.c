@@ -308,7 +308,7 @@ static void run_failing_cases(int64_t first, int64_t end)
         CHECK(ended == CHILD_RIGHT, "TILEBLAS_TEST_CASE=%" PRId64 ": %s", number, child_end_text(ended));
     }
     printf("something failed in %ld cases\n", atomic_load(cases_that_failed));
-    CHECK(end - first == 1 || atomic_load(cases_that_failed) > (end - first) / 8, "hardly anything failed");
+    CHECK(end - first < 100 || atomic_load(cases_that_failed) > (end - first) / 10, "hardly anything failed");
 }
 #else
 static void run_failing_cases(int64_t first, int64_t end)
@@ -354,12 +354,12 @@ static void check_launches(tb_memory memory, bool even)
 static void check_host(void)
 {
     const char *name = getenv("TILEBLAS_HOST_BLAS");
-    void *host = name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *host = dlopen(name ? name : getenv("LD_PRELOAD"), RTLD_LAZY | RTLD_NOLOAD);
     atomic_long *calls = host ? dlsym(host, "batch_host_calls") : NULL;
     const bool is_openblas = host && dlsym(host, "openblas_get_config");
     if (!calls)
         return;
-    enum { N = 40, PRODUCTS = 300 };
+    enum { N = 10, PRODUCTS = 600 }; /* more than what is small */
     for (int64_t i = 0; i < batch_spelling_count(); i++) {
         const batch_spelling *spelling = batch_spelling_numbered(i);
         const tb_routine_row *row = &tb_routine_rows[spelling->routine];
@@ -377,9 +377,11 @@ static void check_host(void)
         }
         const batch_group group = {
             'N', 'N', N, N, N, N, N, N, {1, 0}, {0, 0}, {elements, elements, elements}, PRODUCTS};
+        batch_call(spelling, false, &group, 1, a, b, c); /* the host is asked whether it computes */
         const long before = atomic_load(calls);
         batch_call(spelling, false, &group, 1, a, b, c);
-        if (spelling->bits == 32)
+        /* Of the program's own BLAS a name is asked for as it is. */
+        if (spelling->bits == 32 && (name || dlsym(host, spelling->name)))
             CHECK(atomic_load(calls) - before == !refused, "%s: the host's own was called %ld times",
                   spelling->name, atomic_load(calls) - before);
         for (int role = 0; role < 3; role++)

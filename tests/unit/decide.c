@@ -2,9 +2,11 @@
  * forced, and the plan in words. decide() is a pure function, so the table is the whole behaviour.
  */
 #include "dispatch/plan.h"
+#include "words/batch.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 
+#include <math.h>
 #include <string.h>
 
 static const row rows[] = {
@@ -190,6 +192,66 @@ static void routines_are_left_to_the_host(void)
     CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the forced route is not taken");
 }
 
+typedef struct batch_row {
+    int64_t n, members;
+    tb_memory memory;
+    bool scattered;
+    int route;
+    bool separately;
+} batch_row;
+
+/* Of a batch the first product's plan is everybody's, in one call or in as many as there are products; one that is to be compared
+ * is not compared by all of them. */
+static void batches_go_as_one_or_one_by_one(void)
+{
+    static const batch_row rows[] = {
+        {64, 1000, D, false, TB_ROUTE_RESIDENT, false}, {512, 1000, D, false, TB_ROUTE_RESIDENT, false},
+        {8192, 4, D, false, TB_ROUTE_RESIDENT, true}, /* tensor cores do not serve batches */
+        {64, 1000, D, true, TB_ROUTE_RESIDENT, true},   {64, 1000, H, false, TB_ROUTE_HOST, false},
+        {64, 1000, H, true, TB_ROUTE_HOST, true},       {4096, 8, H, false, TB_ROUTE_STREAMED, true},
+        {64, 1000, M, false, TB_ROUTE_RESIDENT, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const batch_row *batch = &rows[i];
+        const int64_t n = batch->n;
+        const row row = {n,    n,  n,  batch->memory, batch->memory, batch->memory, TB_READY,
+                         AUTO, "", "", TB_START_NOT};
+        tb_facts facts = facts_of(&row);
+        tb_product product = product_of(&row);
+        facts.scattered = batch->scattered;
+        facts.accuracy = TB_ACCURACY_FP32;
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            tb_spread(&product.operands[role], batch->members, n * n, NULL);
+        const tb_plan plan = tb_decide(&product, &facts);
+        CHECK((int)plan.route == batch->route && plan.separately == batch->separately,
+              "%lld products of %lld in memory %d: %s%s", (long long)batch->members, (long long)n,
+              (int)batch->memory, tb_route_text(plan.route), plan.separately ? ", separately" : "");
+        CHECK(plan.separately || plan.route != TB_ROUTE_RESIDENT || plan.kernel->batches,
+              "by a kernel that serves none");
+    }
+    const row row = {300, 300, 300, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_facts facts = facts_of(&row);
+    tb_product product = product_of(&row);
+    const tb_plan one = tb_decide(&product, &facts);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&product.operands[role], 50, 300 * 300, NULL);
+    const tb_plan all = tb_decide(&product, &facts);
+    CHECK(all.route == TB_ROUTE_HOST && fabs(all.host_seconds / one.host_seconds - 50) < 1e-9,
+          "50 products take %g s, one %g", all.host_seconds, one.host_seconds);
+    /* The host is to be tried, if it takes little longer than the device. */
+    bool was_compared = false;
+    facts.repeated = (tb_repeated){.host_due = true};
+    for (facts.machine.host_ratio = 1; facts.machine.host_ratio < 100; facts.machine.host_ratio *= 1.05) {
+        const tb_product first = tb_member_of(&product, 0);
+        const tb_plan tried = tb_decide(&first, &facts);
+        if (tried.route != TB_ROUTE_HOST || tried.reason != TB_REASON_COMPARING)
+            continue;
+        was_compared = true;
+        CHECK(tb_decide(&product, &facts).separately, "all are compared at once");
+    }
+    CHECK(was_compared, "nothing is compared");
+}
+
 /* On either side, and so it leaves the host where GEMM does. An update reads one operand. */
 static void a_triangle_takes_less_than_all(void)
 {
@@ -224,6 +286,7 @@ int main(void)
     a_call_leaves_the_host_for_a_saving();
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
+    batches_go_as_one_or_one_by_one();
     a_triangle_takes_less_than_all();
     return check_result();
 }
