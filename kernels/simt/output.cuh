@@ -17,8 +17,9 @@ __device__ inline tile locate_masked_tile(const tb_simt_arguments &arguments, in
                                           int tile_n)
 {
     const unsigned count = unsigned(arguments.masked.count);
-    const tb_tile_place at = tb_mask_locate(&arguments.masked, int(unsigned(number) % count));
-    return {unsigned(number) / count, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
+    const unsigned product = arguments.batches.many ? unsigned(number) / count : 0;
+    const tb_tile_place at = tb_mask_locate(&arguments.masked, int(unsigned(number) - product * count));
+    return {product, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
 /* Where zeros are left out; on others some shapes would have to keep numbers in local memory for it. */
@@ -38,8 +39,9 @@ __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t n
     tb_tile_order order = arguments.order;
     if (!leaves_out_zeros)
         order.zeros = 0;
-    const tb_tile_place at = tb_locate_tile(&order, unsigned(number) % tiles);
-    return {unsigned(number) / tiles, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
+    const unsigned product = arguments.batches.many ? unsigned(number) / tiles : 0;
+    const tb_tile_place at = tb_locate_tile(&order, unsigned(number) - product * tiles);
+    return {product, int64_t(at.row) * tile_m, int64_t(at.column) * tile_n};
 }
 
 /* The same, not remembered from the first time. */
