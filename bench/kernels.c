@@ -5,7 +5,7 @@
  * their operands and write C.
  *
  *   bench/kernels [--routine NAME] [--json FILE] [--group NAME] [--size MxNxK] [--kernel NAME] [--precision ieee|fp32]
- *                 [--regret] [--brief] [--warm]
+ *                 [--regret] [--brief] [--warm] [--numbers NAME]
  *   bench/kernels --once [--routine NAME] [--size MxNxK] [--precision ieee|fp32]
  *
  * --routine is sgemm unless said otherwise; of rank-k ones (routine.h) only square C are measured, in their
@@ -18,6 +18,7 @@
  * gained, and what was forecast of both; the JSON then has the seconds and the forecast of each.
  * --brief is NN and TN, or of rank-k routines NT and TN, with beta 0 alone. --warm leaves operands in L2, if
  * they fit there, from one launch to the next.
+ * --numbers says what matrices are made of (normal.h).
  * Products that take longer than LEAST_RATIO allows are listed once more at the end.
  * --once launches each of those once, for a profiler: see counters.py.
  */
@@ -162,17 +163,13 @@ static shape read_shape(const char *text)
 
 static options read_options(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
-                                                 {"group", required_argument, NULL, 'g'},
-                                                 {"kernel", required_argument, NULL, 'k'},
-                                                 {"precision", required_argument, NULL, 'p'},
-                                                 {"regret", no_argument, NULL, 'r'},
-                                                 {"once", no_argument, NULL, 'o'},
-                                                 {"size", required_argument, NULL, 's'},
-                                                 {"brief", no_argument, NULL, 'b'},
-                                                 {"warm", no_argument, NULL, 'w'},
-                                                 {"routine", required_argument, NULL, 'R'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"json", required_argument, NULL, 'j'},    {"group", required_argument, NULL, 'g'},
+        {"kernel", required_argument, NULL, 'k'},  {"precision", required_argument, NULL, 'p'},
+        {"regret", no_argument, NULL, 'r'},        {"once", no_argument, NULL, 'o'},
+        {"size", required_argument, NULL, 's'},    {"brief", no_argument, NULL, 'b'},
+        {"warm", no_argument, NULL, 'w'},          {"numbers", required_argument, NULL, 'n'},
+        {"routine", required_argument, NULL, 'R'}, {0}};
     options options = {.routine = bench_find_routine("sgemm")};
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
@@ -193,6 +190,10 @@ static options read_options(int argc, char **argv)
             break;
         case 'o':
             options.once = true;
+            break;
+        case 'n':
+            bench_require(bench_find_numbers(optarg) != NULL, "numbers of that name");
+            bench_draw(bench_find_numbers(optarg));
             break;
         case 'b':
             options.brief = true;

@@ -107,6 +107,13 @@ static void set_number(tb_element element, void *numbers, size_t index, double n
         ((float *)numbers)[index] = (float)number;
 }
 
+static bench_numbers *drawn_numbers = bench_normal;
+
+void bench_draw(bench_numbers *numbers)
+{
+    drawn_numbers = numbers;
+}
+
 /* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
  * longer than measuring. */
 static void *random_matrices(tb_element element, size_t first, size_t count)
@@ -122,7 +129,7 @@ static void *random_matrices(tb_element element, size_t first, size_t count)
         drawn = realloc(drawn, (first + count) * bytes);
         bench_require(drawn != NULL, "memory for random numbers");
         for (; drawn_count < first + count; drawn_count++)
-            set_number(element, drawn, drawn_count, bench_normal(&state));
+            set_number(element, drawn, drawn_count, drawn_numbers(&state));
     }
     void *device;
     BENCH_CUDA(cudaMalloc(&device, count * bytes));

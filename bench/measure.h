@@ -8,6 +8,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "bench/normal.h"
 #include "bench/json.h"
 #include "bench/routine.h"
 #include "kernels/catalog.h"
@@ -51,7 +52,10 @@ typedef struct bench_product {
     double flop;
 } bench_product;
 
-/* Tight matrices of normal random numbers. sets = 0: as many as it takes to be twice L2. All products of a
+/* What all matrices are made of, from now on; normal random numbers unless said otherwise. */
+void bench_draw(bench_numbers *numbers);
+
+/* Tight matrices of random numbers. sets = 0: as many as it takes to be twice L2. All products of a
  * process are of one element. */
 void bench_allocate(const bench_gpu *gpu, const bench_routine *routine, int64_t m, int64_t n, int64_t k,
                     bool transpose_a, bool transpose_b, int sets, bench_product *product);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 enum { LAYERS = 128 };
 
@@ -74,4 +76,41 @@ double bench_normal(uint64_t *state)
         if (height < density(at))
             return at;
     }
+}
+
+static double byte(uint64_t *state)
+{
+    return (double)(next_bits(state) >> 56);
+}
+
+static double integer(uint64_t *state)
+{
+    return (double)((int64_t)next_bits(state) >> 56);
+}
+
+static double single(uint64_t *state)
+{
+    return (double)(float)(1 + uniform(state));
+}
+
+static double spread(uint64_t *state)
+{
+    const double u = uniform(state) - 0.5;
+    return u * exp(4 * bench_normal(state));
+}
+
+bench_numbers *bench_find_numbers(const char *name)
+{
+    static const struct {
+        const char *name;
+        bench_numbers *numbers;
+    } all[] = {{"normal", bench_normal},
+               {"bytes", byte},
+               {"integers", integer},
+               {"floats", single},
+               {"spread", spread}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].numbers;
+    return NULL;
 }
