@@ -9,7 +9,7 @@ set(allowed_words "words/")
 set(allowed_kernels "words/|kernels/")
 set(allowed_dispatch "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/")
 set(allowed_lib "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/|lib/|include/")
-set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/")
+set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/|include/")
 
 set(failed FALSE)
 set(modules "")

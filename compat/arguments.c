@@ -16,11 +16,12 @@ typedef struct numbers {
 } numbers;
 
 static const numbers numbers_of[] = {
-    [TB_CLASS_GEMM] = {3, 4, 5, 8, 10, 13},     [TB_CLASS_RANK_K] = {0, 3, 4, 7, 0, 10},
-    [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13}, [TB_CLASS_SYMM] = {3, 4, 0, 7, 9, 12},
-    [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},      [TB_CLASS_HERK] = {0, 3, 4, 7, 0, 10},
-    [TB_CLASS_RANK_2K] = {0, 3, 4, 7, 9, 12},   [TB_CLASS_HER2K] = {0, 3, 4, 7, 9, 12},
-    [TB_CLASS_TRMM] = {5, 6, 0, 9, 0, 11},      [TB_CLASS_TRSM] = {5, 6, 0, 9, 0, 11},
+    [TB_CLASS_GEMM] = {3, 4, 5, 8, 10, 13},       [TB_CLASS_RANK_K] = {0, 3, 4, 7, 0, 10},
+    [TB_CLASS_TRIANGLE] = {0, 4, 5, 8, 10, 13},   [TB_CLASS_SYMM] = {3, 4, 0, 7, 9, 12},
+    [TB_CLASS_HEMM] = {3, 4, 0, 7, 9, 12},        [TB_CLASS_HERK] = {0, 3, 4, 7, 0, 10},
+    [TB_CLASS_RANK_2K] = {0, 3, 4, 7, 9, 12},     [TB_CLASS_HER2K] = {0, 3, 4, 7, 9, 12},
+    [TB_CLASS_TRMM] = {5, 6, 0, 9, 0, 11},        [TB_CLASS_TRSM] = {5, 6, 0, 9, 0, 11},
+    [TB_CLASS_GEMM_BATCH] = {3, 4, 5, 8, 10, 13}, [TB_CLASS_GEMM_BATCH_STRIDED] = {3, 4, 5, 8, 11, 15},
 };
 
 static const numbers *find_numbers(const tb_product *product)

@@ -45,6 +45,14 @@ int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_argu
                      tb_product *product);
 int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product);
 
+/* A group of GEMM_BATCH, and GEMM_BATCH_STRIDED, are a GEMM and what makes a batch of it. As GEMM's, but where strides stand
+ * between: lda 9, ldb 12, ldc 16; LDA 8, LDB 11, LDC 15. Of the groups' number and sizes, and of the strided batch's: */
+enum {
+    TB_ARGUMENT_GROUP_COUNT = 15, /* in CBLAS; in Fortran one less each */
+    TB_ARGUMENT_GROUP_SIZE = 16,
+    TB_ARGUMENT_BATCH_SIZE = 18,
+};
+
 /* SYRK and HERK. Layout 1, Uplo 2, Trans 3, N 4, K 5, lda 8, ldc 11; UPLO 1, TRANS 2, N 3, K 4, LDA 7, LDC 10.
  * (The reference calls Uplo the third argument where the layout is row-major. Here it is the second.) */
 int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,

@@ -94,3 +94,7 @@ typedef union function {
     cblas_function *cblas;
     fortran_function *fortran;
 } function;
+
+/* The function by a name that nobody else can define (attach.c). */
+#define TB_ENTRY(symbol, ...)                                                                                \
+    extern void tb_entry_##symbol(__VA_ARGS__) __attribute__((alias(#symbol), visibility("hidden")));

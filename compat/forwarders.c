@@ -153,6 +153,11 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
     return computes;
 }
 
+void tb_call_once(tb_spelling spelling, const void *address)
+{
+    computes_probe(spelling, address, 1);
+}
+
 /* Whether the object that has the address has one of these functions of its own. The list ends with NULL. */
 static bool has_one_of(const void *address, const char *const *functions)
 {

@@ -40,6 +40,9 @@ bool tb_is_openblas(const void *address);
  * nothing done, as by a forwarder that has no library for the name. Asked once for each address. */
 bool tb_computes(tb_spelling spelling, const void *address);
 
+/* Calls the function for the least product of a probe, whose answer nobody looks at. */
+void tb_call_once(tb_spelling spelling, const void *address);
+
 /* Whether every GEMM of ours that the object itself defines does. Other routines a forwarder may have without a library
  * that does. */
 bool tb_object_computes(const tb_loaded_object *object);

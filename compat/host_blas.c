@@ -8,6 +8,7 @@
 #include "compat/host_blas.h"
 
 #include "compat/arguments.h"
+#include "compat/former.h"
 #include "compat/forwarders.h"
 #include "compat/host_calls.h"
 #include "compat/host_libraries.h"
@@ -17,6 +18,7 @@
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/process/threads.h"
+#include "words/batch.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -28,6 +30,8 @@
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
+_Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
+
 /* What GEMM computes: of a matrix that is conjugated and not transposed not every BLAS has it. */
 static bool is_of_gemm(const tb_product *product)
 {
@@ -36,7 +40,16 @@ static bool is_of_gemm(const tb_product *product)
         if (operand->structure != TB_GENERAL || (operand->conjugated && !operand->transposed))
             return false;
     }
-    return product->mask == TB_FULL && product->terms < 2;
+    return product->mask == TB_FULL && product->terms < 2 && !tb_is_batch(product);
+}
+
+/* What GEMM_BATCH does, and GEMM_BATCH_STRIDED, which wants strides. */
+static bool is_of_batch(const tb_product *product)
+{
+    const tb_product one = tb_member_of(product, 0);
+    const bool is_uneven = product->a.uneven || product->b.uneven || product->c.uneven;
+    return tb_is_batch(product) && is_of_gemm(&one) &&
+           (!is_uneven || tb_routine_rows[product->routine].class == TB_CLASS_GEMM_BATCH);
 }
 
 /* Of a symmetric or triangular operand. */
@@ -69,6 +82,9 @@ static bool is_of_routine(const tb_product *product)
     case TB_CLASS_TRSM:
         return product->in_place != TB_OUT_OF_PLACE && is_whole(structured) &&
                structured->rows == product->k && (structured->transposed || !structured->conjugated);
+    case TB_CLASS_GEMM_BATCH:
+    case TB_CLASS_GEMM_BATCH_STRIDED:
+        return is_of_batch(product);
     case TB_CLASSES:
         break;
     }
@@ -89,6 +105,8 @@ static bool is_served_by_gemm(tb_routine routine)
     case TB_CLASS_RANK_2K:
     case TB_CLASS_HER2K:
     case TB_CLASS_TRIANGLE:
+    case TB_CLASS_GEMM_BATCH:
+    case TB_CLASS_GEMM_BATCH_STRIDED:
         return true;
     default:
         return false;
@@ -183,6 +201,15 @@ static bool take(const question *question, void *library, tb_spelling spelling, 
     return true;
 }
 
+/* Where references to us that were bound at run time led before. */
+static bool search_former(const question *question, tb_kinship kinship, int demanded_bits, tb_host_blas *host)
+{
+    tb_loaded_object object;
+    void *address = tb_former_target(kinship, question->spelling, question->call_site);
+    return address && tb_find_object(address, &object) &&
+           take(question, tb_open_object(&object), question->spelling, object.position, demanded_bits, host);
+}
+
 /* What the caller would have reached without TileBLAS. The linker's next definition is not visible from here
  * when the caller was opened RTLD_LOCAL and its BLAS is among its own dependencies; then the caller's object
  * is asked. */
@@ -191,6 +218,9 @@ static bool search_process(question *question, tb_host_blas *host)
     const char *symbol = tb_spelling_rows[question->spelling].symbol;
     tb_loaded_object object;
     int demanded_bits = question->bits;
+    if (search_former(question, TB_OWN_REFERENCE, question->bits, host) ||
+        search_former(question, TB_OWN_BLAS, question->bits, host))
+        return true;
     void *address = dlsym(RTLD_NEXT, symbol);
     if (!address && tb_find_object(question->call_site, &object)) {
         address = find_symbol(tb_open_object(&object), symbol);
@@ -244,6 +274,13 @@ static bool search_well_known(question question, tb_host_blas *host)
     return false;
 }
 
+/* Of other callers, or of the machine. */
+static bool search_elsewhere(question question, tb_host_blas *host)
+{
+    return search_former(&question, TB_OF_OTHERS, presumed_bits(question.bits), host) ||
+           search_well_known(question, host);
+}
+
 /* Whether a call was made, under a name that the linker has bound to us, by the same routine of the other calling
  * convention: inside a BLAS. */
 static bool is_nested(const question *question)
@@ -276,7 +313,7 @@ static tb_host_blas search_one(tb_spelling spelling, const void *call_site, bool
     *chosen_lacks_it = *chosen && !search_library(chosen, &question, &chosen_host);
     if (*chosen && !*chosen_lacks_it)
         found = chosen_host;
-    else if (!has_own && (*chosen || !search_well_known(question, &found)))
+    else if (!has_own && (*chosen || !search_elsewhere(question, &found)))
         found.integer_bits = presumed_bits(question.bits);
     found.nested = found.address && (question.came_from || is_nested(&question));
     return found;
@@ -333,6 +370,15 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
     return &no_host[host->spelling][host->integer_bits == 64];
 }
 
+/* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
+ * dimensions for irregular ones. Strides of complex batches it takes for numbers of reals (0.3.34). */
+static bool openblas_does_badly(tb_routine routine)
+{
+    const tb_routine_row *row = &tb_routine_rows[routine];
+    return row->class == TB_CLASS_TRIANGLE ||
+           (row->class == TB_CLASS_GEMM_BATCH_STRIDED && tb_is_complex(row->element));
+}
+
 static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
 {
     bool lacks_it, lacks_gemm = true;
@@ -347,11 +393,9 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
     if (!kept || !kept->address)
         return found;
     found.gemm = kept;
-    /* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
-     * dimensions for irregular ones. */
-    found.prefers_gemm =
-        found.address && tb_routine_rows[tb_spelling_rows[spelling].routine].class == TB_CLASS_TRIANGLE &&
-        tb_find_position(kept->address) == tb_find_position(found.address) && tb_is_openblas(found.address);
+    found.prefers_gemm = found.address && openblas_does_badly(tb_spelling_rows[spelling].routine) &&
+                         tb_find_position(kept->address) == tb_find_position(found.address) &&
+                         tb_is_openblas(found.address);
     found.integer_bits = gemm.integer_bits;
     found.base.multiply = call_host;
     return found;

@@ -19,7 +19,7 @@ typedef struct tb_host_blas tb_host_blas;
 struct tb_host_blas {
     tb_host base;
     void *address; /* NULL: nobody but us has the routine */
-    /* Of a routine for a triangle: who has GEMM, spelled alike, which does parts of it; or NULL. */
+    /* Of a routine for a triangle or for a batch: who has GEMM, spelled alike, which does parts of it; or NULL. */
     const tb_host_blas *gemm;
     bool prefers_gemm;    /* it computes the routine's products better than the routine does */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
@@ -32,6 +32,15 @@ struct tb_host_blas {
 
 /* The host for calls of the spelling from the call site. Never NULL; valid for the life of the process. */
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);
+
+/* Who called, of this thread's call that has not gone on at a glance (stamp.h). As one more argument it would keep the way
+ * there from being a jump. (A signal handler that calls a routine just then would be taken for it; no BLAS may
+ * be called from one.) */
+typedef struct tb_caller_of_thread {
+    tb_spelling spelling;
+    const void *call_site;
+} tb_caller_of_thread;
+extern _Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
 
 /* Call sites and their hosts, a hash table. A program has some tens of call sites; a LAPACK inside the host,
  * or code compiled at run time, can have thousands, and those that find no room take the first host that

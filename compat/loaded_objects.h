@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct tb_loaded_object {
     int position; /* in load order; the program is 0 */
@@ -26,6 +27,25 @@ int tb_find_position(const void *address);
 
 /* The object at a position; false when there are fewer. */
 bool tb_find_object_at(int position, tb_loaded_object *object);
+
+/* Whether an object that dl_iterate_phdr shows is one, and the width of its plain names, as above. */
+struct dl_phdr_info;
+bool tb_is_tileblas(const struct dl_phdr_info *object, int *plain_bits);
+
+/* The addresses from an object's first segment to the end of its last, which no other object lies between. */
+typedef struct tb_extent {
+    uintptr_t begin, end;
+} tb_extent;
+
+tb_extent tb_extent_of(const struct dl_phdr_info *object);
+
+/* Of the object that an address lies in; false when it lies in none. */
+bool tb_find_extent(const void *address, tb_extent *extent);
+
+static inline bool tb_lies_within(const tb_extent *extent, uintptr_t address)
+{
+    return address >= extent->begin && address < extent->end;
+}
 
 /* A handle for dlsym, which keeps the object loaded; NULL when it is gone. */
 void *tb_open_object(const tb_loaded_object *object);

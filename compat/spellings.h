@@ -22,6 +22,7 @@
  *   cblas_sgemm_64           Netlib's extended interface, MKL
  *   sgemm_ sgemm             compilers that append no underscore; MKL exports both
  *   scipy_sgemm_ scipy_sgemm_64_ sgemm_64_
+ *   SGEMM SGEMM_64           MKL, for compilers that write names in capitals
  * The map files list the same names; a test holds them together. */
 #define TB_SPELLINGS_OF(CBLAS, FORTRAN, ROUTINE, name)                                                       \
     CBLAS(ROUTINE, cblas_##name, 0)                                                                          \
@@ -33,7 +34,9 @@
     FORTRAN(ROUTINE, name, 0)                                                                                \
     FORTRAN(ROUTINE, scipy_##name##_, 32)                                                                    \
     FORTRAN(ROUTINE, scipy_##name##_64_, 64)                                                                 \
-    FORTRAN(ROUTINE, name##_64_, 64)
+    FORTRAN(ROUTINE, name##_64_, 64)                                                                         \
+    FORTRAN(ROUTINE, ROUTINE, 0)                                                                             \
+    FORTRAN(ROUTINE, ROUTINE##_64, 64)
 
 #define TB_SPELLING(ROUTINE, symbol, bits) TB_SPELLING_##symbol,
 typedef enum tb_spelling {

@@ -79,19 +79,11 @@ TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     return is_settled(host, number, &product);
 }
 
-/* Who called, of a call that has not gone on at a glance. As one more argument it would keep the way there
- * from being a jump. (A signal handler that calls the routine just then would be taken for it; no BLAS may be called
- * from one.) */
-static _Thread_local struct {
-    tb_spelling spelling;
-    const void *call_site;
-} caller __attribute__((tls_model("initial-exec")));
-
 static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 {
-    if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(tb_caller.spelling, c))
         return;
-    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    const tb_host_blas *host = tb_find_host_blas(tb_caller.spelling, tb_caller.call_site);
     if (!settles_cblas(host, CBLAS_ARGUMENTS))
         ((function){host->address}).cblas(CBLAS_ARGUMENTS);
 }
@@ -99,9 +91,10 @@ static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
-    if (tb_may_be_probe(FACTORS(NUMBER_OF_FORTRAN, BETA_OF_FORTRAN)) && tb_notice_probe(caller.spelling, c))
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_FORTRAN, BETA_OF_FORTRAN)) &&
+        tb_notice_probe(tb_caller.spelling, c))
         return;
-    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    const tb_host_blas *host = tb_find_host_blas(tb_caller.spelling, tb_caller.call_site);
     if (!settles_fortran(host, FORTRAN_ARGUMENTS))
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
@@ -115,10 +108,11 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
             ((function){host->address}).cblas(CBLAS_ARGUMENTS);                                              \
             return;                                                                                          \
         }                                                                                                    \
-        caller.spelling = TB_SPELLING_##symbol;                                                              \
-        caller.call_site = call_site;                                                                        \
+        tb_caller.spelling = TB_SPELLING_##symbol;                                                           \
+        tb_caller.call_site = call_site;                                                                     \
         look_closely_cblas(CBLAS_ARGUMENTS);                                                                 \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, CBLAS_PARAMETERS)
 
 #define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
     TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
@@ -129,10 +123,11 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
             ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
             return;                                                                                          \
         }                                                                                                    \
-        caller.spelling = TB_SPELLING_##symbol;                                                              \
-        caller.call_site = call_site;                                                                        \
+        tb_caller.spelling = TB_SPELLING_##symbol;                                                           \
+        tb_caller.call_site = call_site;                                                                     \
         look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
-    }
+    }                                                                                                        \
+    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
 
 #define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)

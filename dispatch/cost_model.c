@@ -2,6 +2,7 @@
 #include "dispatch/plan.h"
 
 #include "kernels/launch.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
@@ -207,7 +208,8 @@ static double pad_seconds(const tb_kernel *kernel, const tb_product *product, co
 /* Whole tiles: the busiest multiprocessor works through its share of blocks, a few at a time. */
 static double tile_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    double tiles = ceil((double)product->m / kernel->tile_m) * ceil((double)product->n / kernel->tile_n);
+    double tiles = ceil((double)product->m / kernel->tile_m) * ceil((double)product->n / kernel->tile_n) *
+                   (double)tb_members_of(product);
     double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)product->k;
     double block = (!tb_is_zero(product->beta) ? 2 : 1) *
                    (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) / kernel->blocks;
@@ -229,7 +231,8 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
 {
     const double arithmetic =
         kernel->prepare ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
-    const double traffic = bytes(&product->a) + bytes(&product->b) + bytes(&product->c);
+    const double traffic =
+        (double)tb_members_of(product) * (bytes(&product->a) + bytes(&product->b) + bytes(&product->c));
     const double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
     return kernel->pads ? seconds + pad_seconds(kernel, product, chip) : seconds;
 }
@@ -252,7 +255,8 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (tb_is_expanded(product, role))
             seconds += LATE_LAUNCH_SECONDS +
-                       (tb_bytes_read(&product->operands[role]) + bytes(&lowered->operands[role])) /
+                       (double)tb_members_of(product) *
+                           (tb_bytes_read(&product->operands[role]) + bytes(&lowered->operands[role])) /
                            chip->memory_rate;
     return seconds;
 }

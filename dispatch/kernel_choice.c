@@ -2,6 +2,7 @@
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
@@ -18,8 +19,10 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
-        kernel->in_place != product->in_place || kernel->structured == tb_is_plain(product) ||
-        (product->mask != TB_FULL && !kernel->masks))
+        kernel->in_place != product->in_place || (product->mask != TB_FULL && !kernel->masks))
+        return false;
+    if (tb_is_batch(product) ? !kernel->batches || (!kernel->structured && !tb_is_plain(product))
+                             : kernel->structured == tb_is_plain(product))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
@@ -91,6 +94,7 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,
+                              (uint64_t)tb_members_of(product),
                               (uint64_t)product->a.ld,
                               (uint64_t)product->b.ld,
                               (uint64_t)product->diagonal,

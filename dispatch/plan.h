@@ -78,7 +78,8 @@ typedef struct tb_choice_memory {
 
 /* What decide() may know besides the product. */
 typedef struct tb_facts {
-    tb_place places[TB_ROLES]; /* of the operands */
+    tb_place places[TB_ROLES]; /* of the operands; of a batch, of the first product's */
+    bool scattered;            /* some of a batch's products have operands in other places */
     tb_machine machine;
     double backlogs[TB_BACKLOGS]; /* seconds of work that wait for each of the machine's chips */
     tb_repeated repeated;
@@ -146,7 +147,8 @@ typedef struct tb_plan {
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
     tb_start start;
-    bool needs_device;                   /* an operand lies where the host cannot reach it */
+    bool needs_device; /* an operand lies where the host cannot reach it */
+    bool separately;   /* a batch's products are calls of their own; this is the first one's plan */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
 } tb_plan;
 
@@ -161,8 +163,22 @@ tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
 const char *tb_route_text(tb_route route);
 const char *tb_reason_text(tb_reason reason);
 
+/* What is said of a plan: little enough to be kept by each thread, as memory of threads' own is scarce for libraries that
+ * are opened at run time. */
+typedef struct tb_outline {
+    tb_route route;
+    tb_reason reason;
+    const tb_kernel *kernel;
+    bool pads_a, pads_b;
+    int device, region_count;
+    double host_seconds, device_seconds;
+} tb_outline;
+
+tb_outline tb_outline_of(const tb_plan *plan);
+
 /* "streamed with tiled: faster on the device (forecast 1.2 ms, host 5.8 ms)"; returns what snprintf returns.
  */
+int tb_print_outline(const tb_outline *outline, char *text, size_t size);
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
 /* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two operations;

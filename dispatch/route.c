@@ -1,5 +1,6 @@
 /* Which route a product takes, and why. */
 #include "dispatch/plan.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 
 #include <math.h>
@@ -277,7 +278,7 @@ static tb_plan follow_forced_route(const tb_product *product, const tb_facts *fa
                    can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
 }
 
-tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
+static tb_plan decide_one(const tb_product *product, const tb_facts *facts)
 {
     if (any_operand(product, facts, only_on_device)) {
         tb_plan plan = must_use_device(product, facts);
@@ -287,4 +288,73 @@ tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
     if (facts->route_forced)
         return follow_forced_route(product, facts);
     return choose_faster(product, facts);
+}
+
+/* What a call on a device takes beside its kernel: starting it, waiting for it, finding the kernel. */
+#define SEPARATE_SECONDS 10e-6
+
+/* Of a resident plan, without that. */
+static double resident_seconds(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
+{
+    if (tb_is_plain(product) || plan->kernel->structured)
+        return tb_kernel_seconds(plan->kernel, product, chip);
+    const tb_product lowered = tb_lowered(product);
+    return tb_kernel_seconds(plan->kernel, &lowered, chip) + tb_expanding_seconds(product, &lowered, chip);
+}
+
+static tb_plan separately(tb_plan plan)
+{
+    plan.separately = true;
+    return plan;
+}
+
+/* Whether every operand that is read or written lies in the memory of one device, where the library's own buffers are. */
+static bool is_in_one_device(const tb_product *product, const tb_facts *facts)
+{
+    const tb_place *c = &facts->places[TB_C];
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_place *place = &facts->places[role];
+        if (role != TB_C && product->k == 0)
+            continue;
+        if (!only_on_device(place) || place->device != c->device || place->context)
+            return false;
+    }
+    return !facts->scattered;
+}
+
+/* A batch in the memory of a device is one launch, unless faster kernels serve its products one by one. */
+static tb_plan launch_batch(const tb_product *product, const tb_product *one, const tb_facts *facts)
+{
+    const tb_chip *chip = tb_find_chip(&facts->machine, facts->places[TB_C].device);
+    const tb_plan first = decide_one(one, facts);
+    if (first.route != TB_ROUTE_RESIDENT) /* the device is to be started, or has failed */
+        return first;
+    tb_plan plan = must_use_device(product, facts);
+    if (plan.route != TB_ROUTE_RESIDENT)
+        return separately(first);
+    plan.needs_device = true;
+    const double each = resident_seconds(one, &first, chip) + SEPARATE_SECONDS;
+    const bool slower = resident_seconds(product, &plan, chip) > (double)tb_members_of(product) * each;
+    const bool refused = plan.reason == TB_REASON_KERNEL_REFUSED && first.reason != plan.reason;
+    return (slower && !facts->kernel_forced) || refused ? separately(first) : plan;
+}
+
+/* In the host's memory it is the host's where its products are. One of them may be tried elsewhere, not all. */
+static tb_plan decide_batch(const tb_product *product, const tb_facts *facts)
+{
+    const tb_product one = tb_member_of(product, 0);
+    if (is_in_one_device(product, facts))
+        return launch_batch(product, &one, facts);
+    tb_plan plan = decide_one(&one, facts);
+    if (facts->scattered || plan.needs_device || plan.route != TB_ROUTE_HOST ||
+        plan.reason == TB_REASON_COMPARING)
+        return separately(plan);
+    plan.host_seconds *= (double)tb_members_of(product);
+    plan.device_seconds *= (double)tb_members_of(product);
+    return plan;
+}
+
+tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
+{
+    return tb_is_batch(product) ? decide_batch(product, facts) : decide_one(product, facts);
 }

@@ -34,22 +34,42 @@ const char *tb_reason_text(tb_reason reason)
     return texts[reason];
 }
 
-int tb_print_plan(const tb_plan *plan, char *text, size_t size)
+tb_outline tb_outline_of(const tb_plan *plan)
+{
+    return (tb_outline){.route = plan->route,
+                        .reason = plan->reason,
+                        .kernel = plan->kernel,
+                        .pads_a = plan->pads[TB_A],
+                        .pads_b = plan->pads[TB_B],
+                        .device = plan->place.device,
+                        .region_count = plan->region_count,
+                        .host_seconds = plan->host_seconds,
+                        .device_seconds = plan->device_seconds};
+}
+
+int tb_print_outline(const tb_outline *outline, char *text, size_t size)
 {
     char forecast[96] = "";
-    if (plan->host_seconds > 0)
+    if (outline->host_seconds > 0)
         snprintf(forecast, sizeof forecast, " (forecast: host %.3g ms, device %.3g ms)",
-                 1e3 * plan->host_seconds, 1e3 * plan->device_seconds);
-    if (plan->region_count > 1)
-        return snprintf(text, size, "%s with %s on %d devices: %s%s", tb_route_text(plan->route),
-                        plan->kernel->name, plan->region_count, tb_reason_text(plan->reason), forecast);
-    if (!plan->kernel)
-        return snprintf(text, size, "%s: %s%s", tb_route_text(plan->route), tb_reason_text(plan->reason),
+                 1e3 * outline->host_seconds, 1e3 * outline->device_seconds);
+    if (outline->region_count > 1)
+        return snprintf(text, size, "%s with %s on %d devices: %s%s", tb_route_text(outline->route),
+                        outline->kernel->name, outline->region_count, tb_reason_text(outline->reason),
                         forecast);
-    return snprintf(text, size, "%s with %s%s%s on device %d: %s%s", tb_route_text(plan->route),
-                    plan->kernel->name, plan->pads[TB_A] ? ", A padded" : "",
-                    plan->pads[TB_B] ? ", B padded" : "", plan->place.device, tb_reason_text(plan->reason),
+    if (!outline->kernel)
+        return snprintf(text, size, "%s: %s%s", tb_route_text(outline->route),
+                        tb_reason_text(outline->reason), forecast);
+    return snprintf(text, size, "%s with %s%s%s on device %d: %s%s", tb_route_text(outline->route),
+                    outline->kernel->name, outline->pads_a ? ", A padded" : "",
+                    outline->pads_b ? ", B padded" : "", outline->device, tb_reason_text(outline->reason),
                     forecast);
+}
+
+int tb_print_plan(const tb_plan *plan, char *text, size_t size)
+{
+    const tb_outline outline = tb_outline_of(plan);
+    return tb_print_outline(&outline, text, size);
 }
 
 static char operation_letter(const tb_operand *operand)

@@ -57,7 +57,7 @@ typedef struct tileblas_reason_count {
 } tileblas_reason_count;
 
 /* Routines that are taken over, each with its share of all of the above. There will be more in later versions. */
-#define TILEBLAS_ROUTINE_COUNT 38
+#define TILEBLAS_ROUTINE_COUNT 46
 
 typedef struct tileblas_routine_statistics {
     const char *routine; /* "sgemm", "dgemm" */
@@ -102,6 +102,29 @@ TILEBLAS_API int tileblas_set_precision(const char *name);
  * device memory run, behind the work already in it. NULL, the default, is the legacy default stream. The
  * stream stays the caller's, and must be replaced here before it is destroyed. */
 TILEBLAS_API void tileblas_set_stream(void *stream);
+
+/* ---- Attaching -------------------------------------------------------------------------------------- */
+
+/* Binds the calls of routines that this library takes over, of all objects that are loaded, to this library:
+ * what preloading does at the start of a program, for one that is running, and also for objects that were opened
+ * RTLD_LOCAL or RTLD_DEEPBIND. What an object called before is its host BLAS from then on. Objects that are
+ * loaded later are found by another call. Left alone are BLAS libraries themselves, pointers that were
+ * copied elsewhere, and BLAS that is linked statically.
+ *
+ * Other threads may be calling meanwhile. Returns how many references are bound, those of earlier calls
+ * among them, or -1 with no further one bound when the process cannot be looked at: out of memory, or in a
+ * child that was forked while another thread was in the dynamic linker. The library stays loaded from the first call on.
+ */
+TILEBLAS_API int tileblas_attach(void);
+
+/* Binds them back, each to what it led to before, and returns how many, or -1 as above. A reference that
+ * somebody has changed since is left as it is; calls that are under way end here. */
+TILEBLAS_API int tileblas_detach(void);
+
+/* Where a process has several TileBLAS libraries, the one that was loaded first attaches, whichever is called;
+ * statistics and options are its own, too. Writes the path of its file, at most size bytes, always terminated;
+ * returns the full length without the terminator. */
+TILEBLAS_API size_t tileblas_runtime(char *path, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* The catalog's rows. */
 #include "kernels/catalog.h"
 
+#include "kernels/crt/crt.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
@@ -101,6 +102,11 @@ tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
                          {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
 };
+tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex_batch", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_batch_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex_batch", 0, NULL, 0, TB_EARLY}},
+};
 
 /* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];
@@ -181,8 +187,8 @@ TB_STRUCTURED_ENTRY(zgemm_structured)
         .name = #stem, .summary = words ", operands read as they lie, one thread per element of C",          \
         .element = element_, .architecture = 75, .tile_m = TB_STRUCTURED_TILE_M,                             \
         .tile_n = TB_STRUCTURED_TILE_N, .tile_k = 1, .threads = TB_STRUCTURED_THREADS, .efficiency = 0.02,   \
-        .blocks = 4, .alignment = 1, .masks = true, .structured = true, .entries = entries_##stem,           \
-        .launch = tb_launch_structured,                                                                      \
+        .blocks = TB_STRUCTURED_BLOCKS, .alignment = 1, .masks = true, .batches = true, .structured = true,  \
+        .entries = entries_##stem, .launch = tb_launch_structured,                                           \
     }
 
 /* The tile stands for the shapes that blocks have: see skinny.h. Chosen where reading the long operand takes long: from 16 MiB
@@ -254,6 +260,45 @@ extern const unsigned char tb_image_dgemm_mma_reduce[];
 static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image = TB_IMAGE(dgemm_mma_reduce)};
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
+/* FP64 from INT8. */
+#define TB_CRT_FILE(stem, ring_bytes, early)                                                                 \
+    extern const unsigned char tb_image_##stem[];                                                            \
+    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_entry entries_##stem[] = {                                                                     \
+        [TB_CRT_SURVEY] = {&module_##stem, #stem "_survey", 0, NULL, 0, early},                              \
+        [TB_CRT_GATHER] = {&module_##stem, #stem "_gather", 0, NULL, 0, early},                              \
+        [TB_CRT_DECIDE] = {&module_##stem, #stem "_decide", 0, NULL, 0, early},                              \
+        [TB_CRT_RESIDUES] = {&module_##stem, #stem "_residues", 0, NULL, 0, early},                          \
+        [TB_CRT_MULTIPLY] = {&module_##stem, #stem "_multiply", ring_bytes, NULL, 0, early},                 \
+        [TB_CRT_JOIN] = {&module_##stem, #stem "_join", 0, NULL, 0, early},                                  \
+    };
+TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
+TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
+
+#define TB_CRT_ROW(row, words, first, end, tile_n_, threads_, ring_bytes, efficiency_, blocks_)              \
+    {                                                                                                        \
+        .name = "dgemm_crt_" #row,                                                                           \
+        .summary = words " by the Chinese remainder theorem, FP64 where numbers differ too much",            \
+        .architecture = first,                                                                               \
+        .architecture_end = end,                                                                             \
+        .tile_m = TB_CRT_TILE_M,                                                                             \
+        .tile_n = tile_n_,                                                                                   \
+        .tile_k = TB_CRT_STAGE_K,                                                                            \
+        .threads = threads_,                                                                                 \
+        .shared_bytes = ring_bytes,                                                                          \
+        .element = TB_FP64,                                                                                  \
+        .efficiency = efficiency_,                                                                           \
+        .blocks = blocks_,                                                                                   \
+        .alignment = 1,                                                                                      \
+        .masks = true,                                                                                       \
+        .k_limit = TB_CRT_K_MOST,                                                                            \
+        .accuracy = TB_ACCURACY_FP32,                                                                        \
+        .least_extent = 1024,                                                                                \
+        .entries = entries_dgemm_crt_##row,                                                                  \
+        .prepare = tb_crt_##row##_prepare,                                                                   \
+        .launch = tb_launch_crt_##row,                                                                       \
+    },
+
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
 #define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
                      efficiency_)                                                                            \
@@ -275,6 +320,7 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         .blocks = blocks_,                                                                                   \
         .alignment = 1,                                                                                      \
         .masks = true,                                                                                       \
+        .batches = true,                                                                                     \
         .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
         .entries = entries_dgemm_mma_##name_,                                                                \
         .prepare = tb_dgemm_mma_prepare,                                                                     \
@@ -383,8 +429,12 @@ const tb_kernel tb_catalog[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
-    TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                 entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
+    TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, TB_CRT_SM80_TILE_N, TB_CRT_CONSUMERS,
+               TB_CRT_SM80_RING_BYTES, 1, 2)
+        TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, TB_CRT_SM90_TILE_N, TB_CRT_SM90_THREADS,
+                   TB_CRT_SM90_RING_BYTES, 1.4, 1)
+            TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
+                         entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,

@@ -6,7 +6,8 @@ bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
     /* Complex numbers may begin wherever a real one may. */
     const size_t bytes = tb_bytes_of(tb_real_of(operand->element));
     return (uintptr_t)operand->data % ((size_t)kernel->alignment * bytes) == 0 &&
-           operand->ld % kernel->alignment == 0;
+           operand->ld % kernel->alignment == 0 &&
+           (operand->count <= 1 || operand->stride % kernel->alignment == 0);
 }
 
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture)

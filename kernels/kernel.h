@@ -55,6 +55,8 @@ struct tb_launcher {
     tb_target target;
     /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
     bool same_a;
+    /* In device memory: where it is not 0 when the kernels run, they do nothing. NULL: they are to run. Of dgemm_mma and dgemm_naive. */
+    const int32_t *unless;
     /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
     tb_status (*load)(const tb_launcher *launcher, tb_entry *entry);
     /* Starts blocks x 1 x 1 blocks; the kernel takes a single argument, by value. */
@@ -115,7 +117,8 @@ struct tb_kernel {
     int blocks_along_k; /* where A and B are aligned and both along k; of the SIMT family */
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
-    bool structured;    /* serves products that are not plain (words/lowered.h), and no others */
+    bool batches;       /* serves batches (words/batch.h) */
+    bool structured; /* serves products that are not plain (words/lowered.h), and of others batches alone */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;      /* largest k served, 0 when there is none */
@@ -156,5 +159,7 @@ extern tb_entry tb_entry_simt_reduce, tb_entry_skinny_reduce[TB_ELEMENTS];
 
 /* Those that write operands out (kernels/expand), by the source's element; the second one of two writes 16 bytes at a time. */
 extern tb_entry tb_entries_expand[TB_ELEMENTS][2];
+/* The same of a batch's matrices, of complex elements alone. */
+extern tb_entry tb_entries_expand_batch[TB_ELEMENTS][2];
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernels/launch.h"
 
+#include "words/batch.h"
 #include "words/integers.h"
 
 #define ARGUMENTS_OF(type, real, product)                                                                    \
@@ -23,6 +24,17 @@ tb_dgemm tb_dgemm_of(const tb_product *product)
     return ARGUMENTS_OF(tb_dgemm, double, product);
 }
 
+tb_batches tb_batches_of(const tb_product *product)
+{
+    tb_batches batches = {.tables = {NULL}};
+    for (tb_role role = TB_A; role < TB_ROLES && tb_is_batch(product); role++) {
+        const tb_operand *operand = &product->operands[role];
+        batches.strides[role] = operand->stride;
+        batches.tables[role] = operand->uneven ? operand->members : NULL;
+    }
+    return batches;
+}
+
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                           const tb_schedule *schedule, void *workspace)
 {
@@ -32,9 +44,10 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
         tb_sgemm single_precision;
         tb_dgemm double_precision;
     } arguments;
-    if (kernel->element == TB_FP64)
+    if (kernel->element == TB_FP64) {
         arguments.double_precision = tb_dgemm_of(product);
-    else
+        arguments.double_precision.unless = launcher->unless;
+    } else
         arguments.single_precision = tb_sgemm_of(product);
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
         return TB_UNSUPPORTED;

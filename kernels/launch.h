@@ -2,6 +2,7 @@
 #ifndef TB_LAUNCH_H
 #define TB_LAUNCH_H
 
+#include "kernels/batches.h"
 #include "kernels/dgemm.h"
 #include "kernels/kernel.h"
 #include "kernels/sgemm.h"
@@ -13,6 +14,9 @@
 /* A product of single, or double, precision, as kernels are given it. */
 tb_sgemm tb_sgemm_of(const tb_product *product);
 tb_dgemm tb_dgemm_of(const tb_product *product);
+
+/* Where the matrices of a batch lie; of a single product, whatever number 0 makes of it. */
+tb_batches tb_batches_of(const tb_product *product);
 
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
@@ -44,6 +48,16 @@ tb_status tb_launch_multiplied(const tb_launcher *launcher, const tb_kernel *ker
 void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule);
 tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+
+/* FP64 from INT8: kernels/crt. */
+void tb_crt_sm90_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm90(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
+void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace);
 
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few

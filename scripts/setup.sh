@@ -104,7 +104,7 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
-# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests. The tests go on without them, and say what
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks. The tests go on without them, and say what
 # was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
@@ -130,6 +130,11 @@ want_suites() {
         say "installing: pytest hypothesis, with pip into build/pytest"
         "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||
             say "pytest could not be installed: NumPy's and SciPy's own tests are skipped"
+    fi
+    if ! PYTHONPATH=$PWD/build/wheel-tools "$python" -c 'import auditwheel, ipykernel, nbclient' 2>/dev/null; then
+        say "installing: auditwheel ipykernel nbclient, with pip into build/wheel-tools"
+        "$python" -m pip install --quiet --target build/wheel-tools auditwheel ipykernel nbclient ||
+            say "auditwheel could not be installed: the wheel is not tested"
     fi
 }
 

@@ -6,6 +6,8 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "tools/explain_answer.h"
+#include "tools/problem.h"
+#include "tools/supposed_gpu.h"
 #include "tools/tool.h"
 
 #include <getopt.h>
@@ -31,34 +33,17 @@ static const char help[] =
     "  --transa N|T|C, --transb N|T|C   op; N is the default\n"
     "  --alpha X, --beta X              1 and 0 unless given\n"
     "  --lda N, --ldb N, --ldc N        leading dimensions; the least unless given\n"
+    "  --products N                     of a batch; 1000 unless given\n"
     "  --pointers host|pinned|managed|device\n"
     "                                   where the three matrices lie; host is the default\n"
-    "  --assume h200|none               another GPU than this machine's, or none\n"
+    "  --assume h200|h100|l40s|rtx4090|none\n"
+    "                                   another GPU than this machine's, or none\n"
     "  --cores N                        another number of host cores\n"
     "  --all                            kernels too that are chosen only when forced\n"
     "  --json                           as JSON, with all kernels\n"
     "  --help                           this\n"
     "\n"
     "TILEBLAS_ROUTE and TILEBLAS_KERNEL force their choice here as they do in a program.\n";
-
-/* GPUs that can be supposed: those that the cost model was measured on. */
-static const struct {
-    const char *option, *name;
-    tb_chip chip;
-} known_gpus[] = {
-    {"h200",
-     "NVIDIA H200",
-     {.open = true,
-      .architecture = 90,
-      .multiprocessors = 132,
-      .clock = 1.76e9,
-      .memory_rate = 4.2e12,
-      .link_in = 55e9,
-      .link_out = 55e9}},
-};
-
-/* Addresses for kernels that ask about alignment, and for A and B to be two. They are never followed. */
-#define SOME_ADDRESS(role) ((void *)(intptr_t)(4096 * (1 + (role))))
 
 /* ---- The question ------------------------------------------------------------------------------------- */
 
@@ -74,6 +59,7 @@ enum {
     LDA,
     LDB,
     LDC,
+    PRODUCTS,
     POINTERS,
     ASSUME,
     CORES,
@@ -93,6 +79,7 @@ static const struct option options[] = {
     {"lda", required_argument, NULL, LDA},
     {"ldb", required_argument, NULL, LDB},
     {"ldc", required_argument, NULL, LDC},
+    {"products", required_argument, NULL, PRODUCTS},
     {"pointers", required_argument, NULL, POINTERS},
     {"assume", required_argument, NULL, ASSUME},
     {"cores", required_argument, NULL, CORES},
@@ -168,55 +155,43 @@ static bool read_machine(const char *text, question *question)
         question->assumed = "none";
         return true;
     }
-    for (size_t i = 0; i < sizeof known_gpus / sizeof *known_gpus; i++)
-        if (strcasecmp(text, known_gpus[i].option) == 0) {
-            machine->readiness = TB_READY;
-            machine->chips = &known_gpus[i].chip;
-            machine->chip_count = 1;
-            question->assumed = known_gpus[i].name;
-            return true;
-        }
-    return false;
+    const supposed_gpu *gpu = find_supposed_gpu(text);
+    if (gpu)
+        suppose_gpu(gpu, machine);
+    question->assumed = gpu ? gpu->name : NULL;
+    return gpu != NULL;
 }
 
-/* The arguments of the product, as they are read one by one. */
-typedef struct shape {
-    tb_routine routine;
-    tb_triangle triangle; /* TB_FULL: none was given */
-    bool right, transpose_a, transpose_b, conjugate_a, conjugate_b, has_transpose_b, has_diagonal,
-        unit_diagonal;
-    int64_t m, n, k, lda, ldb, ldc; /* a leading dimension of 0: as small as can be */
-    double alpha, beta;
-} shape;
-
-static bool read_option(int option, shape *shape, question *question)
+static bool read_option(int option, problem *problem, question *question)
 {
     int64_t cores;
     switch (option) {
     case ROUTINE:
-        return read_routine(optarg, &shape->routine);
+        return read_routine(optarg, &problem->routine);
     case TRANSA:
-        return read_transposition(optarg, &shape->transpose_a, &shape->conjugate_a);
+        return read_transposition(optarg, &problem->transpose_a, &problem->conjugate_a);
     case SIDE:
-        return read_side(optarg, &shape->right);
+        return read_side(optarg, &problem->right);
     case UPLO:
-        return read_triangle(optarg, &shape->triangle);
+        return read_triangle(optarg, &problem->triangle);
     case DIAG:
-        shape->has_diagonal = true;
-        return read_diagonal(optarg, &shape->unit_diagonal);
+        problem->has_diagonal = true;
+        return read_diagonal(optarg, &problem->unit_diagonal);
     case TRANSB:
-        shape->has_transpose_b = true;
-        return read_transposition(optarg, &shape->transpose_b, &shape->conjugate_b);
+        problem->has_transpose_b = true;
+        return read_transposition(optarg, &problem->transpose_b, &problem->conjugate_b);
     case ALPHA:
-        return read_scalar(optarg, &shape->alpha);
+        return read_scalar(optarg, &problem->alpha);
     case BETA:
-        return read_scalar(optarg, &shape->beta);
+        return read_scalar(optarg, &problem->beta);
     case LDA:
-        return read_size(optarg, 1, &shape->lda);
+        return read_size(optarg, 1, &problem->lda);
     case LDB:
-        return read_size(optarg, 1, &shape->ldb);
+        return read_size(optarg, 1, &problem->ldb);
     case LDC:
-        return read_size(optarg, 1, &shape->ldc);
+        return read_size(optarg, 1, &problem->ldc);
+    case PRODUCTS:
+        return read_size(optarg, 1, &problem->products);
     case POINTERS:
         return read_memory(optarg, &question->memory);
     case ASSUME:
@@ -235,15 +210,6 @@ static bool read_option(int option, shape *shape, question *question)
     default:
         return false;
     }
-}
-
-/* A leading dimension that was not given is the least that there can be. */
-static bool settle_leading_dimension(tb_operand *operand)
-{
-    const int64_t least = operand->rows > 1 ? operand->rows : 1;
-    if (operand->ld == 0)
-        operand->ld = least;
-    return operand->ld >= least;
 }
 
 /* Where the operands lie, and the facts that the options and the machine give. */
@@ -276,126 +242,55 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
-static tb_routine_class class_of(const shape *shape)
+static bool read_sizes(char **texts, problem *problem)
 {
-    return tb_routine_rows[shape->routine].class;
-}
-
-static bool is_symmetric(const shape *shape)
-{
-    return class_of(shape) == TB_CLASS_SYMM || class_of(shape) == TB_CLASS_HEMM;
-}
-
-static bool has_one_operand(const shape *shape)
-{
-    return class_of(shape) == TB_CLASS_RANK_K || class_of(shape) == TB_CLASS_HERK;
-}
-
-static bool is_two_term(const shape *shape)
-{
-    return class_of(shape) == TB_CLASS_RANK_2K || class_of(shape) == TB_CLASS_HER2K;
-}
-
-static bool is_in_place(const shape *shape)
-{
-    return tb_in_place_of_routine(shape->routine) != TB_OUT_OF_PLACE;
-}
-
-/* A is square, and on one side of a matrix of C's size. */
-static bool has_side(const shape *shape)
-{
-    return is_symmetric(shape) || is_in_place(shape);
-}
-
-/* Of C, all of which is of n rows and columns. */
-static bool has_triangle(const shape *shape)
-{
-    return class_of(shape) != TB_CLASS_GEMM && !has_side(shape);
-}
-
-static tb_product make_triangular(const shape *s, tb_triangle triangle)
-{
-    const int64_t least = s->m > 1 ? s->m : 1;
-    tb_product product = tb_triangular(
-        tb_in_place_of_routine(s->routine), tb_routine_rows[s->routine].element, !s->right, triangle,
-        s->transpose_a, s->conjugate_a, s->unit_diagonal, s->m, s->n, (tb_scalar){s->alpha, 0},
-        SOME_ADDRESS(TB_A), s->lda, SOME_ADDRESS(TB_C), s->ldb > 0 ? s->ldb : least);
-    product.routine = s->routine;
-    return product;
-}
-
-static tb_product make_product(const shape *s)
-{
-    const tb_triangle triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle;
-    if (is_in_place(s))
-        return make_triangular(s, triangle);
-    if (is_two_term(s))
-        return tb_rank_2k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                          s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (has_one_operand(s))
-        return tb_rank_k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                         s->lda, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (is_symmetric(s))
-        return tb_symm(s->routine, !s->right, triangle, s->m, s->n, s->alpha, SOME_ADDRESS(TB_A), s->lda,
-                       SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    tb_product product =
-        tb_gemm(s->routine, s->transpose_a, s->transpose_b, s->m, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (has_triangle(s))
-        product.mask = triangle;
-    if (tb_is_complex(tb_element_of(&product))) {
-        product.a.conjugated = s->conjugate_a;
-        product.b.conjugated = s->conjugate_b;
-    }
-    return product;
-}
-
-static bool read_sizes(char **texts, shape *shape)
-{
-    const bool square = has_triangle(shape);
-    if (!square && !read_size(*texts++, 0, &shape->m))
+    const bool square = problem_has_triangle(problem);
+    if (!square && !read_size(*texts++, 0, &problem->m))
         return false;
-    if (!read_size(*texts++, 0, &shape->n))
+    if (!read_size(*texts++, 0, &problem->n))
         return false;
-    if (!has_side(shape) && !read_size(*texts, 0, &shape->k))
+    if (!problem_has_side(problem) && !read_size(*texts, 0, &problem->k))
         return false;
     if (square)
-        shape->m = shape->n;
+        problem->m = problem->n;
     return true;
 }
 
 int tool_explain(int argc, char **argv)
 {
     question question = {0};
-    shape shape = {.alpha = 1};
+    problem problem = {.alpha = 1};
     int option, position;
     while ((option = getopt_long(argc, argv, "h", options, &position)) != -1) {
         if (option == 'h')
             return tool_print(help);
         if (option == '?')
             return tool_usage("explain", "wrong option");
-        if (!read_option(option, &shape, &question))
+        if (!read_option(option, &problem, &question))
             return tool_usage("explain", "--%s cannot be '%s'", options[option - 1].name, optarg);
     }
-    const char *routine = tb_routine_rows[shape.routine].name;
-    const char *sizes = has_side(&shape) ? "M N" : has_triangle(&shape) ? "N K" : "M N K";
+    const char *routine = tb_routine_rows[problem.routine].name;
+    const char *sizes = problem_has_side(&problem) ? "M N" : problem_has_triangle(&problem) ? "N K" : "M N K";
     const int wanted = strlen(sizes) == 3 ? 2 : 3;
     if (argc - optind != wanted)
         return tool_usage("explain", "%s sizes of %s are needed: %s", wanted == 2 ? "two" : "three", routine,
                           sizes);
-    if (!read_sizes(argv + optind, &shape))
+    if (!read_sizes(argv + optind, &problem))
         return tool_usage("explain", "sizes are whole numbers");
-    if (class_of(&shape) == TB_CLASS_GEMM && shape.triangle != TB_FULL)
+    if (problem_class(&problem) == TB_CLASS_GEMM && problem.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
-    if (!is_in_place(&shape) && shape.has_diagonal)
+    if (!problem_is_in_place(&problem) && problem.has_diagonal)
         return tool_usage("explain", "%s has no --diag", routine);
-    if (is_in_place(&shape) && (shape.has_transpose_b || shape.ldc || shape.beta != 0))
+    if (problem_is_in_place(&problem) && (problem.has_transpose_b || problem.ldc || problem.beta != 0))
         return tool_usage("explain", "%s has no --transb, --ldc and --beta", routine);
-    if (has_one_operand(&shape) && (shape.has_transpose_b || shape.ldb))
+    if (problem_has_one_operand(&problem) && (problem.has_transpose_b || problem.ldb))
         return tool_usage("explain", "%s has one operand: --transa and --lda are its", routine);
-    question.product = make_product(&shape);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        if (!settle_leading_dimension(&question.product.operands[role]))
-            return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
+    if (!problem_is_batch(&problem) && problem.products > 0)
+        return tool_usage("explain", "%s is no batch, and has no --products", routine);
+    question.product = problem_product(&problem);
+    if (!problem_settle_leading_dimensions(&question.product))
+        return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
+    if (problem_is_batch(&problem))
+        problem_spread(&problem, &question.product);
     return explain(&question);
 }

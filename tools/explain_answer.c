@@ -4,6 +4,7 @@
 #include "lib/reports/json.h"
 #include "lib/machine/machine.h"
 #include "tools/tool.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 
 #include <stdio.h>
@@ -64,15 +65,16 @@ static double resident_seconds(const question *question, const tb_kernel *kernel
            tb_expanding_seconds(product, &multiplied, chip_of(question));
 }
 
-/* The forecast of the streamed route, by as many devices as would share it. */
+/* The forecast of the streamed route, by as many devices as would share it; a batch's products go there one by one. */
 static double streamed_seconds(const question *question)
 {
-    const tb_product multiplied = tb_lowered(&question->product);
+    const tb_product one = tb_member_of(&question->product, 0), multiplied = tb_lowered(&one);
+    const double members = (double)tb_members_of(&question->product);
     tb_plan plan = plan_for(question, TB_ROUTE_STREAMED);
     if (!has_device(question) || !tb_choose_kernel(&multiplied, &question->facts, false, &plan))
-        return tb_streamed_seconds_least(&question->product, &question->facts);
+        return members * tb_streamed_seconds_least(&one, &question->facts);
     tb_choose_regions(&multiplied, &question->facts, false, &plan);
-    return plan.device_seconds;
+    return members * plan.device_seconds;
 }
 
 static answer find_answer(const question *question)
@@ -118,15 +120,16 @@ static int compare_rows(const void *left, const void *right)
 /* All of the catalog for the element of what is multiplied, the cheapest first; to be freed. */
 static kernel_row *sort_kernels(const question *question, size_t *count)
 {
-    const tb_product multiplied = tb_lowered(&question->product);
-    kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
+    const tb_product one = tb_member_of(&question->product, 0), *product = &question->product;
     bool pitched = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    const tb_product multiplied = tb_lowered(pitched ? &one : product);
+    kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
     *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
         const bool is_structured = kernel->structured && kernel->in_place == TB_OUT_OF_PLACE;
         if (kernel->element != tb_element_of(&multiplied) || kernel->in_place != multiplied.in_place ||
-            is_structured)
+            (is_structured && !tb_is_batch(&multiplied)))
             continue;
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;
@@ -196,14 +199,16 @@ static void print_words(const question *question, const answer *answer, const ke
 {
     const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
-    char plan[512], letters[TB_LETTERS_SIZE], alpha[64], beta[64];
+    char plan[512], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
+    if (tb_is_batch(product))
+        snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
     tb_print_plan(&answer->plan, plan, sizeof plan);
     tb_print_letters(product, letters);
     tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
     tb_print_scalar(product, product->beta, beta, sizeof beta);
-    printf("product      %s %s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
-           tb_routine_rows[product->routine].name, letters, (long long)product->m, (long long)product->n,
-           (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+    printf("product      %s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
+           tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
+           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, alpha, beta);
     printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
     printf("host         %d cores\n", machine->host_cores);
@@ -248,6 +253,8 @@ static int print_json(const question *question, const answer *answer, const kern
         tb_json_text(&json, "diag", product->a.unit_diagonal || product->b.unit_diagonal ? "U" : "N");
     tb_json_text(&json, "transa", operation_of(&product->a));
     tb_json_text(&json, "transb", operation_of(&product->b));
+    if (tb_is_batch_class(tb_routine_rows[product->routine].class))
+        tb_json_integer(&json, "products", tb_members_of(product));
     tb_json_integer(&json, "m", product->m);
     tb_json_integer(&json, "n", product->n);
     tb_json_integer(&json, "k", product->k);
@@ -294,6 +301,8 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, "choice", '{');
     tb_json_text(&json, "route", tb_route_text(plan->route));
     tb_json_text(&json, "kernel", plan->kernel ? plan->kernel->name : NULL);
+    if (tb_is_batch_class(tb_routine_rows[product->routine].class))
+        tb_json_boolean(&json, "separately", plan->separately);
     tb_json_text(&json, "reason", tb_reason_text(plan->reason));
     tb_json_text(&json, "text", text);
     tb_json_close(&json, '}');

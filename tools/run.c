@@ -5,6 +5,7 @@
 #include "lib/reports/log.h"
 #include "lib/reports/summary.h"
 #include "tools/diagnosis.h"
+#include "tools/page.h"
 #include "tools/program_file.h"
 #include "tools/report.h"
 #include "tools/tool.h"
@@ -29,6 +30,7 @@ static const char help[] =
     "\n"
     "  --json          the summary as one line of JSON\n"
     "  --output FILE   the summary goes to the file\n"
+    "  --report FILE   a page of HTML besides, with where products went over time, by shape and why\n"
     "  --preload FILE  the library to preload, instead of the one that belongs to this command\n"
     "  --help          this\n"
     "\n"
@@ -38,7 +40,7 @@ static const char help[] =
 
 typedef struct settings {
     bool json;
-    const char *output, *preload;
+    const char *output, *preload, *page;
     char **program;
 } settings;
 
@@ -214,6 +216,8 @@ static void sum_up(const settings *settings, const char *report_path, pid_t chil
         write_words(file, &report, end, &why);
     if (file != STDERR_FILENO)
         close(file);
+    if (settings->page && !page_write(settings->page, settings->program, &report, end, &why))
+        tool_complain("run", "%s: %s", settings->page, strerror(errno));
     report_free(&report);
 }
 
@@ -277,11 +281,9 @@ static int run(const settings *settings)
 int tool_run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"output", required_argument, NULL, 'o'},
-        {"preload", required_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},          {"output", required_argument, NULL, 'o'},
+        {"preload", required_argument, NULL, 'p'}, {"report", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     settings settings = {.json = false};
     int option;
@@ -295,6 +297,9 @@ int tool_run(int argc, char **argv)
             break;
         case 'p':
             settings.preload = optarg;
+            break;
+        case 'r':
+            settings.page = optarg;
             break;
         case 'h':
             return tool_print(help);

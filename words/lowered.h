@@ -87,6 +87,18 @@ static inline tb_operand tb_real_view(const tb_operand *complex)
     return view;
 }
 
+/* How many matrices of an operand are written out: one where all members of a batch have the same. */
+static inline int64_t tb_expanded_count(const tb_operand *source)
+{
+    return source->count > 1 && (source->uneven || source->stride != 0) ? source->count : 1;
+}
+
+/* The distance between two of them that lie one behind the other, ld apart. */
+static inline int64_t tb_expanded_stride(const tb_operand *source, const tb_operand *expanded)
+{
+    return tb_expanded_count(source) > 1 ? expanded->ld * expanded->columns : 0;
+}
+
 /* The real product. Operands that are to be expanded lie nowhere yet. */
 static inline tb_product tb_lowered(const tb_product *product)
 {
@@ -109,6 +121,8 @@ static inline tb_product tb_lowered(const tb_product *product)
             const int64_t columns = role == TB_A ? lowered.k : lowered.n;
             tb_operand *expanded = &lowered.operands[role];
             *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
+            expanded->count = product->operands[role].count;
+            expanded->stride = tb_expanded_stride(&product->operands[role], expanded);
             const double read = product->terms == 2 ? tb_bytes_read(&product->a) + tb_bytes_read(&product->b)
                                                     : tb_bytes_read(&product->operands[role]);
             /* Above zero also where there is nothing to read. */

@@ -39,8 +39,10 @@ typedef struct tb_operand {
     bool unit_diagonal; /* of a triangular one: ones, which are not read */
     double
         expanded_from; /* bytes, for each of its own, of what it is written out from; 0: it is read as it lies (lowered.h) */
-    int64_t count;  /* of a batch; 0 and 1 are a single matrix */
+    int64_t count;  /* of a batch's matrices; 0 and 1 are a single one, and what follows means nothing */
     int64_t stride; /* between the matrices of a batch, in elements */
+    void *const *members; /* where each of them begins; NULL where the stride says so */
+    bool uneven; /* they are not equally far apart: the stride is a power of two that divides all distances */
 } tb_operand;
 
 /* Where an element lies. */
@@ -49,7 +51,7 @@ static inline void *tb_at(const tb_operand *operand, int64_t row, int64_t column
     return (char *)operand->data + (row + column * operand->ld) * (int64_t)tb_bytes_of(operand->element);
 }
 
-/* A rectangle of the operand. */
+/* A rectangle of the operand; of a batch that is not uneven, of each of its matrices. */
 static inline tb_operand tb_rectangle(const tb_operand *operand, int64_t row, int64_t column, int64_t rows,
                                       int64_t columns)
 {
@@ -58,6 +60,7 @@ static inline tb_operand tb_rectangle(const tb_operand *operand, int64_t row, in
     part.rows = rows;
     part.columns = columns;
     part.diagonal += row - column;
+    part.members = part.uneven ? part.members : NULL;
     return part;
 }
 

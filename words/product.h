@@ -388,13 +388,15 @@ static inline bool tb_has_zeros(const tb_product *product)
     return product->a_nonzero != TB_FULL || product->b_nonzero != TB_FULL;
 }
 
-/* Multiply-adds of real numbers. */
+/* Multiply-adds of real numbers; of a batch, of all of its products. */
 static inline double tb_volume(const tb_product *product)
 {
     const bool whole = product->in_place == TB_OUT_OF_PLACE && !tb_has_zeros(product);
     const double share = whole ? 1 : 0.5; /* of a square, a triangle */
     const double of_elements = share * tb_masked_elements(product) * (double)product->k;
-    return of_elements * (tb_is_complex(tb_element_of(product)) ? 4 : 1) * (product->terms == 2 ? 2 : 1);
+    const double members = product->c.count > 1 ? (double)product->c.count : 1;
+    return of_elements * members * (tb_is_complex(tb_element_of(product)) ? 4 : 1) *
+           (product->terms == 2 ? 2 : 1);
 }
 
 /* Whether A and B are one matrix, read both ways. */

@@ -19,6 +19,8 @@ typedef enum tb_routine_class {
     TB_CLASS_HER2K,
     TB_CLASS_TRMM,
     TB_CLASS_TRSM,
+    TB_CLASS_GEMM_BATCH,         /* groups of products: words/batch.h */
+    TB_CLASS_GEMM_BATCH_STRIDED, /* one group, whose matrices lie equally far apart */
     TB_CLASSES,
 } tb_routine_class;
 
@@ -39,6 +41,11 @@ typedef struct tb_routine_row {
 } tb_routine_row;
 
 extern const tb_routine_row tb_routine_rows[TB_ROUTINES];
+
+static inline bool tb_is_batch_class(tb_routine_class class)
+{
+    return class == TB_CLASS_GEMM_BATCH || class == TB_CLASS_GEMM_BATCH_STRIDED;
+}
 
 /* GEMM of this element. */
 static inline tb_routine tb_gemm_routine(tb_element element)

@@ -110,6 +110,7 @@ enum content { straight, turned, absent, mixed };
 /* What a block writes: its first row and column, of op(source), and what is where. */
 template <class value> struct tile {
     const tb_expand &x;
+    const value *source;
     int64_t row, column;
 
     __device__ bool has(int64_t i, int64_t j) const
@@ -160,7 +161,7 @@ template <class value> struct tile {
         const bool mirrored = x.structure != TB_GENERAL && (content == turned) != x.transposed;
         const int64_t shift = mirrored ? x.diagonal : 0;
         const int64_t along = content == turned ? j : i, across = content == turned ? i : j;
-        return static_cast<const value *>(x.source) + (along - shift) + (across + shift) * x.source_ld;
+        return source + (along - shift) + (across + shift) * x.source_ld;
     }
 };
 
@@ -242,11 +243,12 @@ __device__ inline void store(const tb_expand &x, value *at, const vector<value, 
 
 /* Writes neighbours of a column of op(source). */
 template <class value, int width>
-__device__ inline void write(const tb_expand &x, int64_t i, int64_t j, vector<value, width> values)
+__device__ inline void write(const tb_expand &x, typename value::real *target, int64_t i, int64_t j,
+                             vector<value, width> values)
 {
     using real = typename value::real;
     const int64_t count = x.rows - i;
-    real *column = static_cast<real *>(x.target) + value::parts * i + (x.embedded ? 2 * j : j) * x.target_ld;
+    real *column = target + value::parts * i + (x.embedded ? 2 * j : j) * x.target_ld;
 #pragma unroll
     for (int n = 0; n < width; n++)
         if (x.scaled)
@@ -274,15 +276,19 @@ __device__ inline void note(const tb_expand &x, unsigned found)
         x.notes[blockIdx.x] = noted;
 }
 
-/* width: numbers that a thread writes at a time; more than one where the target's columns are aligned to 16 bytes. */
-template <class value, int width> __device__ inline void expand(const tb_expand &x)
+/* width: numbers that a thread writes at a time; more than one where the target's columns are aligned to 16 bytes. is_batch: of
+ * several matrices, tile after tile of each; finding one's addresses takes registers. */
+template <class value, int width, bool is_batch> __device__ inline void expand(const tb_expand &x)
 {
     constexpr int each = extent * extent / width / threads;
     __shared__ value staged[extent][extent + 1];
     turn::take();
     const unsigned tiles_m = unsigned((x.rows + extent - 1) / extent);
-    const tile<value> tile = {x, int64_t(blockIdx.x % tiles_m) * extent,
-                              int64_t(blockIdx.x / tiles_m) * extent};
+    const unsigned matrix = is_batch ? blockIdx.x / unsigned(x.tiles) : 0;
+    const unsigned own = is_batch ? blockIdx.x % unsigned(x.tiles) : blockIdx.x;
+    const value *first = static_cast<const value *>(x.source);
+    const tile<value> tile = {x, is_batch ? tb_matrix_of(x.batches, TB_A, first, matrix) : first,
+                              int64_t(own % tiles_m) * extent, int64_t(own / tiles_m) * extent};
     const content content = tile.content_of_all();
     if (content == turned)
         stage_turned(tile, staged);
@@ -306,6 +312,8 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
             values[n] = load_straight<value, width>(x, tile.at(straight, i, j), x.rows - i);
     }
     unsigned found = 0;
+    auto *const target = static_cast<typename value::real *>(x.target);
+    auto *const own_target = is_batch ? tb_matrix_of(x.batches, TB_C, target, matrix) : target;
 #pragma unroll
     for (int n = 0; n < each; n++) {
         const int e = threadIdx.x + n * threads, row = e % (extent / width) * width,
@@ -317,7 +325,7 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
             for (int k = 0; k < width; k++)
                 conjugate(values[n].of[k]);
         if (tile.has(tile.row + row, tile.column + column))
-            write(x, tile.row + row, tile.column + column, values[n]);
+            write(x, own_target, tile.row + row, tile.column + column, values[n]);
     }
     if (x.notes)
         note(x, found);
@@ -325,9 +333,9 @@ template <class value, int width> __device__ inline void expand(const tb_expand 
 
 } // namespace expand
 
-#define TB_EXPAND_STAMP(symbol, real, parts, width)                                                          \
+#define TB_EXPAND_STAMP(symbol, real, parts, width, is_batch)                                                \
     extern "C" __global__ void __launch_bounds__(TB_EXPAND_THREADS)                                          \
         symbol(const __grid_constant__ tb_expand arguments)                                                  \
     {                                                                                                        \
-        expand::expand<expand::number<real, parts>, width>(arguments);                                       \
+        expand::expand<expand::number<real, parts>, width, is_batch>(arguments);                             \
     }

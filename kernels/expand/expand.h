@@ -9,6 +9,7 @@
 #ifndef TB_EXPAND_H
 #define TB_EXPAND_H
 
+#include "kernels/batches.h"
 #include "words/operand.h"
 
 #define TB_EXPAND_THREADS 256
@@ -19,6 +20,8 @@
 #define TB_EXPAND_VECTOR(bytes) (TB_EXPAND_VECTOR_BYTES / (bytes))
 
 typedef struct tb_expand {
+    tb_batches batches; /* sources by A's stride or table, targets by C's */
+    int32_t tiles;      /* of one matrix */
     const void *source;
     void *target;
     int64_t rows, columns; /* of op(source), in numbers */
@@ -35,7 +38,7 @@ typedef struct tb_expand {
     bool source_vector; /* its columns are to 16 bytes */
     bool target_whole;  /* numbers of the target are aligned to their size */
     bool notes_rows;    /* rather than columns */
-    /* For each tile a word of bits: which of its columns have numbers that are not finite. NULL: nobody asks. */
+    /* For each tile a word of bits: which of its columns have numbers that are not finite. NULL: nobody asks; nor of a batch. */
     uint32_t *notes;
 } tb_expand;
 

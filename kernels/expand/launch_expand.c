@@ -4,7 +4,9 @@
 
 static bool is_aligned(const tb_operand *operand, size_t bytes)
 {
-    return (uintptr_t)operand->data % bytes == 0 && tb_pitch(operand) % bytes == 0;
+    const size_t stride =
+        tb_expanded_count(operand) > 1 ? (size_t)operand->stride * tb_bytes_of(operand->element) : 0;
+    return (uintptr_t)operand->data % bytes == 0 && tb_pitch(operand) % bytes == 0 && stride % bytes == 0;
 }
 
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion)
@@ -17,7 +19,8 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
 {
     const tb_operand *source = &expansion->source, *target = &expansion->target;
     const size_t bytes = tb_bytes_of(source->element);
-    const tb_expand arguments = {
+    const int64_t members = tb_expanded_count(source);
+    tb_expand arguments = {
         .source = source->data,
         .target = target->data,
         .rows = source->transposed ? source->columns : source->rows,
@@ -40,13 +43,21 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
         .notes_rows = notes_rows,
         .notes = notes,
     };
+    if (members > 1) {
+        arguments.batches.strides[TB_A] = source->stride;
+        arguments.batches.tables[TB_A] = source->uneven ? source->members : NULL;
+        arguments.batches.strides[TB_C] = target->stride;
+    }
     const bool vector = is_aligned(target, TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
     const int64_t tiles_m = tb_pieces(arguments.rows, TB_EXPAND_TILE),
                   tiles_n = tb_pieces(arguments.columns, TB_EXPAND_TILE);
     if (tiles_m == 0 || tiles_n == 0)
         return TB_OK;
-    if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
+    if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n / members)
         return TB_UNSUPPORTED;
-    return launcher->launch(launcher, &tb_entries_expand[source->element][vector], tiles_m * tiles_n,
-                            TB_EXPAND_THREADS, 0, &arguments);
+    if (members > 1 && !tb_is_complex(source->element))
+        return TB_UNSUPPORTED;
+    arguments.tiles = (int32_t)(tiles_m * tiles_n);
+    tb_entry *entry = &(members > 1 ? tb_entries_expand_batch : tb_entries_expand)[source->element][vector];
+    return launcher->launch(launcher, entry, tiles_m * tiles_n * members, TB_EXPAND_THREADS, 0, &arguments);
 }

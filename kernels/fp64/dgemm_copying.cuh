@@ -199,10 +199,12 @@ __device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const seg
 {
     const tb_dgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile);
-    panel_source<panel_a, 32 * shape::copying, vector> a(problem.a, problem.lda, tile.m, problem.m,
-                                                         part.first(), simt::first_stage());
-    panel_source<panel_b, 32 * shape::copying, vector> b(problem.b, problem.ldb, tile.n, problem.n,
-                                                         part.first(), simt::first_stage() + shape::offset_b);
+    panel_source<panel_a, 32 * shape::copying, vector> a(
+        tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m,
+        part.first(), simt::first_stage());
+    panel_source<panel_b, 32 * shape::copying, vector> b(
+        tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
+        part.first(), simt::first_stage() + shape::offset_b);
     int step = part.first();
 #pragma unroll 1
     for (int left = part.count; left > 0; left--, step += arguments.chains) {
@@ -313,6 +315,8 @@ __device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
     using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
     init_ring<shape>(threadIdx.x);
     turn::take();
+    if (is_spared(arguments.problem))
+        return;
     if (threadIdx.x >= 32 * shape::warps) {
         registers<shape>::give_away();
         copy<shape, panel_a, panel_b, vector>(arguments);

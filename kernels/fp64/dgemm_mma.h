@@ -13,6 +13,7 @@
 #ifndef TB_DGEMM_MMA_H
 #define TB_DGEMM_MMA_H
 
+#include "kernels/batches.h"
 #include "kernels/dgemm.h"
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
@@ -20,11 +21,12 @@
 
 typedef struct tb_dgemm_arguments {
     tb_dgemm problem;
-    int64_t whole;  /* tiles with a block of their own */
-    int64_t steps;  /* of a tile, at least 1 */
-    int64_t dealt;  /* steps of the tiles that are not whole */
-    int64_t pieces; /* blocks to which those are dealt */
-    int32_t chains; /* into which a run is cut, unless it has fewer steps */
+    tb_batches batches; /* of products alike, or of one */
+    int64_t whole;      /* tiles with a block of their own */
+    int64_t steps;      /* of a tile, at least 1 */
+    int64_t dealt;      /* steps of the tiles that are not whole */
+    int64_t pieces;     /* blocks to which those are dealt */
+    int32_t chains;     /* into which a run is cut, unless it has fewer steps */
     int32_t tile_k;
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
@@ -32,8 +34,8 @@ typedef struct tb_dgemm_arguments {
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
-    tb_tile_order order;              /* of the tiles, where C has no mask */
-    tb_masked_tiles masked;           /* where C has a mask, only these are tiles */
+    tb_tile_order order;              /* of one product's tiles, where C has no mask */
+    tb_masked_tiles masked;           /* of one product: where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \

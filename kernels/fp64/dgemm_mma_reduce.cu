@@ -26,6 +26,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     dgemm_mma_reduce(const __grid_constant__ tb_dgemm_arguments arguments)
 {
     turn::take();
+    if (fp64::is_spared(arguments.problem))
+        return;
     __shared__ double2 sums[threads];
     const int lanes = arguments.reduce_lanes, groups = threads / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;

@@ -21,7 +21,7 @@ template <bool transpose_a, bool transpose_b> __device__ void multiply(const tb_
     const unsigned tiles_m = unsigned((problem.m + tile_m - 1) / tile_m);
     const int64_t i = int64_t(blockIdx.x % tiles_m) * tile_m + threadIdx.x % tile_m;
     const int64_t j = int64_t(blockIdx.x / tiles_m) * tile_n + threadIdx.x / tile_m;
-    if (i >= problem.m || j >= problem.n ||
+    if (i >= problem.m || j >= problem.n || (problem.unless && *problem.unless != 0) ||
         !tb_mask_has(problem.mask, problem.mask_step, problem.diagonal, i, j))
         return;
     const double *a = problem.a + (transpose_a ? i * problem.lda : i);

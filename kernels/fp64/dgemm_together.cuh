@@ -19,10 +19,10 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
     static constexpr int pieces = decltype(a)::count + decltype(b)::count;
 
     __device__ copies(const tb_dgemm_arguments &arguments, const tile &tile, int step)
-        : a(arguments.problem.a, arguments.problem.lda, tile.m, arguments.problem.m, step,
-            simt::first_stage(), arguments.jump_a),
-          b(arguments.problem.b, arguments.problem.ldb, tile.n, arguments.problem.n, step,
-            simt::first_stage() + shape::offset_b, arguments.jump_b),
+        : a(tb_matrix_of(arguments.batches, TB_A, arguments.problem.a, tile.product), arguments.problem.lda,
+            tile.m, arguments.problem.m, step, simt::first_stage(), arguments.jump_a),
+          b(tb_matrix_of(arguments.batches, TB_B, arguments.problem.b, tile.product), arguments.problem.ldb,
+            tile.n, arguments.problem.n, step, simt::first_stage() + shape::offset_b, arguments.jump_b),
           arguments(arguments)
     {
     }
@@ -153,6 +153,8 @@ template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
 {
     turn::take();
+    if (is_spared(arguments.problem))
+        return;
     sums<shape> total; /* where there is room */
     for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
         sums<shape> sum;

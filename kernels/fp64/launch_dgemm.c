@@ -8,6 +8,7 @@
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
+#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -79,7 +80,8 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const double step_bytes =
         (double)sizeof(double) * kernel->tile_k *
         (double)(tb_smaller(kernel->tile_m, product->m) + tb_smaller(kernel->tile_n, product->n));
-    const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n);
+    const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n) *
+                            (double)tb_members_of(product);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
@@ -221,7 +223,7 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
 {
     tb_dgemm_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                               .tiles_n = tb_pieces(product->n, kernel->tile_n),
-                              .tiles = tiles_of(kernel, product).count,
+                              .tiles = tiles_of(kernel, product).count * tb_members_of(product),
                               .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
@@ -295,13 +297,15 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
                               const tb_schedule *schedule, void *workspace)
 {
     const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
-    if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n || product->k > TB_DGEMM_K_LIMIT)
+    if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n / tb_members_of(product) ||
+        product->k > TB_DGEMM_K_LIMIT)
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
     const int32_t chains = chains_of(kernel, product, own);
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
+        .batches = tb_batches_of(product),
         .whole = own->whole,
         .steps = own->steps,
         .dealt = (own->tiles - own->whole) * own->steps,
@@ -318,6 +322,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
+    arguments.problem.unless = launcher->unless;
     tb_entry *entry =
         &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */

@@ -13,8 +13,8 @@
 
 /* How a product's tiles are dealt to blocks: see dgemm_mma.h. */
 typedef struct tb_dgemm_schedule {
-    int64_t tiles_m, tiles_n;
-    int64_t tiles; /* that touch the mask */
+    int64_t tiles_m, tiles_n; /* of one product */
+    int64_t tiles;            /* of all products, that touch the mask */
     int64_t whole, steps, pieces;
     int32_t tile_pieces, piece_steps; /* where steps are left out; 0: none are */
     double clocks;                    /* forecast of both launches together, once they run */

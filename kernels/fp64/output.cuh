@@ -7,18 +7,28 @@
 namespace fp64
 {
 
+/* Whether another kernel has computed C. */
+__device__ inline bool is_spared(const tb_dgemm &problem)
+{
+    return problem.unless && *problem.unless != 0;
+}
+
+/* A tile of C of one of the products. */
 struct tile {
-    int64_t m, n; /* first row and column of C */
+    int64_t product, m, n; /* m, n: its first row and column */
 };
 
-/* Tiles are numbered in columns grouped by TB_DGEMM_GROUP, within a group along n first, so that the blocks in flight share panels
+/* Tiles are numbered product after product, in each in columns grouped by TB_DGEMM_GROUP, within a group along n first, so that the blocks in flight share panels
  * of A and B in L2; those of a mask as mask.h says, and where there are zeros as zeros.h says. */
 __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
 {
-    const tb_tile_place at = arguments.masked.mask != TB_FULL
-                                 ? tb_mask_locate(&arguments.masked, int(number))
-                                 : tb_locate_tile(&arguments.order, unsigned(number));
-    return {int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
+    const bool is_masked = arguments.masked.mask != TB_FULL;
+    const unsigned tiles =
+        is_masked ? unsigned(arguments.masked.count) : arguments.order.lines * arguments.order.length;
+    const unsigned product = unsigned(number) / tiles, own = unsigned(number) % tiles;
+    const tb_tile_place at =
+        is_masked ? tb_mask_locate(&arguments.masked, int(own)) : tb_locate_tile(&arguments.order, own);
+    return {product, int64_t(at.row) * arguments.tile_m, int64_t(at.column) * arguments.tile_n};
 }
 
 /* Where sums of products go, as they are or as alpha * sum + beta * c; or, where c is an earlier sum of the same products, as
@@ -55,7 +65,7 @@ __device__ inline output output_to_c(const tb_dgemm_arguments &arguments, const 
     const int rows = int(min(problem.m - tile.m, int64_t(arguments.tile_m)));
     const int columns = int(min(problem.n - tile.n, int64_t(arguments.tile_n)));
     return {
-        problem.c + tile.m + tile.n * problem.ldc,
+        tb_matrix_of(arguments.batches, TB_C, problem.c, tile.product) + tile.m + tile.n * problem.ldc,
         problem.ldc,
         rows,
         columns,

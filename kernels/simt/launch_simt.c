@@ -8,6 +8,7 @@
 #include "kernels/mask.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
+#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -59,11 +60,10 @@
 
 #define REDUCE_THREADS 256
 
-static bool moves_vectors(const tb_product *product, int64_t stride_a, int64_t stride_b)
+static bool moves_vectors(const tb_product *product)
 {
     const tb_kernel aligned = {.alignment = 4};
-    return tb_kernel_takes(&aligned, &product->a) && stride_a % 4 == 0 &&
-           tb_kernel_takes(&aligned, &product->b) && stride_b % 4 == 0;
+    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -122,10 +122,9 @@ static double reading_clocks(const tb_kernel *kernel, const tb_product *product,
     return (double)sizeof(float) * (double)product->k * (double)outer / (TB_BYTES_A_CLOCK * share);
 }
 
-static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, int64_t batches,
-                      tb_target target)
+static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
-    const bool vectors = moves_vectors(product, 0, 0);
+    const bool vectors = moves_vectors(product);
     const double reading = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target) +
                            reading_clocks(kernel, product, product->n, b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
@@ -143,7 +142,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * efficiency(kernel, product, vectors)),
         .tile = tile,
-        .reading = (double)batches * reading / target.multiprocessors,
+        .reading = (double)tb_members_of(product) * reading / target.multiprocessors,
     };
 }
 
@@ -279,7 +278,7 @@ static tb_simt_schedule deal_to_clusters(const costs *costs, int64_t whole, int6
     return best;
 }
 
-/* Of one batch. */
+/* Of one product. */
 static tb_masked_tiles tiles_of(const tb_kernel *kernel, const tb_product *product)
 {
     return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, TB_SIMT_GROUP);
@@ -308,16 +307,15 @@ static tb_simt_schedule plan_with_zeros(const costs *costs, double share, tb_sim
 /* Either every tile has a block of its own; or the tiles behind the whole waves, or those of the last wave too, are dealt evenly
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. Or every
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
-static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product, int64_t batches,
-                             tb_target target)
+static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
     tb_simt_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                              .tiles_n = tb_pieces(product->n, kernel->tile_n),
-                             .tiles = tiles_of(kernel, product).count * batches,
+                             .tiles = tiles_of(kernel, product).count * tb_members_of(product),
                              .cluster = 1};
     const int64_t tiles = best.tiles;
     const int multiprocessors = target.multiprocessors;
-    const costs costs = costs_of(kernel, product, tiles, batches, target);
+    const costs costs = costs_of(kernel, product, tiles, target);
     best.steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1;
     best.whole = tiles;
     const tb_tile_order order = order_of(kernel, &best, product, target);
@@ -343,21 +341,13 @@ static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product,
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);
 }
 
-void tb_simt_prepare_batch(const tb_kernel *kernel, const tb_product *product, const tb_simt_batch *batch,
-                           tb_target target, tb_schedule *schedule)
-{
-    const tb_simt_schedule own = plan(kernel, product, batch->count, target);
-    schedule->clocks = START_CLOCKS + own.clocks;
-    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
-    TB_SET_DEAL(schedule, tb_simt_schedule, own);
-}
-
-static const tb_simt_batch single = {.count = 1};
-
 void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                      tb_schedule *schedule)
 {
-    tb_simt_prepare_batch(kernel, product, &single, target, schedule);
+    const tb_simt_schedule own = plan(kernel, product, target);
+    schedule->clocks = START_CLOCKS + own.clocks;
+    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    TB_SET_DEAL(schedule, tb_simt_schedule, own);
 }
 
 /* Before sm_80 there are two stages, whatever the row says, and not more shared memory than this. */
@@ -396,20 +386,18 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
-/* The variant that moves 16 bytes at a time, where both operands allow it in every batch. */
-static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product, int64_t stride_a,
-                              int64_t stride_b)
+/* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
+static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
-    bool vectors = moves_vectors(product, stride_a, stride_b);
+    const bool vectors = moves_vectors(product);
     return &kernel->entries[tb_transposition(product) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 
-tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, const tb_simt_batch *batch,
-                               const tb_schedule *schedule, void *workspace)
+tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                         const tb_schedule *schedule, void *workspace)
 {
     const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
-    if (own->tiles_m * own->tiles_n * batch->count > TB_BLOCKS_MAXIMUM)
+    if (own->tiles_m * own->tiles_n > TB_BLOCKS_MAXIMUM / tb_members_of(product))
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
@@ -418,9 +406,7 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
     const int shared = shared_bytes(launcher, kernel, totals);
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
-        .stride_a = batch->stride_a,
-        .stride_b = batch->stride_b,
-        .stride_c = batch->stride_c,
+        .batches = tb_batches_of(product),
         .tiles_m = own->tiles_m,
         .tiles_n = own->tiles_n,
         .whole = own->whole,
@@ -436,7 +422,7 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
         .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };
-    tb_entry *entry = choose_entry(kernel, product, batch->stride_a, batch->stride_b);
+    tb_entry *entry = choose_entry(kernel, product);
     if (own->cluster > 1)
         return launcher->launch_clusters(launcher, entry, own->whole + own->pieces, own->cluster,
                                          kernel->threads, shared, &arguments);
@@ -445,10 +431,4 @@ tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *ker
         TB_TRY(launcher->load(launcher, &tb_entry_simt_reduce));
     TB_TRY(launcher->launch(launcher, entry, own->whole + own->pieces, kernel->threads, shared, &arguments));
     return own->pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
-}
-
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                         const tb_schedule *schedule, void *workspace)
-{
-    return tb_launch_simt_batch(launcher, kernel, product, &single, schedule, workspace);
 }

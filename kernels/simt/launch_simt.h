@@ -14,26 +14,15 @@
 
 /* How a product's tiles are dealt to blocks: see simt.h. */
 typedef struct tb_simt_schedule {
-    int64_t tiles_m, tiles_n; /* of one batch */
-    int64_t tiles;            /* of all batches that touch the mask */
+    int64_t tiles_m, tiles_n; /* of one product */
+    int64_t tiles;            /* of all products, that touch the mask */
     int64_t whole, steps, pieces;
     int cluster;   /* pieces of a tile that are a cluster, or 1 */
     double clocks; /* forecast of all launches together, once they run */
 } tb_simt_schedule;
 
-/* batches products of the same shape whose operands lie the strides apart, in elements; one launch, and a second where the
- * schedule splits tiles and there are no clusters. */
-typedef struct tb_simt_batch {
-    int64_t count, stride_a, stride_b, stride_c;
-} tb_simt_batch;
-
-void tb_simt_prepare_batch(const tb_kernel *kernel, const tb_product *product, const tb_simt_batch *batch,
-                           tb_target target, tb_schedule *schedule);
-tb_status tb_launch_simt_batch(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, const tb_simt_batch *batch,
-                               const tb_schedule *schedule, void *workspace);
-
-/* The catalog's callbacks. */
+/* The catalog's callbacks. One launch, also of a batch, and a second where the schedule splits tiles and there are no
+ * clusters. */
 void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                      tb_schedule *schedule);
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

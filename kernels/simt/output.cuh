@@ -7,9 +7,9 @@
 namespace simt
 {
 
-/* A tile of C in one of the batches. */
+/* A tile of C of one of the products. */
 struct tile {
-    int64_t batch, m, n; /* m, n: its first row and column */
+    int64_t product, m, n; /* m, n: its first row and column */
 };
 
 /* Those of a mask, numbered as mask.h says. */
@@ -28,7 +28,7 @@ constexpr bool leaves_out_zeros = true;
 constexpr bool leaves_out_zeros = false;
 #endif
 
-/* Tiles are numbered batch after batch, in each in columns grouped by TB_SIMT_GROUP, within a group along n first, so that the
+/* Tiles are numbered product after product, in each in columns grouped by TB_SIMT_GROUP, within a group along n first, so that the
  * blocks in flight share panels of A and B in L2; where there are zeros, as zeros.h says. */
 __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t number, int tile_m, int tile_n)
 {
@@ -87,7 +87,7 @@ __device__ inline output output_to_c(const tb_simt_arguments &arguments, const t
 {
     const tb_sgemm &problem = arguments.problem;
     const extent existing = existing_of(problem, tile, arguments.tile_m, arguments.tile_n);
-    return {problem.c + tile.batch * arguments.stride_c + tile.m + tile.n * problem.ldc,
+    return {tb_matrix_of(arguments.batches, TB_C, problem.c, tile.product) + tile.m + tile.n * problem.ldc,
             problem.ldc,
             existing.rows,
             existing.columns,

@@ -97,7 +97,7 @@ __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_
  * may be a short one: coming first, it needs no guard in the main loop, and the panels after it keep the
  * alignment of the operand. */
 struct segment {
-    int64_t tile;         /* among those of all batches */
+    int64_t tile;         /* among those of all products */
     int64_t first, count; /* steps */
     int64_t left_out;     /* panels behind step 0, where that is the first one */
 };
@@ -330,10 +330,10 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
     constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
     loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
            shape::tile_k, shape::slices, shape::slice_threads>
-        a(problem.a + tile.batch * arguments.stride_a, problem.lda, tile.m, problem.m);
+        a(tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m);
     loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
            shape::tile_k, shape::slices, shape::slice_threads>
-        b(problem.b + tile.batch * arguments.stride_b, problem.ldb, tile.n, problem.n);
+        b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n);
     accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
                       existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
 }

@@ -107,6 +107,7 @@
         .blocks_along_k = blocks_along_k_,                                                                   \
         .alignment = 1,                                                                                      \
         .masks = true,                                                                                       \
+        .batches = true,                                                                                     \
         .entries = entries_sgemm_simt_##name_,                                                               \
         .prepare = tb_simt_prepare,                                                                          \
         .launch = tb_launch_simt,                                                                            \

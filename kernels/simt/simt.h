@@ -12,25 +12,26 @@
 #ifndef TB_SIMT_H
 #define TB_SIMT_H
 
+#include "kernels/batches.h"
 #include "kernels/mask.h"
 #include "kernels/sgemm.h"
 #include "kernels/zeros.h"
 
 typedef struct tb_simt_arguments {
     tb_sgemm problem;
-    int64_t stride_a, stride_b, stride_c; /* between batches, in floats */
-    int64_t tiles_m, tiles_n;             /* of one batch */
-    int64_t whole;                        /* tiles with a block of their own */
-    int64_t steps;                        /* of a tile, at least 1 */
-    int64_t dealt;                        /* steps of the tiles that are not whole */
-    int64_t pieces;                       /* blocks to which those are dealt */
-    float *partial;                       /* two tiles for each piece: see tb_simt_slot; for clusters none */
-    int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
+    tb_batches batches;       /* of products alike, or of one */
+    int64_t tiles_m, tiles_n; /* of one product */
+    int64_t whole;            /* tiles with a block of their own */
+    int64_t steps;            /* of a tile, at least 1 */
+    int64_t dealt;            /* steps of the tiles that are not whole */
+    int64_t pieces;           /* blocks to which those are dealt */
+    float *partial;           /* two tiles for each piece: see tb_simt_slot; for clusters none */
+    int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
-    tb_tile_order order;    /* of one batch, where C has no mask */
-    tb_masked_tiles masked; /* of one batch: where C has a mask, only these are tiles */
+    tb_tile_order order;    /* of one product, where C has no mask */
+    tb_masked_tiles masked; /* of one product: where C has a mask, only these are tiles */
 } tb_simt_arguments;
 
 /* The chips that run a shape, by the field runs_on of its row: compute capabilities times ten, from FIRST on and before END;

@@ -2,6 +2,7 @@
 
 #include "kernels/launch.h"
 #include "kernels/structured/structured.h"
+#include "words/batch.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 
@@ -17,7 +18,7 @@ static tb_structured_operand operand_of(const tb_operand *operand)
                                    .unit_diagonal = operand->unit_diagonal};
 }
 
-static tb_structured arguments_of(const tb_product *product)
+static tb_structured arguments_of(const tb_product *product, int64_t tiles)
 {
     return (tb_structured){.m = product->m,
                            .n = product->n,
@@ -34,7 +35,9 @@ static tb_structured arguments_of(const tb_product *product)
                            .c_diagonal = product->c.diagonal,
                            .mask = (int32_t)product->mask,
                            .mask_step = (int32_t)tb_mask_step(product),
-                           .c_hermitian = product->c.structure == TB_HERMITIAN};
+                           .c_hermitian = product->c.structure == TB_HERMITIAN,
+                           .batches = tb_batches_of(product),
+                           .tiles = (int32_t)tiles};
 }
 
 tb_status tb_launch_structured(const tb_launcher *launcher, const tb_kernel *kernel,
@@ -43,15 +46,15 @@ tb_status tb_launch_structured(const tb_launcher *launcher, const tb_kernel *ker
     (void)schedule, (void)workspace;
     const int64_t tiles_m = tb_pieces(product->m, TB_STRUCTURED_TILE_M),
                   tiles_n = tb_pieces(product->n, TB_STRUCTURED_TILE_N);
-    if (tiles_m == 0 || tiles_n == 0)
+    const int64_t tiles = tiles_m * tiles_n, members = tb_members_of(product);
+    if (tiles == 0)
         return TB_OK;
-    if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n)
+    if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n / members)
         return TB_UNSUPPORTED;
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
-        const tb_structured arguments = arguments_of(&one);
-        TB_TRY(
-            launcher->launch(launcher, kernel->entries, tiles_m * tiles_n, kernel->threads, 0, &arguments));
+        const tb_structured arguments = arguments_of(&one, tiles);
+        TB_TRY(launcher->launch(launcher, kernel->entries, tiles * members, kernel->threads, 0, &arguments));
     }
     return TB_OK;
 }

@@ -66,11 +66,10 @@ template <class value> struct line {
     bool zero_before, zero_after, conjugated_before, conjugated_after;
     bool unit, real; /* on the diagonal */
 
-    /* along_row: the line is a row of what is stored, the fixed one; else a column. */
-    __device__ line(const tb_structured_operand &x, bool along_row, int64_t fixed)
+    /* Of what is stored at data. along_row: the line is a row of it, the fixed one; else a column. */
+    __device__ line(const tb_structured_operand &x, const value *data, bool along_row, int64_t fixed)
     {
-        const value *data = static_cast<const value *>(x.data),
-                    *own = data + (along_row ? fixed : fixed * x.ld);
+        const value *own = data + (along_row ? fixed : fixed * x.ld);
         const int64_t step = along_row ? x.ld : 1;
         const bool hermitian = x.structure == TB_HERMITIAN, general = x.structure == TB_GENERAL;
         before = after = own;
@@ -120,14 +119,18 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
 {
     constexpr int last = value::parts - 1;
     const unsigned tiles_m = unsigned((problem.m + TB_STRUCTURED_TILE_M - 1) / TB_STRUCTURED_TILE_M);
-    const int64_t i =
-        int64_t(blockIdx.x % tiles_m) * TB_STRUCTURED_TILE_M + threadIdx.x % TB_STRUCTURED_TILE_M;
-    const int64_t j =
-        int64_t(blockIdx.x / tiles_m) * TB_STRUCTURED_TILE_N + threadIdx.x / TB_STRUCTURED_TILE_M;
+    const unsigned product = blockIdx.x / unsigned(problem.tiles),
+                   tile = blockIdx.x % unsigned(problem.tiles);
+    const int64_t i = int64_t(tile % tiles_m) * TB_STRUCTURED_TILE_M + threadIdx.x % TB_STRUCTURED_TILE_M;
+    const int64_t j = int64_t(tile / tiles_m) * TB_STRUCTURED_TILE_N + threadIdx.x / TB_STRUCTURED_TILE_M;
     if (i >= problem.m || j >= problem.n ||
         !tb_mask_has(problem.mask, problem.mask_step, problem.mask_diagonal, i, j))
         return;
-    const line<value> a(problem.a, !problem.a.transposed, i), b(problem.b, problem.b.transposed, j);
+    const auto matrix = [&](tb_role role, const void *first) {
+        return tb_matrix_of(problem.batches, role, static_cast<const value *>(first), product);
+    };
+    const line<value> a(problem.a, matrix(TB_A, problem.a.data), !problem.a.transposed, i),
+        b(problem.b, matrix(TB_B, problem.b.data), problem.b.transposed, j);
     value total = {};
     for (int64_t first = 0; first < problem.k; first += chain) {
         const int64_t end = min(problem.k, first + chain);
@@ -137,7 +140,8 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
             multiply_add(sum, a.at(l), b.at(l));
         add(total, sum);
     }
-    value *c = static_cast<value *>(problem.c) + i + j * problem.ldc;
+    value *c =
+        tb_matrix_of(problem.batches, TB_C, static_cast<value *>(problem.c), product) + i + j * problem.ldc;
     const bool is_real = last == 1 && problem.c_hermitian && i + problem.c_diagonal == j;
     value result = {};
     if (problem.k > 0)
@@ -156,7 +160,7 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
 } // namespace structured
 
 #define TB_STRUCTURED_STAMP(symbol, real, parts)                                                             \
-    extern "C" __global__ void __launch_bounds__(TB_STRUCTURED_THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(TB_STRUCTURED_THREADS, TB_STRUCTURED_BLOCKS)                \
         symbol(const __grid_constant__ tb_structured problem)                                                \
     {                                                                                                        \
         structured::multiply<structured::number<real, parts>>(problem);                                      \

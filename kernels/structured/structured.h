@@ -4,11 +4,13 @@
 #ifndef TB_STRUCTURED_H
 #define TB_STRUCTURED_H
 
+#include "kernels/batches.h"
 #include "words/operand.h"
 
 #define TB_STRUCTURED_TILE_M  32
 #define TB_STRUCTURED_TILE_N  8
 #define TB_STRUCTURED_THREADS (TB_STRUCTURED_TILE_M * TB_STRUCTURED_TILE_N)
+#define TB_STRUCTURED_BLOCKS  4 /* on a multiprocessor */
 
 /* Of an operand, what reading it takes; a field means what it does there. */
 typedef struct tb_structured_operand {
@@ -31,6 +33,8 @@ typedef struct tb_structured {
     int32_t mask;          /* a tb_triangle */
     int32_t mask_step;
     bool c_hermitian;
+    tb_batches batches;
+    int32_t tiles; /* of one product */
 } tb_structured;
 
 #endif

@@ -14,6 +14,7 @@
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
 #include "lib/reports/stats.h"
+#include "words/batch.h"
 
 static tb_runner *const run[TB_ROUTE_COUNT] = {
     [TB_ROUTE_HOST] = tb_run_host,
@@ -42,6 +43,8 @@ static void learn(const tb_product *product, const tb_facts *facts, const tb_pla
         tb_machine_note_host(seconds);
     /* Of triangles nothing is learned for the full products of their size, which hosts do better and pinned memory serves
      * otherwise. */
+    if (tb_is_batch(product)) /* what is known is of products by themselves */
+        return;
     const bool is_typical = product->mask == TB_FULL && product->in_place == TB_OUT_OF_PLACE;
     if (is_typical && plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(product, facts, seconds);
@@ -52,8 +55,8 @@ static void learn(const tb_product *product, const tb_facts *facts, const tb_pla
 
 static bool lies_in_host_memory(const tb_facts *facts)
 {
-    return tb_is_in_host_memory(&facts->places[TB_A]) && tb_is_in_host_memory(&facts->places[TB_B]) &&
-           tb_is_in_host_memory(&facts->places[TB_C]);
+    return !facts->scattered && tb_is_in_host_memory(&facts->places[TB_A]) &&
+           tb_is_in_host_memory(&facts->places[TB_B]) && tb_is_in_host_memory(&facts->places[TB_C]);
 }
 
 static void settle(const tb_product *given, const tb_host *host)
@@ -68,19 +71,28 @@ static void settle(const tb_product *given, const tb_host *host)
 
     tb_facts facts;
     tb_locate_operands(&product, &facts);
-    const int64_t steps = tb_is_complex(tb_element_of(&product)) ? 4 * product.k : product.k;
+    const int64_t parts = tb_is_complex(tb_element_of(&product)) ? 4 : 1,
+                  steps = parts * product.k * tb_members_of(&product);
     if (tb_is_small(product.m, product.n, steps, !tb_is_zero(product.alpha)) && lies_in_host_memory(&facts)) {
         const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
         tb_run_host(&product, &at_home, host, NULL);
         return;
     }
-    tb_gather_facts(&product, &facts);
+    const tb_product one = tb_member_of(&product, 0);
+    tb_gather_facts(&one, &facts);
     tb_plan plan = tb_decide(&product, &facts);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
         tb_locate_operands(&product, &facts);
-        tb_gather_facts(&product, &facts);
+        tb_gather_facts(&one, &facts);
         plan = tb_decide(&product, &facts);
+    }
+    if (plan.separately) {
+        for (int64_t i = 0; i < tb_members_of(&product); i++) {
+            const tb_product member = tb_member_of(&product, i);
+            settle(&member, host);
+        }
+        return;
     }
     say_refusal(&plan, &facts);
 

@@ -1,6 +1,7 @@
 #include "lib/call/residency.h"
 
 #include "lib/process/linker.h"
+#include "words/batch.h"
 
 #include <fcntl.h>
 #include <link.h>
@@ -79,12 +80,40 @@ void tb_learn_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
+static bool is_same_place(const tb_place *x, const tb_place *y)
+{
+    return x->memory == y->memory && x->device == y->device && x->context == y->context &&
+           x->write_combined == y->write_combined;
+}
+
+/* Whether one of a batch's matrices lies in other memory than the first. Those at a stride lie in one piece of it, or there are
+ * two. Of others that lie where one of them has been found to lie nobody is asked. */
+static bool has_scattered(const tb_operand *operand, int64_t members, const tb_place *place)
+{
+    tb_span known = {0};
+    for (int64_t i = operand->uneven ? 0 : members - 1; i < members; i++) {
+        const uintptr_t address = (uintptr_t)tb_member_at(operand, i);
+        tb_place own;
+        if (address - known.start < known.bytes)
+            continue;
+        tb_device.locate_span((const void *)address, &own, &known);
+        if (!is_same_place(&own, place))
+            return true;
+    }
+    return false;
+}
+
 void tb_locate_operands(const tb_product *product, tb_facts *facts)
 {
     const bool in_process = tb_device.in_process();
+    facts->scattered = false;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_operand *operand = &product->operands[role];
         facts->places[role] = (tb_place){.memory = TB_MEMORY_HOST};
-        if (in_process && (role == TB_C || product->k > 0))
-            tb_device.locate(product->operands[role].data, &facts->places[role]);
+        if (!in_process || (role != TB_C && product->k == 0))
+            continue;
+        tb_device.locate(operand->data, &facts->places[role]);
+        if (tb_is_batch(product) && has_scattered(operand, tb_members_of(product), &facts->places[role]))
+            facts->scattered = true;
     }
 }

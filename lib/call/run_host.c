@@ -6,6 +6,7 @@
 
 #include "lib/call/portable_any.h"
 #include "lib/reports/log.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 
 #define REAL    float
@@ -86,11 +87,18 @@ void tb_merge_on_host(const tb_product *product, const tb_operand *computed)
     portable_for(product)->merge(product, computed);
 }
 
-/* Only the host's own routine computes two terms at a time, and only of the whole product. */
+/* Only the host's own routine computes two terms, or a batch, at a time, and only of the whole product. */
 void tb_compute_on_host(const tb_product *product, const tb_host *host)
 {
-    if (product->terms == 2 && host->multiply && host->multiply(host, product))
+    if ((product->terms == 2 || tb_is_batch(product)) && host->multiply && host->multiply(host, product))
         return;
+    if (tb_is_batch(product)) {
+        for (int64_t i = 0; i < tb_members_of(product); i++) {
+            const tb_product member = tb_member_of(product, i);
+            tb_compute_on_host(&member, host);
+        }
+        return;
+    }
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
         compute_term(&one, host);
@@ -107,7 +115,10 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
     }
     /* Some BLAS read A and B all the same when alpha is 0. */
     if (product->k == 0) {
-        portable_for(product)->scale(product);
+        for (int64_t i = 0; i < tb_members_of(product); i++) {
+            const tb_product member = tb_member_of(product, i);
+            portable_for(&member)->scale(&member);
+        }
         return TB_DONE;
     }
     tb_compute_on_host(product, host);

@@ -18,6 +18,7 @@
 #include "lib/call/precision.h"
 #include "lib/call/stream.h"
 #include "dispatch/tiling.h"
+#include "words/batch.h"
 #include "words/lowered.h"
 
 #include <stdlib.h>
@@ -33,14 +34,28 @@ typedef struct held {
     /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
     tb_buffer pitched[2][TB_B + 1];
     tb_buffer workspaces[2], zero;
+    tb_buffer tables[TB_ROLES]; /* of a batch's members that are not equally far apart: where each begins */
     int64_t done;    /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
     bool has_begun;  /* something has been added to C */
     bool overwrites; /* what lay in C does not count */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
+/* Kernels would be given the addresses of a batch's matrices in the device's memory. */
+static bool needs_tables(const tb_product *product)
+{
+    return tb_is_batch(product) &&
+           (product->c.uneven || (product->k > 0 && (product->a.uneven || product->b.uneven)));
+}
+
 static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
+    for (int64_t i = 0; needs_tables(product) && i < tb_members_of(product); i++) {
+        const tb_product member = tb_member_of(product, i);
+        TB_TRY(enqueue_frugally(stream, &member, plan));
+    }
+    if (needs_tables(product))
+        return TB_OK;
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
     for (int term = 0; term < tb_terms_of(product); term++) {
@@ -86,7 +101,8 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
             return TB_OUT_OF_MEMORY;
         tb_status status = limit > 0 && bytes > limit ? TB_OUT_OF_MEMORY
                                                       : tb_take_buffer(plan->place.device, bytes, workspace);
-        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST || product->in_place != TB_OUT_OF_PLACE)
+        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST || product->in_place != TB_OUT_OF_PLACE ||
+            tb_is_batch(product))
             return status;
         before = bytes;
     }
@@ -130,11 +146,34 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
         if (expanded->expanded_from == 0 || expanded->rows == 0 || expanded->columns == 0)
             continue;
         expanded->ld = tb_pitched(expanded->rows, expanded->element);
-        const size_t bytes = tb_pitch(expanded) * (size_t)expanded->columns;
+        expanded->stride = tb_expanded_stride(&given.operands[role], expanded);
+        const size_t bytes =
+            tb_pitch(expanded) * (size_t)expanded->columns * (size_t)tb_expanded_count(&given.operands[role]);
         TB_TRY(tb_take_buffer(plan->place.device, bytes, &expanded_to[role]));
         expanded->data = expanded_to[role].memory;
         const tb_expansion expansion = tb_expansion_of(&given, product, role, 0);
         TB_TRY(tb_device.expand(stream, &expansion));
+    }
+    return TB_OK;
+}
+
+static tb_status send_tables(tb_stream *stream, tb_product *product, int device, held *held)
+{
+    for (tb_role role = product->k > 0 ? TB_A : TB_C; role < TB_ROLES && tb_is_batch(product); role++) {
+        tb_operand *operand = &product->operands[role];
+        const size_t bytes = (size_t)tb_members_of(product) * sizeof *operand->members;
+        if (!operand->uneven)
+            continue;
+        TB_TRY(tb_take_buffer(device, bytes, &held->tables[role]));
+        const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
+                              .target = held->tables[role].memory,
+                              .target_pitch = bytes,
+                              .source = operand->members,
+                              .source_pitch = bytes,
+                              .row_bytes = bytes,
+                              .rows = 1};
+        TB_TRY(tb_issue_copy(stream, &copy));
+        operand->members = held->tables[role].memory;
     }
     return TB_OK;
 }
@@ -145,6 +184,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     int64_t chunk;
     tb_plan own = *plan;
     held->done = 0;
+    TB_TRY(send_tables(stream, &product, plan->place.device, held));
     if (!tb_is_plain(&product) && !plan->kernel->structured && product.in_place == TB_OUT_OF_PLACE)
         TB_TRY(expand_operands(stream, &product, plan, held->pitched[term]));
     for (tb_role role = TB_A; role <= TB_B; role++)
@@ -194,6 +234,8 @@ static void give_buffers(held *held)
     for (int term = 0; term < 2; term++)
         tb_give_buffer(&held->workspaces[term]);
     tb_give_buffer(&held->zero);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_give_buffer(&held->tables[role]);
 }
 
 /* The device writes into C no more, and nothing stays taken. */

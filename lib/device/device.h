@@ -45,6 +45,11 @@ typedef struct tb_copy {
     size_t row_bytes, rows;
 } tb_copy;
 
+/* Some bytes of the address space. */
+typedef struct tb_span {
+    uintptr_t start, bytes;
+} tb_span;
+
 typedef struct tb_device_operations {
     const char *name; /* "cuda", "simulated" */
 
@@ -62,6 +67,8 @@ typedef struct tb_device_operations {
 
     /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. */
     void (*locate)(const void *address, tb_place *place);
+    /* The same, and the bytes around it that lie there too; none where nobody knows. */
+    void (*locate_span)(const void *address, tb_place *place, tb_span *span);
 
     tb_status (*memory)(int device, size_t *free_bytes, size_t *total_bytes);
     tb_status (*allocate)(int device, size_t bytes, void **memory);

@@ -166,21 +166,28 @@ static bool is_write_combined(CUcontext context, const void *pointer)
            (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
 }
 
-static void cuda_locate(const void *pointer, tb_place *place)
+static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span)
 {
     CUcontext context = NULL;
     CUmemorytype type = 0;
     unsigned managed = 0;
     int ordinal = 0;
-    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                        CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-    void *answers[] = {&context, &type, &managed, &ordinal};
+    CUdeviceptr start = 0;
+    size_t bytes = 0;
+    CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *answers[] = {&context, &type, &managed, &ordinal, &start, &bytes};
     *place = (tb_place){.memory = TB_MEMORY_HOST};
+    if (span)
+        *span = (tb_span){0, 0};
     /* An address that is not the driver's own is answered with zeros; a driver that nobody has initialized
      * has handed out nothing. */
     if (tb_enter_device() != TB_OK)
         return;
-    const CUresult answer = tb_cu()->cuPointerGetAttributes_(4, attributes, answers, address(pointer));
+    const CUresult answer =
+        tb_cu()->cuPointerGetAttributes_(span ? 6 : 4, attributes, answers, address(pointer));
     tb_leave_device();
     if (answer != CUDA_SUCCESS)
         return;
@@ -196,6 +203,13 @@ static void cuda_locate(const void *pointer, tb_place *place)
     CUcontext primary = place->device < TB_CUDA_DEVICES_MAXIMUM ? devices[place->device].primary : NULL;
     if (place->memory == TB_MEMORY_DEVICE && primary && context != primary)
         place->context = context;
+    if (span && place->memory != TB_MEMORY_HOST)
+        *span = (tb_span){(uintptr_t)start, bytes};
+}
+
+static void cuda_locate(const void *pointer, tb_place *place)
+{
+    cuda_locate_span(pointer, place, NULL);
 }
 
 static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
@@ -454,6 +468,7 @@ const tb_device_operations tb_device = {
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
     .locate = cuda_locate,
+    .locate_span = cuda_locate_span,
     .memory = cuda_memory,
     .allocate = cuda_allocate,
     .allocate_pitched = cuda_allocate_pitched,

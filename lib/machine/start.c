@@ -197,19 +197,6 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget_device_in_child);
 }
 
-/* The helper thread runs code of this library, which dlclose must therefore not unmap. */
-static void pin_library(void)
-{
-    Dl_info self;
-    sigset_t signals;
-    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
-    tb_enter_linker();
-    if (dladdr((void *)&tb_machine_facts, &self) && self.dli_fname)
-        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    tb_leave_linker();
-    tb_let_signals(&signals);
-}
-
 /* The thread that was bringing the device up left by a jump: nobody else will. */
 static void give_up_starting(void *is_ours)
 {
@@ -221,7 +208,7 @@ static void give_up_starting(void *is_ours)
  * the dynamic linker's lock, a helper could not load the driver. */
 static void start(bool here)
 {
-    pin_library();
+    tb_stay_loaded(); /* the helper thread runs code of this library */
     tb_shut_device_at_exit();
     if (here)
         start_device();

@@ -1,5 +1,8 @@
 #include "lib/process/linker.h"
 
+#include "lib/process/threads.h"
+
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -78,6 +81,18 @@ void tb_leave_linker_for_good(void)
 {
     while (entered > 0)
         tb_leave_linker();
+}
+
+void tb_stay_loaded(void)
+{
+    Dl_info self;
+    sigset_t signals;
+    tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
+    tb_enter_linker();
+    if (dladdr((void *)&inside, &self) && self.dli_fname)
+        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    tb_leave_linker();
+    tb_let_signals(&signals);
 }
 
 void tb_distrust_linker(void)

@@ -14,6 +14,9 @@ void tb_leave_linker(void);
 /* For a thread that left its calls by a jump, however deep it was inside. */
 void tb_leave_linker_for_good(void);
 
+/* From now on dlclose does not unmap this library. */
+void tb_stay_loaded(void);
+
 /* Called in a forked child whose parent was, or may have been, inside the linker. */
 void tb_distrust_linker(void);
 

@@ -1,5 +1,7 @@
 #include "lib/reports/bindings.h"
 
+#include "lib/process/references.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -24,71 +26,12 @@ typedef struct inventory {
     int reference_count;
 } inventory;
 
-/* What the dynamic section says of an object's relocations. */
-typedef struct dynamic {
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const ElfW(Rela) * tables[2];
-    size_t bytes[2];
-} dynamic;
-
-/* The linker has added the object's address to these where the section is writable. */
-static const void *pointer(const struct dl_phdr_info *info, ElfW(Addr) value)
+static void collect_reference(const tb_reference *found, void *data)
 {
-    return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
-}
-
-static dynamic read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
-{
-    dynamic found = {0};
-    bool rela = false;
-    for (; entry->d_tag != DT_NULL; entry++)
-        switch (entry->d_tag) {
-        case DT_SYMTAB:
-            found.symbols = pointer(info, entry->d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            found.strings = pointer(info, entry->d_un.d_ptr);
-            break;
-        case DT_RELA:
-            found.tables[0] = pointer(info, entry->d_un.d_ptr);
-            break;
-        case DT_RELASZ:
-            found.bytes[0] = entry->d_un.d_val;
-            break;
-        case DT_JMPREL:
-            found.tables[1] = pointer(info, entry->d_un.d_ptr);
-            break;
-        case DT_PLTRELSZ:
-            found.bytes[1] = entry->d_un.d_val;
-            break;
-        case DT_PLTREL:
-            rela = entry->d_un.d_val == DT_RELA;
-            break;
-        default:
-            break;
-        }
-    if (!rela)
-        found.bytes[1] = 0;
-    return found;
-}
-
-static void collect_references(const struct dl_phdr_info *info, const dynamic *dynamic, inventory *inventory)
-{
-    for (int table = 0; table < 2; table++) {
-        const ElfW(Rela) *relocation = dynamic->tables[table];
-        size_t count = relocation ? dynamic->bytes[table] / sizeof *relocation : 0;
-        for (size_t i = 0; i < count; i++) {
-            size_t symbol = ELF64_R_SYM(relocation[i].r_info);
-            if (symbol == 0 || inventory->reference_count == REFERENCES_MOST)
-                continue;
-            const char *name = dynamic->strings + dynamic->symbols[symbol].st_name;
-            if (tb_is_taken_over(name))
-                inventory->references[inventory->reference_count++] =
-                    (reference){inventory->object_count, name,
-                                *(const uintptr_t *)(info->dlpi_addr + relocation[i].r_offset)};
-        }
-    }
+    inventory *inventory = data;
+    if (tb_is_taken_over(found->name) && inventory->reference_count < REFERENCES_MOST)
+        inventory->references[inventory->reference_count++] =
+            (reference){inventory->object_count, found->name, *found->word};
 }
 
 static int collect(struct dl_phdr_info *info, size_t size, void *data)
@@ -97,13 +40,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *data)
     inventory *inventory = data;
     if (inventory->object_count == OBJECTS_MOST)
         return 1;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            const ElfW(Dyn) *section = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-            dynamic dynamic = read_dynamic(info, section);
-            if (dynamic.symbols && dynamic.strings)
-                collect_references(info, &dynamic, inventory);
-        }
+    tb_visit_references(info, collect_reference, inventory);
     inventory->paths[inventory->object_count++] = info->dlpi_name;
     return 0;
 }

@@ -1,5 +1,7 @@
 #include "lib/reports/counters.h"
 
+#include "lib/reports/sums.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -68,29 +70,15 @@ static shard *find_shard(void)
     return own_shard;
 }
 
-/* += on an atomic double would need libatomic. Nothing to add is the usual case on the host route. */
-static void add(_Atomic(double) *sum, double amount)
-{
-    double before = atomic_load_explicit(sum, memory_order_relaxed);
-    while (amount != 0 && !atomic_compare_exchange_weak_explicit(sum, &before, before + amount,
-                                                                 memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
-static double sum_of(const _Atomic(double) *sum)
-{
-    return atomic_load_explicit(sum, memory_order_relaxed);
-}
-
 void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
 {
     shard *shard = find_shard();
     cell *cell = &shard->cells[routine][route][shape];
     atomic_fetch_add_explicit(&cell->calls, call->calls, memory_order_relaxed);
-    add(&cell->flop, call->flop);
-    add(&cell->seconds, call->seconds);
-    add(&cell->link_bytes, call->link_bytes);
-    add(&cell->won_seconds, call->won_seconds);
+    tb_add_to_sum(&cell->flop, call->flop);
+    tb_add_to_sum(&cell->seconds, call->seconds);
+    tb_add_to_sum(&cell->link_bytes, call->link_bytes);
+    tb_add_to_sum(&cell->won_seconds, call->won_seconds);
     if (route == TB_ROUTE_HOST)
         atomic_fetch_add_explicit(&shard->host_reasons[reason], call->calls, memory_order_relaxed);
 }
@@ -106,8 +94,8 @@ void tb_add_tally(tb_tally *sum, const tb_tally *amount)
 
 static tb_tally read_cell(const cell *cell)
 {
-    return (tb_tally){atomic_load_explicit(&cell->calls, memory_order_relaxed), sum_of(&cell->flop),
-                      sum_of(&cell->seconds), sum_of(&cell->link_bytes), sum_of(&cell->won_seconds)};
+    return (tb_tally){atomic_load_explicit(&cell->calls, memory_order_relaxed), tb_sum_of(&cell->flop),
+                      tb_sum_of(&cell->seconds), tb_sum_of(&cell->link_bytes), tb_sum_of(&cell->won_seconds)};
 }
 
 static void read_routine(const shard *shard, tb_routine routine, tb_counts *counts)
@@ -135,10 +123,10 @@ void tb_read_counts(tb_counts *counts)
 static void reset_cell(cell *cell)
 {
     atomic_store_explicit(&cell->calls, 0, memory_order_relaxed);
-    atomic_store_explicit(&cell->flop, 0, memory_order_relaxed);
-    atomic_store_explicit(&cell->seconds, 0, memory_order_relaxed);
-    atomic_store_explicit(&cell->link_bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&cell->won_seconds, 0, memory_order_relaxed);
+    tb_clear_sum(&cell->flop);
+    tb_clear_sum(&cell->seconds);
+    tb_clear_sum(&cell->link_bytes);
+    tb_clear_sum(&cell->won_seconds);
 }
 
 void tb_reset_counts(void)

@@ -5,7 +5,10 @@
 #include "lib/reports/counters.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
+#include "lib/reports/summary.h"
+#include "lib/reports/timeline.h"
 #include "lib/call/small.h"
+#include "words/batch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@
 _Atomic(float) tb_small_volume = 0;
 static atomic_bool options_followed;
 
-static _Thread_local tb_plan last_plan;
+static _Thread_local tb_outline last_plan;
 static _Thread_local bool has_last_plan;
 
 void tb_watch_as_asked(void)
@@ -39,10 +42,10 @@ static const char *memory_text(const tb_place *place)
     return texts[place->memory];
 }
 
-static int print_plan(const tb_plan *plan, char *text, size_t size)
+static int print_outline(const tb_outline *plan, char *text, size_t size)
 {
     locale_t previous = tb_enter_c_locale();
-    int length = tb_print_plan(plan, text, size);
+    int length = tb_print_outline(plan, text, size);
     tb_leave_c_locale(previous);
     return length;
 }
@@ -57,21 +60,24 @@ static void print_scalars(const tb_product *product, char *alpha, char *beta, si
 
 static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64];
-    print_plan(plan, decision, sizeof decision);
+    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
+    const tb_outline outline = tb_outline_of(plan);
+    print_outline(&outline, decision, sizeof decision);
     tb_print_letters(product, letters);
     print_scalars(product, alpha, beta, sizeof alpha);
-    tb_log("%s %s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
+    if (tb_is_batch(product))
+        snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
+    tb_log("%s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
            "%s, %.3f ms",
-           tb_routine_rows[product->routine].name, letters, (long long)product->m, (long long)product->n,
-           (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+           tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
+           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, alpha, beta, memory_text(&facts->places[TB_A]),
            memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
 }
 
 void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    last_plan = *plan;
+    last_plan = tb_outline_of(plan);
     has_last_plan = true;
 
     tb_tally call = {
@@ -82,8 +88,11 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
         .won_seconds =
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
-    tb_count_call(product->routine, plan->route, tb_shape_of(product), plan->reason, &call);
+    const tb_product one = tb_member_of(product, 0);
+    tb_count_call(product->routine, plan->route, tb_shape_of(&one), plan->reason, &call);
 
+    if (tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
+        tb_note_in_time(plan->route, seconds, call.link_bytes);
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(product, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */
@@ -156,7 +165,7 @@ void tileblas_reset_statistics(void)
 size_t tileblas_last_plan(char *text, size_t size)
 {
     if (has_last_plan)
-        return (size_t)print_plan(&last_plan, text, size);
+        return (size_t)print_outline(&last_plan, text, size);
     if (size > 0)
         text[0] = '\0';
     return 0;

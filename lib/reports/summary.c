@@ -4,6 +4,7 @@
 #include "lib/process/c_locale.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
+#include "lib/reports/timeline.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -11,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Choices of the option STATS, in their order. */
-enum { STATS_OFF, STATS_WORDS, STATS_JSON };
 
 static int open_to_append(const char *path)
 {
@@ -175,7 +173,7 @@ __attribute__((destructor)) static void summarize(void)
 {
     long form = tb_option_value(TB_OPTION_STATS);
     const char *path = tb_option_text(TB_OPTION_STATS_FILE);
-    if (form == STATS_OFF)
+    if (form == TB_STATS_OFF)
         return;
     int file = *path ? open_to_append(path) : STDERR_FILENO;
     if (file < 0) {
@@ -184,14 +182,16 @@ __attribute__((destructor)) static void summarize(void)
     }
     tb_counts counts;
     tb_read_counts(&counts);
-    if (form == STATS_WORDS) {
+    if (form == TB_STATS_WORDS) {
         tb_write_summary(file, &counts);
     } else {
         tb_json json = {0};
         start_event(&json, "exit");
         tb_write_counts(&json, &counts);
-        if (*path)
+        if (*path) {
+            tb_write_timeline(&json);
             tb_write_bindings(&json);
+        }
         finish_event(&json, file);
     }
     if (*path)

@@ -9,6 +9,9 @@
 #include "lib/reports/counters.h"
 #include "lib/reports/json.h"
 
+/* Choices of the option STATS, in their order. */
+enum { TB_STATS_OFF, TB_STATS_WORDS, TB_STATS_JSON };
+
 /* Lines by route and shape, and the reasons why calls stayed on the host; one line when there were no calls. */
 void tb_write_summary(int file, const tb_counts *counts);
 

@@ -13,12 +13,13 @@ trap 'rm -rf "$work"' EXIT
 "$nm" -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/exported"
 for file; do
     case $file in
-    *.map) sed -n '/^global:/,/^local:/s/^ *\([a-z0-9_]*\);$/\1/p' "$file" ;;
+    *.map) sed -n '/^global:/,/^local:/s/^ *\([A-Za-z0-9_]*\);$/\1/p' "$file" ;;
     *.list) sed '/^#/d' "$file" ;;
     esac
 done | sort >"$work/kept"
-for routine in $(sed -n 's/^TB_ROUTINE([A-Z0-9]*, \([a-z0-9]*\),.*/\1/p' "$routines"); do
-    sed -n "s/^    \(CBLAS\|FORTRAN\)(ROUTINE, \([a-z0-9_#]*\), [0-9]*).*/\2/p" "$spellings" | sed "s/##name/$routine/;s/^name/$routine/;s/##//g"
+for routine in $(sed -n 's/^TB_ROUTINE([A-Z0-9_]*, \([a-z0-9_]*\),.*/\1/p' "$routines"); do
+    sed -n "s/^    \(CBLAS\|FORTRAN\)(ROUTINE, \([A-Za-z0-9_#]*\), [0-9]*).*/\2/p" "$spellings" |
+        sed "s/##name/$routine/;s/^name/$routine/;s/^ROUTINE/$(echo "$routine" | tr '[:lower:]' '[:upper:]')/;s/##//g"
 done | sort >"$work/spellings"
 
 test -s "$work/spellings"

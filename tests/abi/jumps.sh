@@ -1,6 +1,6 @@
 #!/bin/sh
 # A function of CBLAS that is taken over calls nothing: what goes on to the program's own BLAS, and what is looked at closely,
-# leaves it by a jump.
+# leaves it by a jump. Those for batches, whose sizes lie in memory, are left out.
 #
 #   jumps.sh OBJDUMP LIBRARY ROUTINES
 set -eu

@@ -8,8 +8,9 @@
         {name "_", ROUTINE, true, 32}, {name, ROUTINE, true, 32}, {"scipy_" name "_", ROUTINE, true, 32},    \
         {"scipy_cblas_" name "64_", ROUTINE, false, 64}, {"cblas_" name "64_", ROUTINE, false, 64},          \
         {"cblas_" name "_64", ROUTINE, false, 64}, {"scipy_" name "_64_", ROUTINE, true, 64},                \
+        {name "_64_", ROUTINE, true, 64}, {&#ROUTINE[3], ROUTINE, true, 32}, /* without its TB_ */           \
     {                                                                                                        \
-        name "_64_", ROUTINE, true, 64                                                                       \
+        &(#ROUTINE "_64")[3], ROUTINE, true, 64                                                              \
     }
 const spelling spellings[] = {
     SPELLINGS_OF(TB_SGEMM, "sgemm"),     SPELLINGS_OF(TB_DGEMM, "dgemm"),
@@ -134,6 +135,8 @@ static int64_t word(int64_t value, int bits)
             function.triangular(p->layout, x->side, x->triangle, x->transpose_a, x->diagonal, p->m, p->n,    \
                                 alpha, x->a, p->lda, x->c, p->ldc);                                          \
             break;                                                                                           \
+        case TB_CLASS_GEMM_BATCH: /* batches.c */                                                            \
+        case TB_CLASS_GEMM_BATCH_STRIDED:                                                                    \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \
         }                                                                                                    \
@@ -173,6 +176,8 @@ static int64_t word(int64_t value, int bits)
             function.triangular_(&p->side, &p->triangle, &p->transpose_a, &p->diagonal, &p->m, &p->n, alpha, \
                                  x->a, &p->lda, x->c, &p->ldc);                                              \
             break;                                                                                           \
+        case TB_CLASS_GEMM_BATCH: /* batches.c */                                                            \
+        case TB_CLASS_GEMM_BATCH_STRIDED:                                                                    \
         case TB_CLASSES:                                                                                     \
             break;                                                                                           \
         }                                                                                                    \

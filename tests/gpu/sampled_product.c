@@ -225,8 +225,8 @@ void sampled_open(sampled_device *d)
     MUST_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
     MUST_CUBLAS(cublasCreate(&d->cublas));
     MUST_CUBLAS(cublasSetStream(d->cublas, d->native));
-    MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * M * N));
-    d->host_c = malloc(sizeof(double) * M * N);
+    MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * SAMPLED_ROOM));
+    d->host_c = malloc(sizeof(double) * SAMPLED_ROOM);
     sampled_must(d->host_c != NULL, "malloc");
     d->alpha = 1;
 }
@@ -235,7 +235,7 @@ static void fetch(sampled_device *d, tb_element element, int64_t m, int64_t n)
 {
     MUST_CUDA(
         cudaMemcpy(d->host_c, d->device_c, tb_bytes_of(element) * (size_t)(m * n), cudaMemcpyDeviceToHost));
-    MUST_CUDA(cudaMemset(d->device_c, 0xff, sizeof(double) * M * N));
+    MUST_CUDA(cudaMemset(d->device_c, 0xff, sizeof(double) * (size_t)(m * n)));
     for (int column = 0; column < SAMPLE; column++)
         for (int row = 0; row < SAMPLE; row++)
             d->sample[column][row] =
@@ -244,7 +244,7 @@ static void fetch(sampled_device *d, tb_element element, int64_t m, int64_t n)
 
 tb_product sampled_product(const sampled_device *d, const sampled_operand *a, const sampled_operand *b)
 {
-    sampled_must(a->outer * b->outer <= (int64_t)M * N, "finding room for C");
+    sampled_must((size_t)(a->outer * b->outer) <= SAMPLED_ROOM, "finding room for C");
     return tb_gemm(a->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, true, false, a->outer, b->outer, a->k,
                    d->alpha, a->device, a->k, b->device, a->k, 0, d->device_c, a->outer);
 }

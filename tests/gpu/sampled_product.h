@@ -16,6 +16,8 @@
 #define SAMPLED_M    1024
 #define SAMPLED_N    1152
 #define SAMPLED_SIDE 64
+/* Elements that C has at most. */
+#define SAMPLED_ROOM ((size_t)3584 * 3584)
 
 #define MUST_CUDA(call)   sampled_must((call) == cudaSuccess, #call)
 #define MUST_CUBLAS(call) sampled_must((call) == CUBLAS_STATUS_SUCCESS, #call)

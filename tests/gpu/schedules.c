@@ -12,10 +12,11 @@
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"
 #include "tests/oracle.h"
+#include "words/batch.h"
 
 #include <string.h>
 
-enum { PRODUCTS = 40, BATCHES_MAXIMUM = 5 };
+enum { PRODUCTS = 40, MEMBERS_MAXIMUM = 5 };
 
 typedef enum way { WHOLE, ADDED_LATER, CLUSTERS, BEHIND_WAVES, WAYS } way;
 static const char *const way_names[] = {"tiles of their own", "parts added later", "clusters",
@@ -28,21 +29,15 @@ static way way_of(int64_t pieces, int64_t whole, int64_t cluster)
     return pieces == 0 ? WHOLE : whole > 0 ? BEHIND_WAVES : cluster > 1 ? CLUSTERS : ADDED_LATER;
 }
 
-/* Products in one launch, and how far apart their operands lie, in elements. */
-static tb_simt_batch batch;
+/* Products in one launch. */
+static int members;
 
-static void prepare_batch(const tb_kernel *kernel, const tb_product *given, tb_target target,
-                          tb_schedule *schedule)
-{
-    tb_simt_prepare_batch(kernel, given, &batch, target, schedule);
-}
-
-static tb_status launch_batch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
-                              const tb_schedule *schedule, void *workspace)
+static tb_status launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
+                             const tb_schedule *schedule, void *workspace)
 {
     const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
     reached[TB_FP32][way_of(own->pieces, own->whole, own->cluster)]++;
-    return tb_launch_simt_batch(launcher, kernel, given, &batch, schedule, workspace);
+    return tb_launch_simt(launcher, kernel, given, schedule, workspace);
 }
 
 static tb_status launch_dgemm(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
@@ -107,12 +102,12 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
     return p;
 }
 
-/* The batches' blocks, one behind the other, on the device. A block of all matrices of a kind has the same size. */
+/* The products' blocks, one behind the other, on the device. A block of all matrices of a kind has the same size. */
 static void *on_device(const matrix *first, int64_t stride, size_t apart)
 {
     const size_t stride_bytes = (size_t)stride * tb_bytes_of(first->element);
-    char *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)batch.count * stride_bytes);
-    for (int i = 0; i < batch.count; i++) {
+    char *blocks = arena_allocate(TB_MEMORY_DEVICE, (size_t)members * stride_bytes);
+    for (int i = 0; i < members; i++) {
         const matrix *each = (const matrix *)((const char *)first + (size_t)i * apart);
         arena_copy(blocks + (size_t)i * stride_bytes, each->block, each->bytes);
     }
@@ -127,18 +122,18 @@ static int64_t stride_of(const matrix *matrix)
 static void run(tb_stream *stream, const tb_kernel *row, const product *products, matrix *results)
 {
     const product *p = &products[0];
-    batch.stride_a = stride_of(&p->a);
-    batch.stride_b = stride_of(&p->b);
-    batch.stride_c = stride_of(&p->c);
-    void *a = on_device(&p->a, batch.stride_a, sizeof *p), *b = on_device(&p->b, batch.stride_b, sizeof *p);
-    char *c = on_device(&p->c, batch.stride_c, sizeof *p);
-    const tb_product launched = product_on_device(p, a, b, c);
+    const int64_t strides[] = {stride_of(&p->a), stride_of(&p->b), stride_of(&p->c)};
+    void *a = on_device(&p->a, strides[TB_A], sizeof *p), *b = on_device(&p->b, strides[TB_B], sizeof *p);
+    char *c = on_device(&p->c, strides[TB_C], sizeof *p);
+    tb_product launched = product_on_device(p, a, b, c);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&launched.operands[role], members, strides[role], NULL);
     const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
     tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
-    for (int i = 0; i < batch.count; i++)
-        arena_copy(results[i].block, c + (size_t)(i * batch.stride_c) * tb_bytes_of(row->element),
+    for (int i = 0; i < members; i++)
+        arena_copy(results[i].block, c + (size_t)(i * strides[TB_C]) * tb_bytes_of(row->element),
                    results[i].bytes);
     void *all[] = {a, b, c, workspace};
     for (int i = 0; i < 4; i++)
@@ -146,10 +141,10 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
             arena_release(TB_MEMORY_DEVICE, all[i]);
 }
 
-/* Batches differ in their elements, not in anything else. */
-static void make_batches(product *products, check_random *random)
+/* A batch's products differ in their elements, not in anything else. */
+static void make_batch(product *products, check_random *random)
 {
-    for (int i = 1; i < batch.count; i++) {
+    for (int i = 1; i < members; i++) {
         products[i] = products[0];
         matrix *copies[] = {&products[i].a, &products[i].b, &products[i].c};
         for (int j = 0; j < 3; j++) {
@@ -161,36 +156,34 @@ static void make_batches(product *products, check_random *random)
 
 static void check_product(tb_stream *stream, const tb_kernel *row, const product *products)
 {
-    matrix results[BATCHES_MAXIMUM];
-    for (int i = 0; i < batch.count; i++)
+    matrix results[MEMBERS_MAXIMUM];
+    for (int i = 0; i < members; i++)
         results[i] = matrix_clone(&products[i].c);
     run(stream, row, products, results);
-    for (int i = 0; i < batch.count; i++) {
+    for (int i = 0; i < members; i++) {
         const product *p = &products[i];
         char message[256];
         CHECK(product_holds(p, &results[i], message, sizeof message),
-              "%s, %lld x %lld x %lld %c%c, beta %g, batch %d of %d: %s", row->name, (long long)p->m,
+              "%s, %lld x %lld x %lld %c%c, beta %g, product %d of %d: %s", row->name, (long long)p->m,
               (long long)p->n, (long long)p->k, p->transpose_a ? 'T' : 'N', p->transpose_b ? 'T' : 'N',
-              p->beta, i, (int)batch.count, message);
+              p->beta, i, members, message);
         matrix_free(&results[i]);
     }
 }
 
 static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiprocessors, check_random *random)
 {
-    const bool simt = kernel->launch == tb_launch_simt;
     for (int i = 0; i < PRODUCTS; i++) {
-        product products[BATCHES_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
-        batch.count = !simt || i % 4 != 1 ? 1 : (int)check_between(random, 2, BATCHES_MAXIMUM);
-        make_batches(products, random);
+        product products[MEMBERS_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
+        members = !kernel->batches || i % 4 != 1 ? 1 : (int)check_between(random, 2, MEMBERS_MAXIMUM);
+        make_batch(products, random);
         tb_kernel row = *kernel;
-        if (simt) {
-            row.launch = launch_batch;
-            row.prepare = prepare_batch;
-        } else if (row.launch == tb_launch_dgemm_mma)
+        if (row.launch == tb_launch_simt)
+            row.launch = launch_simt;
+        else if (row.launch == tb_launch_dgemm_mma)
             row.launch = launch_dgemm;
         check_product(stream, &row, products);
-        for (int b = 0; b < batch.count; b++) {
+        for (int b = 0; b < members; b++) {
             matrix_free(&products[b].a);
             matrix_free(&products[b].b);
             matrix_free(&products[b].c);

@@ -155,6 +155,12 @@ static void reach_operand(tb_operand *operand, int device, const char *what)
     operand->data = sim_reach(operand->data, (size_t)elements * tb_bytes_of(operand->element), device, what);
 }
 
+void sim_reach_expansion(tb_expansion *expansion, int device)
+{
+    reach_operand(&expansion->source, device, "what is expanded");
+    reach_operand(&expansion->target, device, "where it is expanded to");
+}
+
 static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
 {
     const int device = sim_queue_device(sim_stream_queue(stream));
@@ -170,11 +176,20 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     if (rows == 0 || columns == 0)
         return TB_OK;
     tb_expansion inside = *expansion;
-    reach_operand(&inside.source, device, "what is expanded");
-    reach_operand(&inside.target, device, "where it is expanded to");
+    if (tb_expanded_count(source) == 1)
+        sim_reach_expansion(&inside, device);
     sim_post(sim_stream_queue(stream),
              &(sim_work){.kind = SIM_WORK_EXPAND, .expansion = inside, .fault = fault});
     return TB_OK;
+}
+
+void sim_reach_product(tb_product *product, int device)
+{
+    reach_operand(&product->c, device, "C");
+    if (product->k == 0)
+        return;
+    reach_operand(&product->a, device, "A");
+    reach_operand(&product->b, device, "B");
 }
 
 static bool is_same_a(const sim_launch *last, const sim_launch *now)
@@ -202,17 +217,16 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
         return TB_OK;
 
     tb_product inside = *p;
-    reach_operand(&inside.c, device, "C");
-    if (p->k > 0) {
-        reach_operand(&inside.a, device, "A");
-        reach_operand(&inside.b, device, "B");
-    }
+    if (!tb_is_batch(p))
+        sim_reach_product(&inside, device);
     const size_t bytes = schedule->workspace;
     if (bytes < prepare(stream, kernel, p).workspace)
         sim_abort("launched with the schedule of another product");
     if (bytes > 0)
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
-    if (status != TB_OK)
+    if (status != TB_OK && tb_is_batch(p))
+        inside.c.count /= 2;
+    else if (status != TB_OK)
         inside.n /= 2;
     sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_LAUNCH,
                                                    .product = inside,
@@ -244,6 +258,7 @@ const tb_device_operations sim_operations_inside = {
     .open_device = open_device,
     .clusters = clusters,
     .locate = sim_locate,
+    .locate_span = sim_locate_span,
     .memory = memory,
     .allocate = allocate,
     .allocate_pitched = allocate_pitched,

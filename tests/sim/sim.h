@@ -5,6 +5,7 @@
 #define TB_SIM_H
 
 #include "lib/device/device.h"
+#include "words/batch.h"
 #include "tests/sim/device_sim.h"
 
 #include <signal.h>
@@ -63,6 +64,7 @@ void sim_lose(int device);
 void *sim_map(tb_memory memory, int device, size_t bytes, bool owned);
 void sim_unmap(void *memory);
 void sim_locate(const void *address, tb_place *place);
+void sim_locate_span(const void *address, tb_place *place, tb_span *span);
 bool sim_handed_out(void);
 void sim_count_memory(sim_usage *usage);
 
@@ -147,6 +149,10 @@ void sim_count_streams(sim_usage *usage);
 
 /* Whether the catalog's row lets this kernel run this product on this architecture. */
 bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture);
+
+/* Lets a product's operands be as the device sees them, which must be able to. Not of a batch. */
+void sim_reach_product(tb_product *product, int device);
+void sim_reach_expansion(tb_expansion *expansion, int device);
 
 /* The first columns of the product, summed in double and rounded once. Answers a hash of A. */
 uint64_t sim_multiply(const tb_product *product, int64_t columns);

@@ -81,6 +81,16 @@ static void locate(const void *address, tb_place *place)
     tb_leave_device();
 }
 
+static void locate_span(const void *address, tb_place *place, tb_span *span)
+{
+    *place = (tb_place){.memory = TB_MEMORY_HOST};
+    *span = (tb_span){0, 0};
+    if (tb_enter_device() != TB_OK)
+        return;
+    sim_operations_inside.locate_span(address, place, span);
+    tb_leave_device();
+}
+
 static bool event_passed(tb_event *event)
 {
     if (tb_enter_device() != TB_OK)
@@ -113,6 +123,7 @@ const tb_device_operations tb_device = {
     .open_device = open_device,
     .clusters = clusters,
     .locate = locate,
+    .locate_span = locate_span,
     .memory = memory,
     .allocate = allocate,
     .allocate_pitched = allocate_pitched,

@@ -182,9 +182,52 @@ static void run_copy(const tb_copy *copy, bool fault)
     }
 }
 
+/* Where members are known from a table, that lies on the device, and is there by now. */
+static void run_batch(sim_queue *queue, const sim_work *work)
+{
+    tb_product batch = work->product;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_operand *operand = &batch.operands[role];
+        const size_t bytes = (size_t)tb_members_of(&batch) * sizeof(void *);
+        operand->members = operand->uneven && (role == TB_C || batch.k > 0)
+                               ? sim_reach(operand->members, bytes, queue->device, "a table")
+                               : NULL;
+    }
+    const int64_t members = tb_members_of(&batch);
+    for (int64_t i = 0; i < (work->fault ? members / 2 : members); i++) {
+        tb_product one = tb_member_of(&batch, i);
+        sim_reach_product(&one, queue->device);
+        sim_multiply(&one, one.n);
+    }
+}
+
+static void run_expand(sim_queue *queue, const sim_work *work)
+{
+    const tb_expansion *all = &work->expansion;
+    const int64_t columns = work->fault ? all->target.columns / 2 : all->target.columns,
+                  members = tb_expanded_count(&all->source);
+    tb_operand source = all->source;
+    source.members =
+        source.uneven ? sim_reach(source.members, (size_t)members * sizeof(void *), queue->device, "a table")
+                      : NULL;
+    for (int64_t i = 0; i < members; i++) {
+        tb_expansion one = *all;
+        if (members > 1) {
+            one.source.data = tb_member_at(&source, i);
+            one.target.data = tb_member_at(&all->target, i);
+            sim_reach_expansion(&one, queue->device);
+        }
+        sim_expand(&one, columns);
+    }
+}
+
 static void run_launch(sim_queue *queue, const sim_work *work)
 {
     const tb_product *product = &work->product;
+    if (tb_is_batch(product)) {
+        run_batch(queue, work);
+        return;
+    }
     const double start = now(), speed = sim_get_settings()->speeds[queue->device];
     const uint64_t a = sim_multiply(product, work->fault ? product->n / 2 : product->n);
     if (work->again && a != queue->a)
@@ -208,8 +251,7 @@ static void run_work(sim_queue *queue, const sim_work *work)
         break;
     case SIM_WORK_EXPAND:
         if (!lost)
-            sim_expand(&work->expansion,
-                       work->fault ? work->expansion.target.columns / 2 : work->expansion.target.columns);
+            run_expand(queue, work);
         break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);

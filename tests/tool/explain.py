@@ -129,9 +129,27 @@ def every_routine_is_known():
     manual = (source / "tools" / "tileblas.1").read_text()
     sizes = {"gemm": ("60", "50", "40")}
     for routine in routines:
-        equal(_explain("--routine", routine, *sizes.get(routine[1:], ("60", "50")), "--assume", "h200")["problem"]["routine"],
+        equal(_explain("--routine", routine, *sizes.get(routine[1:].split("_")[0], ("60", "50")), "--assume", "h200")["problem"]["routine"],
               routine)
         contains(manual.lower(), routine)
+
+
+def a_batch_is_one_launch_or_as_many_calls():
+    def choice(*arguments):
+        return _explain("--routine", "sgemm_batch", *arguments, "--assume", "h200")
+
+    small = choice("64", "64", "64", "--pointers", "device")
+    equal((small["problem"]["products"], small["choice"]["route"], small["choice"]["separately"]), (1000, "resident", False))
+    large = choice("4096", "4096", "4096", "--products", "8", "--pointers", "device")
+    equal((large["problem"]["products"], large["choice"]["kernel"][:11], large["choice"]["separately"]),
+          (8, "sgemm_split", True))
+    at_home = choice("64", "64", "64")
+    equal((at_home["choice"]["route"], at_home["choice"]["separately"]), ("host", False))
+    abroad = choice("4096", "4096", "4096", "--products", "8")
+    equal((abroad["choice"]["route"], abroad["choice"]["separately"]), ("streamed", True))
+    contains(call("TOOL", "explain", "--routine", "DGEMM_BATCH_STRIDED", "30", "20", "10", "--products", "7", "--assume",
+                  "h200").stdout, "product      dgemm_batch_strided NN products=7 m=30 n=20 k=10")
+    equal(call("TOOL", "explain", "30", "20", "10", "--products", "7").returncode, 2)
 
 
 def shapes_and_options_reach_the_decision():

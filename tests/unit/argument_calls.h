@@ -88,6 +88,8 @@ static inline int read_call(const row *row, const tb_arguments *given, tb_produc
         return fortran
                    ? tb_triangular_of_fortran((char)b, (char)triangle, (char)a, (char)row->k, given, product)
                    : tb_triangular_of_cblas(row->layout, b, triangle, a, (int)row->k, given, product);
+    case TB_CLASS_GEMM_BATCH: /* read as GEMM is, but for the numbers: tests/conformance/batches.c */
+    case TB_CLASS_GEMM_BATCH_STRIDED:
     case TB_CLASSES:
         break;
     }

@@ -57,7 +57,8 @@ static void a_row_is_complete(const tb_kernel *kernel)
 static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
 {
     static const char *const endings[] = {"nn", "nt", "tn", "tt"};
-    if (strstr(kernel->entries[0].symbol, "_begin")) /* its pre-pass turns the operands */
+    if (strstr(kernel->entries[0].symbol, "_begin") ||
+        strstr(kernel->entries[0].symbol, "_survey")) /* its pre-pass turns the operands */
         return;
     if (kernel->launch == tb_launch_skinny) /* it chooses otherwise: skinny.c */
         return;

@@ -134,14 +134,36 @@ static void a_list_names_routines_and_types(tb_option_index option)
 {
     const long all = (1L << TB_ROUTINES) - 1;
     const tb_routine some[] = {TB_SGEMM, TB_DSYRK};
-    const tb_routine singles[] = {TB_SGEMM, TB_SSYRK,  TB_SGEMMT, TB_SGEMMTR,
-                                  TB_SSYMM, TB_SSYR2K, TB_STRMM,  TB_STRSM};
-    const tb_routine doubles[] = {TB_DGEMM, TB_DSYRK,  TB_DGEMMT, TB_DGEMMTR,
-                                  TB_DSYMM, TB_DSYR2K, TB_DTRMM,  TB_DTRSM};
-    const tb_routine complex[] = {TB_CGEMM,   TB_CSYMM,  TB_CHEMM,  TB_CSYRK,   TB_CHERK,  TB_CGEMMT,
-                                  TB_CGEMMTR, TB_CSYR2K, TB_CHER2K, TB_ZGEMM,   TB_ZSYMM,  TB_ZHEMM,
-                                  TB_ZSYRK,   TB_ZHERK,  TB_ZGEMMT, TB_ZGEMMTR, TB_ZSYR2K, TB_ZHER2K,
-                                  TB_CTRMM,   TB_CTRSM,  TB_ZTRMM,  TB_ZTRSM};
+    const tb_routine singles[] = {TB_SGEMM,  TB_SSYRK, TB_SGEMMT, TB_SGEMMTR,     TB_SSYMM,
+                                  TB_SSYR2K, TB_STRMM, TB_STRSM,  TB_SGEMM_BATCH, TB_SGEMM_BATCH_STRIDED};
+    const tb_routine doubles[] = {TB_DGEMM,  TB_DSYRK, TB_DGEMMT, TB_DGEMMTR,     TB_DSYMM,
+                                  TB_DSYR2K, TB_DTRMM, TB_DTRSM,  TB_DGEMM_BATCH, TB_DGEMM_BATCH_STRIDED};
+    const tb_routine complex[] = {TB_CGEMM,
+                                  TB_CSYMM,
+                                  TB_CHEMM,
+                                  TB_CSYRK,
+                                  TB_CHERK,
+                                  TB_CGEMMT,
+                                  TB_CGEMMTR,
+                                  TB_CSYR2K,
+                                  TB_CHER2K,
+                                  TB_ZGEMM,
+                                  TB_ZSYMM,
+                                  TB_ZHEMM,
+                                  TB_ZSYRK,
+                                  TB_ZHERK,
+                                  TB_ZGEMMT,
+                                  TB_ZGEMMTR,
+                                  TB_ZSYR2K,
+                                  TB_ZHER2K,
+                                  TB_CTRMM,
+                                  TB_CTRSM,
+                                  TB_ZTRMM,
+                                  TB_ZTRSM,
+                                  TB_CGEMM_BATCH,
+                                  TB_ZGEMM_BATCH,
+                                  TB_CGEMM_BATCH_STRIDED,
+                                  TB_ZGEMM_BATCH_STRIDED};
     const long two = bits_of(some, 2), single = bits_of(singles, sizeof singles / sizeof *singles),
                one = 1L << TB_DGEMM;
     check_good(option, NULL, all, "all");

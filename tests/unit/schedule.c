@@ -4,6 +4,7 @@
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
+#include "words/batch.h"
 #include "words/integers.h"
 #include "tests/check.h"
 #include "tests/clusters_h200.h"
@@ -136,18 +137,21 @@ static void chains_are_not_cut_everywhere(void)
     }
 }
 
-static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product, int64_t batches)
+static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given, int64_t batches)
 {
+    tb_product batch = *given;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&batch.operands[role], batches, 0, NULL);
+    const tb_product *product = &batch;
     const bool aligned_along_k =
         product->a.transposed && !product->b.transposed && product->a.ld % 4 == 0 && product->b.ld % 4 == 0;
     const int64_t wave = (int64_t)launcher.target.multiprocessors *
                          (aligned_along_k ? kernel->blocks_along_k : kernel->blocks);
-    const tb_simt_batch batch = {.count = batches};
     tb_schedule schedule;
-    tb_simt_prepare_batch(kernel, product, &batch, launcher.target, &schedule);
+    tb_simt_prepare(kernel, product, launcher.target, &schedule);
     launches = 0;
-    CHECK(tb_launch_simt_batch(&launcher, kernel, product, &batch, &schedule, NULL) == TB_OK,
-          "%s: not launched", kernel->name);
+    CHECK(tb_launch_simt(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
+          kernel->name);
     const int64_t tiles = product_tiles(product, kernel->tile_m, kernel->tile_n) * batches;
     CHECK((launches == 0) == (tiles == 0), "%s: %d launches for %lld tiles", kernel->name, launches,
           (long long)tiles);

@@ -251,8 +251,8 @@ static void routines_are_told_apart(void)
         const tileblas_routine_statistics *own = &sums.routines[routine];
         const tb_routine_class class = tb_routine_rows[routine].class;
         const bool in_place = tb_in_place_of_routine(routine) != TB_OUT_OF_PLACE;
-        const bool has_triangle =
-            class != TB_CLASS_GEMM && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM && !in_place;
+        const bool has_triangle = class != TB_CLASS_GEMM && class != TB_CLASS_SYMM &&
+                                  class != TB_CLASS_HEMM && !tb_is_batch_class(class) && !in_place;
         const double terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;
         const double parts = tb_is_complex(tb_routine_rows[routine].element) ? 4 : 1;
         const double elements = has_triangle ? 100 * 101 / 2 : 100 * 100, k = in_place ? 50 : 100;

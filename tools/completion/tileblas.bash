@@ -5,7 +5,7 @@ _tileblas_program_position() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --output | --preload) ((i++)) ;;
+            --output | --report | --preload) ((i++)) ;;
             --) ((i++)) && break ;;
             -*) ;;
             *) break ;;
@@ -24,24 +24,24 @@ _tileblas() {
     fi
     case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
         :*) words='run info explain bench tune --help --version' ;;
-        *:--output:* | *:--preload:* | *:--library:*)
+        *:--output:* | *:--report:* | *:--preload:* | *:--library:*)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k strmm dtrmm ctrmm ztrmm strsm dtrsm ctrsm ztrsm' ;;
+        *:--routine:*) words='sgemm dgemm ssyrk dsyrk sgemmt dgemmt sgemmtr dgemmtr cgemm zgemm ssymm dsymm csymm zsymm chemm zhemm csyrk zsyrk cherk zherk cgemmt zgemmt cgemmtr zgemmtr ssyr2k dsyr2k csyr2k zsyr2k cher2k zher2k strmm dtrmm ctrmm ztrmm strsm dtrsm ctrsm ztrsm sgemm_batch dgemm_batch cgemm_batch zgemm_batch sgemm_batch_strided dgemm_batch_strided cgemm_batch_strided zgemm_batch_strided' ;;
         *:--uplo:*) words='L U' ;;
         *:--diag:*) words='N U' ;;
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
-        *:--assume:*) words='h200 none' ;;
-        run:*:-*) words='--json --output --preload --help' ;;
+        *:--assume:*) words='h200 h100 l40s rtx4090 none' ;;
+        run:*:-*) words='--json --output --report --preload --help' ;;
         run:*)
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
             return
             ;;
         info:*) words='--all --json --help' ;;
         explain:*)
-            words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --pointers --assume --cores --all --json --help'
+            words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --products --pointers --assume --cores --all --json --help'
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;

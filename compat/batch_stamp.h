@@ -1,0 +1,69 @@
+/* A batch's routine under every name that programs call it by. gemm_batch_abi.h and gemm_batch_strided_abi.h include this at
+ * their end, when they have defined, besides what class.h wants,
+ *
+ *   MAY_BE_PROBE_CBLAS, MAY_BE_PROBE_FORTRAN      whether the call is worth asking (forwarders.h), and its C
+ *   PROBED
+ *   look_at_cblas, look_at_fortran                what the call's groups are together
+ *   multiply_cblas, multiply_fortran              compute them, one after the other
+ *
+ * As with single products (stamp.h), a call either is settled here or goes on untouched. None is known at a glance to be small:
+ * its sizes lie in memory, and there is more than one product to pay for a look.
+ */
+
+const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
+
+/* Whether the caller's own BLAS is to be given the call as it came. */
+TB_INLINED bool goes_on(const tb_host_blas *host, const tb_batch_call *call)
+{
+    if (host->address && (call->number != 0 || (tb_goes_home(call) && !host->prefers_gemm)))
+        return true;
+    if (call->number != 0)
+        tb_report_irregular(host->spelling, call->number);
+    return false;
+}
+
+static void settle_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    tb_batch_call call = {.at_home = true, .multiplies = true};
+    if (!host->nested)
+        look_at_cblas(&call, host, CBLAS_ARGUMENTS);
+    if (host->nested || goes_on(host, &call))
+        ((function){host->address}).cblas(CBLAS_ARGUMENTS);
+    else if (call.number == 0)
+        multiply_cblas(host, CBLAS_ARGUMENTS);
+}
+
+static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    tb_batch_call call = {.at_home = true, .multiplies = true};
+    if (!host->nested)
+        look_at_fortran(&call, host, FORTRAN_ARGUMENTS);
+    if (host->nested || goes_on(host, &call))
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+    else if (call.number == 0)
+        multiply_fortran(host, FORTRAN_ARGUMENTS);
+}
+
+#define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
+    TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
+    {                                                                                                        \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        if (MAY_BE_PROBE_CBLAS && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                             \
+            return;                                                                                          \
+        settle_cblas(tb_find_host_blas(TB_SPELLING_##symbol, call_site), CBLAS_ARGUMENTS);                   \
+    }                                                                                                        \
+    TB_ENTRY(symbol, CBLAS_PARAMETERS)
+
+/* Only the visible arguments are there for certain: many C callers pass no string lengths. */
+#define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
+    TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
+    {                                                                                                        \
+        const void *call_site = __builtin_return_address(0);                                                 \
+        if (MAY_BE_PROBE_FORTRAN && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                           \
+            return;                                                                                          \
+        settle_fortran(tb_find_host_blas(TB_SPELLING_##symbol, call_site), FORTRAN_ARGUMENTS);               \
+    }                                                                                                        \
+    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
+
+#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
+STAMP_ALL(ROUTINE, NAME)

@@ -1,0 +1,109 @@
+/* GEMM_BATCH_STRIDED, as batch_stamp.h wants it: one group, each matrix as far behind the one before. Included once for each
+ * routine by a file of its own. Strides count elements, also of complex numbers, as MKL has them.
+ */
+#define CBLAS_PARAMETERS                                                                                     \
+    int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \
+        const REAL *a, int64_t lda, int64_t stride_a, const REAL *b, int64_t ldb, int64_t stride_b,          \
+        scalar beta, REAL *c, int64_t ldc, int64_t stride_c, int64_t size
+#define CBLAS_ARGUMENTS                                                                                      \
+    layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,      \
+        stride_c, size
+
+#define FORTRAN_PARAMETERS                                                                                   \
+    const char *transpose_a, const char *transpose_b, const void *m, const void *n, const void *k,           \
+        const REAL *alpha, const REAL *a, const void *lda, const void *stride_a, const REAL *b,              \
+        const void *ldb, const void *stride_b, const REAL *beta, REAL *c, const void *ldc,                   \
+        const void *stride_c, const void *size
+#define FORTRAN_ARGUMENTS                                                                                    \
+    transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, size
+
+#define LENGTH_PARAMETERS size_t length_a, size_t length_b
+#define LENGTHS           1, 1
+
+#include "compat/batch.h"
+#include "compat/class.h"
+
+static void call_cblas(void *address, const tb_product *p)
+{
+    const function host = {address};
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
+    host.cblas(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k,
+               HANDED(alpha), p->a.data, p->a.ld, p->a.stride, p->b.data, p->b.ld, p->b.stride, HANDED(beta),
+               p->c.data, p->c.ld, p->c.stride, tb_members_of(p));
+}
+
+static void call_fortran(void *address, const tb_product *p)
+{
+    const function host = {address};
+    const int64_t size = tb_members_of(p);
+    const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
+    host.fortran(fortran_operation(&p->a), fortran_operation(&p->b), &p->m, &p->n, &p->k, alpha, p->a.data,
+                 &p->a.ld, &p->a.stride, p->b.data, &p->b.ld, &p->b.stride, beta, p->c.data, &p->c.ld,
+                 &p->c.stride, &size, 1, 1);
+}
+
+#define GIVEN(read, number)                                                                                  \
+    {                                                                                                        \
+        TB_ROUTINE_, read(m), read(n), read(k), number(alpha), a, read(lda), b, read(ldb), number(beta), c,  \
+            read(ldc)                                                                                        \
+    }
+
+TB_INLINED int batch_of_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
+    const bool exchanged = layout == TB_ROW_MAJOR;
+    const int64_t strides[] = {OF_CBLAS(exchanged ? stride_b : stride_a),
+                               OF_CBLAS(exchanged ? stride_a : stride_b), OF_CBLAS(stride_c)};
+    const int number = tb_gemm_of_cblas(layout, transpose_a, transpose_b, &given, product);
+    if (number != 0 || OF_CBLAS(size) < 0)
+        return number != 0 ? number : TB_ARGUMENT_BATCH_SIZE;
+    tb_spread_product(product, OF_CBLAS(size), strides, false);
+    return 0;
+}
+
+TB_INLINED int batch_of_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
+    const int64_t strides[] = {OF_FORTRAN(stride_a), OF_FORTRAN(stride_b), OF_FORTRAN(stride_c)};
+    const int number = tb_gemm_of_fortran(*transpose_a, *transpose_b, &given, product);
+    if (number != 0 || OF_FORTRAN(size) < 0)
+        return number != 0 ? number : TB_ARGUMENT_BATCH_SIZE - 1;
+    tb_spread_product(product, OF_FORTRAN(size), strides, false);
+    return 0;
+}
+
+static void look_at_cblas(tb_batch_call *call, const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    tb_product product;
+    call->number = batch_of_cblas(&product, host, CBLAS_ARGUMENTS);
+    if (call->number == 0 && OF_CBLAS(size) > 0)
+        tb_add_group(call, &product);
+}
+
+static void look_at_fortran(tb_batch_call *call, const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    tb_product product;
+    call->number = batch_of_fortran(&product, host, FORTRAN_ARGUMENTS);
+    if (call->number == 0 && OF_FORTRAN(size) > 0)
+        tb_add_group(call, &product);
+}
+
+static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+{
+    tb_product product;
+    if (batch_of_cblas(&product, host, CBLAS_ARGUMENTS) == 0 && OF_CBLAS(size) > 0)
+        tb_multiply(&product, &host->base);
+}
+
+static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    tb_product product;
+    if (batch_of_fortran(&product, host, FORTRAN_ARGUMENTS) == 0 && OF_FORTRAN(size) > 0)
+        tb_multiply(&product, &host->base);
+}
+
+#define MAY_BE_PROBE_CBLAS   tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta))
+#define MAY_BE_PROBE_FORTRAN tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), NUMBER_OF_FORTRAN(beta))
+#define PROBED               c
+
+#include "compat/batch_stamp.h"

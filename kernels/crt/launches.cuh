@@ -1,0 +1,68 @@
+/* The launches of dgemm_crt, each taking arguments of one type: a survey of both operands, what it has found put together, what is
+ * concluded from that, the operands' residues, their products, and what those are joined to. One more multiplies the operands as
+ * they are, by another row of the catalog, where that is what was decided.
+ */
+#pragma once
+
+#include "kernels/crt/decide.cuh"
+#include "kernels/crt/join.cuh"
+#include "kernels/crt/residues.cuh"
+#include "kernels/turn.cuh"
+
+namespace crt
+{
+
+__device__ inline void survey_operands(const tb_crt_arguments &arguments)
+{
+    const int64_t blocks_a = arguments.keeps_a ? 0 : survey_blocks(arguments, arguments.a),
+                  block = blockIdx.x;
+    if (block < blocks_a)
+        survey(arguments, arguments.a, block);
+    else
+        survey(arguments, arguments.b, block - blocks_a);
+}
+
+__device__ inline void gather_records(const tb_crt_arguments &arguments)
+{
+    const int64_t thread = int64_t(blockIdx.x) * TB_CRT_PASS_THREADS + threadIdx.x;
+    const int64_t rows_a = arguments.keeps_a ? 0 : arguments.a.rows;
+    if (thread < rows_a)
+        gather(arguments, arguments.a, thread);
+    else if (thread - rows_a < arguments.b.rows)
+        gather(arguments, arguments.b, thread - rows_a);
+}
+
+__device__ inline void make_operands_residues(const tb_crt_arguments &arguments)
+{
+    const int count = arguments.decision->moduli;
+    int block = int(blockIdx.x);
+    if (count == 0)
+        return;
+    if (block >= arguments.turns_a) {
+        make_residues(arguments.b, count, arguments.stages, block - arguments.turns_a);
+        return;
+    }
+    if (!arguments.decision->makes_a)
+        return;
+    for (; block < arguments.blocks_a; block += arguments.turns_a) {
+        make_residues(arguments.a, count, arguments.stages, block);
+        __syncthreads(); /* before shared memory is filled again */
+    }
+}
+
+} // namespace crt
+
+#define TB_CRT_STAMP_ONE(symbol, threads, blocks, body)                                                      \
+    extern "C" __global__ void __launch_bounds__(threads, blocks)                                            \
+        symbol(const __grid_constant__ tb_crt_arguments arguments)                                           \
+    {                                                                                                        \
+        turn::take_together();                                                                               \
+        body(arguments);                                                                                     \
+    }
+
+#define TB_CRT_STAMP(name, tile_n)                                                                           \
+    TB_CRT_STAMP_ONE(name##_survey, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::survey_operands)           \
+    TB_CRT_STAMP_ONE(name##_gather, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::gather_records)            \
+    TB_CRT_STAMP_ONE(name##_decide, TB_CRT_DECIDE_THREADS, 1, crt::decide)                                   \
+    TB_CRT_STAMP_ONE(name##_residues, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::make_operands_residues)  \
+    TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, 2, crt::join_tile<tile_n>)

@@ -1,0 +1,22 @@
+/* When calls ran: seconds by route, and bytes over the link, in columns of equal width since the library was loaded. For
+ * the page that `tileblas run` writes; kept only while statistics go to a file as JSON.
+ *
+ * How long a program runs is known at its end, so that several scales are kept, each four times as coarse as the one
+ * before. Nobody waits for a lock: columns are added to.
+ */
+#ifndef TB_TIMELINE_H
+#define TB_TIMELINE_H
+
+#include "dispatch/plan.h"
+#include "lib/reports/json.h"
+
+#define TB_TIMELINE_COLUMNS 256
+
+/* A call of the route that ends now. */
+void tb_note_in_time(tb_route route, double seconds, double link_bytes);
+
+/* The member "timeline": "began_ms", by the clock on the wall; "spanned", and "width" of a column, in seconds; "columns", each a
+ * list of its number, the seconds of each route in their order, and bytes. Empty columns are left out. */
+void tb_write_timeline(tb_json *json);
+
+#endif

@@ -1,0 +1,118 @@
+"""Builds the wheel: the package, the libraries, the header and the command, from a CMake build.
+
+pip calls build_wheel. It builds the libraries in build/wheel of the project or, with the setting build-folder
+(pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python, CMake and a C
+compiler is needed; a CUDA toolkit is used where there is one.
+
+The platform tag says which GNU C library is needed: the newest version of its symbols that the libraries use.
+"""
+
+import base64
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent
+LARGEST = 60 << 20  # bytes of a wheel
+OLDEST_GLIBC = 17  # of 2.17, the least that a tag can say
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return [] if shutil.which("cmake") else ["cmake>=3.24", "ninja"]
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise RuntimeError("a wheel is built from the whole project, of which this folder is a part")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    given = (config_settings or {}).get("build-folder")
+    build = Path(given).resolve() if given else make_build(PROJECT / "build" / "wheel")
+    with tempfile.TemporaryDirectory() as installed:
+        for component in ("link", "preload", "command"):
+            run("cmake", "--install", build, "--prefix", installed, "--component", component, "--strip")
+        contents = gather(Path(installed))
+    return write_wheel(Path(wheel_directory), contents)
+
+
+def run(*words):
+    # Standard output belongs to pip.
+    subprocess.run([str(word) for word in words], check=True, stdout=2)
+
+
+def make_build(build):
+    run("cmake", "-S", PROJECT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DTILEBLAS_TESTS=OFF", "-DTILEBLAS_BENCH=OFF",
+        "-DTILEBLAS_COMPRESS=size")
+    run("cmake", "--build", build, "--parallel", os.cpu_count() or 1,
+        "--target", "tileblas", "tileblas-preload", "tileblas-command")
+    return build
+
+
+def gather(installed):
+    """The wheel's files outside of its metadata: a path and the bytes, and whether they are a program."""
+    wanted = {
+        "tileblas/lib/libtileblas-preload.so": "libtileblas-preload.so",
+        "tileblas/lib/libtileblas.so.0": "libtileblas.so.0",
+        "tileblas/include/tileblas.h": "tileblas.h",
+        "tileblas/bin/tileblas": "bin/tileblas",
+    }
+    contents = [(f"tileblas/{source.name}", source.read_bytes(), False) for source in sorted((HERE / "tileblas").glob("*.py"))]
+    for path, name in wanted.items():
+        found = next(installed.rglob(name))
+        contents.append((path, found.read_bytes(), name == "bin/tileblas"))
+    return contents
+
+
+def find_version():
+    return re.search(r"project\(TileBLAS VERSION (\S+)", (PROJECT / "CMakeLists.txt").read_text())[1]
+
+
+def find_tag(contents):
+    versions = [int(version) for _, data, _ in contents if data.startswith(b"\x7fELF")
+                for version in re.findall(rb"\0GLIBC_2\.(\d+)\b", data)]
+    return f"py3-none-manylinux_2_{max([OLDEST_GLIBC, *versions])}_{platform.machine()}"
+
+
+def describe(version, tag):
+    """The metadata: pip's view of pyproject.toml, which Python before 3.11 cannot read."""
+    settings = (HERE / "pyproject.toml").read_text()
+
+    def setting(name):
+        return re.search(rf'^{name} = "(.*)"', settings, re.MULTILINE)[1]
+
+    metadata = (f"Metadata-Version: 2.4\nName: tileblas\nVersion: {version}\nSummary: {setting('description')}\n"
+                f"Requires-Python: {setting('requires-python')}\nLicense-Expression: {setting('license')}\n"
+                "License-File: LICENSE\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text())
+    wheel = f"Wheel-Version: 1.0\nGenerator: tileblas\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    scripts = f"[console_scripts]\ntileblas = {setting('tileblas')}\n"
+    return {"METADATA": metadata, "WHEEL": wheel, "entry_points.txt": scripts,
+            "licenses/LICENSE": (PROJECT / "LICENSE").read_text()}
+
+
+def write_wheel(folder, contents):
+    version, tag = find_version(), find_tag(contents)
+    about = f"tileblas-{version}.dist-info"
+    files = contents + [(f"{about}/{name}", text.encode(), False) for name, text in describe(version, tag).items()]
+    lines = [f"{path},sha256={digest(data)},{len(data)}" for path, data, _ in files]
+    record = "\n".join([*lines, f"{about}/RECORD,,", ""])
+    wheel = folder / f"tileblas-{version}-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data, is_program in [*files, (f"{about}/RECORD", record.encode(), False)]:
+            entry = zipfile.ZipInfo(path)  # of the same date always: the same contents are the same wheel
+            entry.external_attr = (0o100755 if is_program else 0o100644) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    if wheel.stat().st_size > LARGEST:
+        raise RuntimeError(f"{wheel} has more than {LARGEST >> 20} MiB: build it with -DTILEBLAS_COMPRESS=size, "
+                           "or one for each generation of GPUs with TILEBLAS_ARCHITECTURES")
+    return wheel.name
+
+
+def digest(data):
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

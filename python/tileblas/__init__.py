@@ -1,0 +1,76 @@
+"""Matrix products of this process on NVIDIA GPUs, where that is faster.
+
+    import tileblas
+    tileblas.attach()
+    ...                       # NumPy, SciPy and others call the library from now on
+    tileblas.stats()          # where products went
+    tileblas.detach()
+
+Nothing has to be set before Python starts. What modules called before, NumPy's own OpenBLAS for one, computes all
+that is not worth sending to a GPU.
+"""
+
+from contextlib import contextmanager
+
+from tileblas import _hook
+from tileblas._explanation import Explanation, explain
+from tileblas._library import Error, library
+from tileblas._statistics import Statistics, last_plan, reset, stats
+
+__all__ = ["Error", "Explanation", "Statistics", "attach", "attached", "detach", "explain", "last_plan", "reset",
+           "set_option", "stats", "version"]
+
+
+def attach():
+    """Binds the matrix products of all loaded modules to TileBLAS, and returns how many references that are.
+
+    Extension modules that are imported later are bound as they come. A library that is opened otherwise, by ctypes
+    for one, is found by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
+    """
+    bound = _count(library().tileblas_attach)
+    _hook.install()
+    return bound
+
+
+def detach():
+    """Binds them back to what they led to before, and returns how many references that are."""
+    _hook.remove()
+    return _count(library().tileblas_detach)
+
+
+@contextmanager
+def attached():
+    """Attaches for a block. What it is given has the calls of the block alone:
+
+        with tileblas.attached() as calls:
+            a @ b
+        calls
+    """
+    was_attached = _hook.is_installed()
+    attach()
+    calls = stats()
+    calls.begin()
+    try:
+        yield calls
+    finally:
+        calls.end()
+        if not was_attached:
+            detach()
+
+
+def set_option(name, value):
+    """Sets an option by its environment name without TILEBLAS_: set_option("ROUTE", "host")."""
+    if library().tileblas_set_option(name.encode(), str(value).encode()) != 0:
+        raise ValueError(f"there is no option {name}, or it cannot be {value}")
+
+
+def version():
+    """The version of the library that is in use: "0.1.0"."""
+    return library().tileblas_version().decode()
+
+
+def _count(function):
+    count = function()
+    if count < 0:
+        raise Error("the process cannot be looked at: it is out of memory, or was forked while the dynamic linker was busy")
+    return count

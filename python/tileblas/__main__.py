@@ -1,0 +1,47 @@
+"""python -m tileblas run [--quiet] SCRIPT [ARGUMENT]...      attaches, runs the script, and says where products went
+python -m tileblas run [--quiet] -m MODULE [ARGUMENT]...   likewise
+python -m tileblas SUBCOMMAND...                           the command: info, explain, bench, tune
+"""
+
+import os
+import runpy
+import sys
+
+import tileblas
+from tileblas import _command
+
+
+def run(arguments):
+    """As Python itself would run it: sys.argv and sys.path are the script's."""
+    quiet = arguments[:1] == ["--quiet"]
+    arguments = arguments[1:] if quiet else arguments
+    is_module = arguments[:1] == ["-m"]
+    arguments = arguments[1:] if is_module else arguments
+    if not arguments:
+        sys.exit("tileblas run: which script?")
+    sys.argv = arguments
+    owner = os.getpid()
+    tileblas.attach()
+    try:
+        if is_module:
+            runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.realpath(arguments[0]))
+            runpy.run_path(arguments[0], run_name="__main__")
+    finally:
+        if not quiet and os.getpid() == owner:
+            print(tileblas.stats(), file=sys.stderr)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] in ([], ["--help"], ["-h"]):
+        print(__doc__.strip())
+    elif arguments[0] == "run":
+        run(arguments[1:])
+    else:
+        _command.main(arguments)
+
+
+if __name__ == "__main__":
+    main()

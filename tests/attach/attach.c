@@ -1,0 +1,229 @@
+/* Attaching to modules that preloading would not reach, and detaching from them.
+ *
+ *   attach SCENARIO TILEBLAS MODULE BLAS [MODULE BLAS]
+ *
+ * TILEBLAS is opened by this program; the module (caller.c) is linked with its BLAS (tests/abi/fixture_blas.c) and opened
+ * RTLD_LOCAL and RTLD_DEEPBIND. TILEBLAS_ROUTE says where products are to go.
+ */
+#include "tests/attach/process.h"
+
+#include <unistd.h>
+
+static library tileblas;
+static char **modules; /* and their BLAS */
+
+/* References of a module: two by its procedure linkage table or its global offset table, and two in its data. */
+enum { REFERENCES = 4 };
+
+static module open_first(void)
+{
+    return open_module(modules[0], modules[1], ON_ITS_OWN);
+}
+
+static void check_number(int count, int expected, const char *what)
+{
+    CHECK(count == expected, "%s %d references instead of %d", what, count, expected);
+}
+
+/* Every word and every page is as it was. */
+static void check_same(const picture *before, const module *module, const char *when)
+{
+    picture *now = take_picture(module);
+    const int different = compare_pictures(before, now);
+    CHECK(different == 0, "%s: %d words are not as they were", when, different);
+    CHECK(strcmp(before->maps, now->maps) == 0, "%s: mapped\n%s instead of\n%s", when, now->maps,
+          before->maps);
+    free(now);
+}
+
+/* ---- One module ---------------------------------------------------------------------------------------------- */
+
+static void there_and_back(void)
+{
+    const module module = open_first();
+    check_calls(&tileblas, &module, false, "before attaching");
+    picture *before = take_picture(&module);
+    for (int round = 0; round < 3; round++) {
+        check_number(tileblas.attach(), REFERENCES, "attach: bound");
+        picture *attached = take_picture(&module);
+        check_number(compare_pictures(before, attached), REFERENCES, "attached: changed");
+        CHECK(strcmp(before->maps, attached->maps) == 0, "attached: mapped\n%s", attached->maps);
+        free(attached);
+        check_calls(&tileblas, &module, true, "attached");
+        check_number(tileblas.attach(), REFERENCES, "attached again: bound");
+        check_number(tileblas.detach(), REFERENCES, "detach: restored");
+        check_same(before, &module, "detached");
+        check_number(tileblas.detach(), 0, "detached again: restored");
+        check_calls(&tileblas, &module, false, "detached");
+    }
+    free(before);
+}
+
+/* Slots that were never called through lead to the linker. */
+static void never_called(void)
+{
+    const module module = open_first();
+    picture *before = take_picture(&module);
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_number(tileblas.detach(), REFERENCES, "detach: restored");
+    check_same(before, &module, "detached");
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_calls(&tileblas, &module, true, "attached");
+    check_number(tileblas.detach(), REFERENCES, "detach: restored");
+    check_calls(&tileblas, &module, false, "detached");
+    free(before);
+}
+
+/* Pointers that the program has changed are its own, before attaching and after. */
+static void changed_pointers(void)
+{
+    static int nothing;
+    const module module = open_first();
+    void *const original = *module.variable();
+    *module.variable() = &nothing;
+    check_number(tileblas.attach(), REFERENCES - 1, "attach: bound");
+    CHECK(*module.variable() == &nothing, "a pointer of the program's was bound");
+    CHECK(module.constant() != original, "a pointer in read-only data was not bound");
+    *module.variable() = original;
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    CHECK(*module.variable() == module.constant(), "two references are bound to different functions");
+    *module.variable() = &nothing;
+    check_number(tileblas.detach(), REFERENCES - 1, "detach: restored");
+    CHECK(*module.variable() == &nothing, "a pointer of the program's was restored");
+    CHECK(module.constant() == original, "a pointer in read-only data was not restored");
+}
+
+/* A function of the same library under another name is not what the reference is named for. */
+static void other_functions(void)
+{
+    const module module = open_first();
+    void *blas = dlopen(modules[1], RTLD_LAZY | RTLD_NOLOAD);
+    void *other = blas ? dlsym(blas, "fixture_square") : NULL;
+    *module.variable() = other;
+    check_number(tileblas.attach(), REFERENCES - 1, "attach: bound");
+    CHECK(other && *module.variable() == other, "a function of another name was bound");
+}
+
+/* ---- Several modules -------------------------------------------------------------------------------------------- */
+
+static void loaded_later(void)
+{
+    check_number(tileblas.attach(), 0, "attach to nobody: bound");
+    const module first = open_first();
+    check_calls(&tileblas, &first, false, "loaded after attaching");
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    const module second = open_module(modules[2], modules[3], ON_ITS_OWN);
+    check_calls(&tileblas, &first, true, "attached");
+    check_calls(&tileblas, &second, false, "loaded after attaching");
+    check_number(tileblas.attach(), 2 * REFERENCES, "attach: bound");
+    check_calls(&tileblas, &first, true, "attached twice");
+    check_calls(&tileblas, &second, true, "attached");
+    check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
+    check_calls(&tileblas, &first, false, "detached");
+    check_calls(&tileblas, &second, false, "detached");
+}
+
+/* Modules that are closed take their references along, and others come to lie where they lay. One that has called keeps
+ * loaded, as its host BLAS does. */
+static void closed_meanwhile(void)
+{
+    char **of = modules;
+    for (int round = 0; round < 6; round++) {
+        of = round % 2 ? modules : modules + 2;
+        const module module = open_module(of[0], of[1], ON_ITS_OWN);
+        check_number(tileblas.attach(), REFERENCES, "attach: bound");
+        if (round % 3 == 2)
+            check_number(tileblas.detach(), REFERENCES, "detach: restored");
+        dlclose(module.handle);
+        CHECK(!dlopen(of[0], RTLD_LAZY | RTLD_NOLOAD), "round %d: attaching keeps a module loaded", round);
+        check_number(tileblas.detach(), 0, "nobody is there: restored");
+    }
+    for (int round = 0; round < 2; round++, of = modules + 2) {
+        const module module = open_module(of[0], of[1], ON_ITS_OWN);
+        check_number(tileblas.attach(), (round + 1) * REFERENCES, "attach: bound");
+        check_calls(&tileblas, &module, true, "attached");
+    }
+    check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
+}
+
+/* A BLAS whose CBLAS calls its own Fortran by the name that we take over keeps these calls to itself. */
+static void inside_blas(void)
+{
+    const module module = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    void *blas = dlopen(modules[1], RTLD_LAZY | RTLD_NOLOAD);
+    void (*square)(void);
+    *(void **)&square = blas ? dlsym(blas, "fixture_square") : NULL;
+    const int before = count_of_library(&tileblas), fortran = module.blas->fortran_calls;
+    square();
+    CHECK(module.blas->fortran_calls - fortran == 1, "a BLAS's call of itself does not arrive");
+    CHECK(count_of_library(&tileblas) == before, "a BLAS's call of itself was taken over");
+    check_call(&tileblas, &module, false, true, "attached");
+}
+
+/* So does one that has CBLAS alone, and calls the Fortran of another. */
+static void before_blas(void)
+{
+    const module module = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_call(&tileblas, &module, true, true, "attached");
+    const int before = count_of_library(&tileblas), fortran = module.blas->fortran_calls;
+    CHECK(module.errors(false, SIZE) == 0, "CBLAS in front of another BLAS is wrong");
+    CHECK(count_of_library(&tileblas) == before + 1, "a call was taken over %d times",
+          count_of_library(&tileblas) - before);
+    CHECK(module.blas->fortran_calls == fortran + 1, "the BLAS behind was not called");
+}
+
+/* In front of a library that hands calls to a TileBLAS, which is none of the attached one's business: it is asked for what it
+ * computes itself, or not at all. Every call is right, and arrives once. */
+static void before_forwarder(void)
+{
+    const module module = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    for (int form = 0; form < 4; form++) {
+        const int before = count_of_library(&tileblas);
+        const long errors = module.errors(form & 1, form < 2 ? SIZE : 2);
+        CHECK(errors == 0, "call %d: %ld elements are wrong", form, errors);
+        CHECK(count_of_library(&tileblas) == before + 1, "call %d was taken over %d times", form,
+              count_of_library(&tileblas) - before);
+    }
+    check_number(tileblas.detach(), REFERENCES, "detach: restored");
+}
+
+/* The library that was loaded first does the work, whoever is asked: here the program preloaded one, or opened it before. */
+static void several_libraries(void)
+{
+    char path[512];
+    const library second = open_library(modules[2]);
+    const module module = open_first();
+    check_number(second.attach(), REFERENCES, "the second library attaches: bound");
+    check_calls(&tileblas, &module, true, "attached by the second library");
+    CHECK(count_of_library(&second) == 0, "the second library was called");
+    second.runtime(path, sizeof path);
+    CHECK(strcmp(path, modules[3]) == 0, "the runtime is %s instead of %s", path, modules[3]);
+    check_number(tileblas.detach(), REFERENCES, "the first library detaches: restored");
+    check_calls(&tileblas, &module, false, "detached");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} scenarios[] = {
+    {"there_and_back", there_and_back},     {"never_called", never_called},
+    {"changed_pointers", changed_pointers}, {"other_functions", other_functions},
+    {"loaded_later", loaded_later},         {"closed_meanwhile", closed_meanwhile},
+    {"inside_blas", inside_blas},           {"before_blas", before_blas},
+    {"before_forwarder", before_forwarder}, {"several_libraries", several_libraries},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 5)
+        return 2;
+    tileblas = open_library(argv[2]);
+    modules = argv + 3;
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        if (strcmp(argv[1], scenarios[i].name) == 0)
+            scenarios[i].run();
+    return check_result();
+}

@@ -1,0 +1,276 @@
+"""The module tileblas on NumPy's and SciPy's wheels, whose BLAS has names and handles of its own.
+
+usage: attached.py SCENARIO    with TILEBLAS_LIBRARY, and TILEBLAS_ROUTE: streamed or host
+"""
+
+import ctypes
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(1, str(Path(__file__).resolve().parent.parent / "client"))
+
+import tileblas
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+ROUTE = os.environ.get("TILEBLAS_ROUTE", "host")
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+def product(seed=0):
+    """One that is not small; it ends the program unless it is right."""
+    from checks import check, np
+
+    random = np.random.default_rng(seed)
+    a, b = random.standard_normal((150, 170)), random.standard_normal((170, 130))
+    c = a @ b
+    check(f"product {seed}", c, a, b)
+    return c
+
+
+def expect_products(calls, numbers):
+    """Numbers of calls by routine, all of them where this run wants them."""
+    found = {routine: routes.get(ROUTE, {}).get("calls", 0) for routine, routes in calls.routines.items()}
+    expect(found == numbers, f"there were {found} on the route {ROUTE} and not {numbers}:\n{calls}")
+    expect(calls.calls == sum(numbers.values()), f"other products were counted:\n{calls}")
+
+
+# ---- Scenarios -------------------------------------------------------------------------------------------------
+
+
+def late():
+    """NumPy and SciPy were there before."""
+    import numpy as np
+    import scipy.linalg
+    from scipy.linalg import blas
+
+    plain = product()
+    expect(tileblas.attach() > 100, "hardly anything is bound")
+    expect(tileblas.attach() == tileblas.attach(), "attaching again binds others")
+    attached = product()
+    expect(np.allclose(plain, attached), "attached the product is another one")
+    if ROUTE == "host":
+        expect(np.array_equal(plain, attached), "on the host the BLAS is another one")
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    triangle = np.tril(np.ones((200, 200))) + np.eye(200)
+    solved = blas.dtrsm(1.0, triangle, triangle, lower=1)
+    expect(np.allclose(solved, np.eye(200)), "DTRSM is wrong")
+    a = np.ones((150, 90), np.float32)
+    expect(np.all(a @ a.T == 90), "SSYRK is wrong")
+    expect(np.all(blas.zgemm(1, a, a, trans_b=1) == 90), "ZGEMM is wrong")
+    scipy.linalg.solve(triangle, triangle)
+    calls = tileblas.stats()
+    found = {name: calls.routines.get(name, {}).get(ROUTE, {}).get("calls") for name in ("dgemm", "dtrsm", "ssyrk", "zgemm")}
+    expect(found == {"dgemm": 1, "dtrsm": 1, "ssyrk": 1, "zgemm": 1}, f"calls are {found}:\n{calls}")
+    expect(tileblas.detach() > 100, "hardly anything was restored")
+    expect(tileblas.detach() == 0, "something was restored twice")
+    before = tileblas.stats().calls
+    product()
+    expect(tileblas.stats().calls == before, "detached, a product was taken over")
+
+
+def early():
+    """NumPy and SciPy are imported while attached, and not any more."""
+    tileblas.attach()
+    product()
+    import scipy.linalg.blas
+
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    scipy.linalg.blas.dgemm(1.0, *[product()] * 2, trans_b=1)
+    expect_products(tileblas.stats(), {"dgemm": 3})
+    tileblas.detach()
+    import scipy.sparse.linalg
+
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 3})
+
+
+def block():
+    """Only a block's calls are a block's, and one within another leaves that attached."""
+    product()
+    with tileblas.attached() as outer:
+        product()
+        with tileblas.attached() as inner:
+            product()
+            product()
+        expect_products(inner, {"dgemm": 2})
+        product()
+    expect_products(outer, {"dgemm": 4})
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 4})
+    try:
+        with tileblas.attached() as failed:
+            product()
+            raise KeyError
+    except KeyError:
+        pass
+    product()
+    expect_products(failed, {"dgemm": 1})
+    tileblas.reset()
+    expect_products(tileblas.stats(), {})
+
+
+def table():
+    """What a notebook and a terminal show."""
+    tileblas.attach()
+    expect(repr(tileblas.stats()) == "TileBLAS: 0 products, 0 of them on a GPU", f"of nothing: {tileblas.stats()}")
+    product()
+    calls = tileblas.stats()
+    lines = repr(calls).splitlines()
+    expect(lines[0] == f"TileBLAS: 1 products, {int(ROUTE == 'streamed')} of them on a GPU", lines[0])
+    expect(lines[1].split()[:3] == ["routine", "route", "calls"], lines[1])
+    expect(lines[2].split()[:3] == ["dgemm", ROUTE, "1"], lines[2])
+    html = calls._repr_html_()
+    expect(f">dgemm</td>" in html and f">{ROUTE}</td>" in html, html)
+    expect(html.count("<tr>") == 2 and html.count("<tr>") == html.count("</tr>"), html)
+    expect(tileblas.last_plan().startswith(ROUTE), tileblas.last_plan())
+    if ROUTE == "host":
+        expect(lines[3] == "stayed on the host: forced 1", lines[3:])
+        expect("stayed on the host: forced 1" in html, html)
+
+
+def workers():
+    """Forked workers, which have no device, and those who come after them."""
+    product()
+    tileblas.attach()
+    product()
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        shapes = pool.map(in_worker, range(12))
+    expect(shapes == [(150, 130)] * 12, f"workers answered {shapes}")
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+
+
+def in_worker(seed):
+    shape = product(seed).shape
+    expect(tileblas.stats().routes["host"]["calls"] > 0, "a worker's product was not taken over")
+    return shape
+
+
+def threads():
+    """Threads that multiply while another one attaches and detaches."""
+    product()
+    finished = threading.Event()
+
+    def multiply(seed):
+        while not finished.is_set():
+            product(seed)
+
+    with ThreadPoolExecutor(3) as pool:
+        at_work = [pool.submit(multiply, seed) for seed in range(3)]
+        for _ in range(50):
+            tileblas.attach()
+            tileblas.detach()
+        finished.set()
+        for one in at_work:
+            one.result()
+    tileblas.reset()
+    product()
+    expect_products(tileblas.stats(), {})
+
+
+def missing():
+    """A library that is not there."""
+    os.environ["TILEBLAS_LIBRARY"] = "/nonexistent/libtileblas.so"
+    try:
+        tileblas.attach()
+    except tileblas.Error as error:
+        expect("/nonexistent/libtileblas.so" in str(error), f"the complaint is: {error}")
+    else:
+        sys.exit("a library that is not there was attached")
+
+
+def preloaded():
+    """With another TileBLAS preloaded that one is attached, and asked."""
+    product()
+    os.environ["TILEBLAS_LIBRARY"] = os.environ["OTHER_LIBRARY"]
+    tileblas.attach()
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+    maps = Path("/proc/self/maps").read_text()
+    expect(os.environ["OTHER_LIBRARY"] not in maps, "a second TileBLAS was opened")
+
+
+def options():
+    """Options are set by name, and refused."""
+    tileblas.attach()
+    tileblas.set_option("ROUTE", "host")
+    product()
+    expect(tileblas.stats().routes["host"]["calls"] == 1, f"the option did nothing:\n{tileblas.stats()}")
+    for name, value in (("ROUTE", "nowhere"), ("NOTHING", "1")):
+        try:
+            tileblas.set_option(name, value)
+        except ValueError as error:
+            expect(name in str(error), f"the complaint is: {error}")
+        else:
+            sys.exit(f"the option {name} was set to {value}")
+
+
+def explanation():
+    """What the command explains."""
+    answer = tileblas.explain(4096, 4096, 4096, routine="dgemm", assume="h200")
+    expect("dgemm 4096 x 4096 x 4096" in repr(answer) and answer.route in repr(answer), repr(answer))
+    expect(answer.seconds[answer.route] > 0 and answer.route in answer._repr_html_(), f"seconds: {answer.seconds}")
+    none = tileblas.explain(100, 200, routine="strsm", assume="none")
+    expect(none.route == "host" and none.kernel is None, repr(none))
+    try:
+        tileblas.explain(1, 2, 3, assume="abacus")
+    except ValueError as error:
+        expect("abacus" in str(error), f"the complaint is: {error}")
+    else:
+        sys.exit("an abacus was assumed")
+
+
+def header():
+    """The module's structures are those of tileblas.h."""
+    from tileblas import _library
+
+    counts = _library.Counts()
+    size = _library.library().tileblas_read_statistics(ctypes.byref(counts), ctypes.sizeof(counts))
+    expect(size == ctypes.sizeof(counts), f"the library's statistics have {size} bytes, the module's {ctypes.sizeof(counts)}")
+    text = (PROJECT / "include/tileblas.h").read_text()
+    for name, array in (("SHAPE_COUNT", counts.shapes), ("REASON_MAXIMUM", counts.host_reasons), ("ROUTINE_COUNT", counts.routines)):
+        number = int(re.search(rf"#define TILEBLAS_{name} (\d+)", text)[1])
+        expect(number == len(array), f"{name} is {number}, the module's {len(array)}")
+    version = re.findall(r"#define TILEBLAS_VERSION_[A-Z]+ (\d+)", text)
+    expect(tileblas.version() == ".".join(version), f"version {tileblas.version()}")
+
+
+SCRIPT = """
+import sys
+import numpy as np
+a = np.ones((150, 150))
+assert np.all(a @ a == 150) and __name__ == "__main__"
+print(sys.argv[1:], __file__)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+def script():
+    """python -m tileblas run: as Python runs it, with a table at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "multiply.py"
+        path.write_text(SCRIPT)
+        for words in ([str(path)], ["-m", "multiply"]):
+            ran = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", *words, "3", "b c"], capture_output=True,
+                                 text=True, check=False, cwd=folder)
+            expect(ran.returncode == 3, f"status {ran.returncode}:\n{ran.stderr}")
+            expect(ran.stdout.split("\n")[0] == f"['3', 'b c'] {path}", f"the script said: {ran.stdout}")
+            expect(re.search(rf"^d(gemm|syrk) +{ROUTE} +1 ", ran.stderr, re.MULTILINE), f"no table:\n{ran.stderr}")
+        quiet = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", "--quiet", str(path), "0"],
+                               capture_output=True, text=True, check=False)
+        expect(quiet.returncode == 0 and quiet.stderr == "", f"status {quiet.returncode}, and said: {quiet.stderr}")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

@@ -1,0 +1,320 @@
+#include "tools/page.h"
+
+#include "lib/process/c_locale.h"
+#include "lib/reports/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Text ------------------------------------------------------------------------------------------------ */
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>TileBLAS: where products "
+    "went</title>\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --host: #8a8f98; --resident: #2f855a; --streamed: #2b6cb0; --rule: "
+    "#8886; }\n"
+    "body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2rem; }\n"
+    ".figures { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; } .figures b { display: block; font-size: "
+    "1.5rem; }\n"
+    "table { border-collapse: collapse; } th, td { padding: 0.15rem 0.8rem 0.15rem 0; text-align: right; }\n"
+    "th { border-bottom: 1px solid var(--rule); } th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; "
+    "}\n"
+    "svg { width: 100%; height: auto; display: block; } svg text { font-size: 12px; fill: currentColor; }\n"
+    ".axis { stroke: var(--rule); } .host { fill: var(--host); } .resident { fill: var(--resident); }\n"
+    ".streamed, .link { fill: var(--streamed); } .key { display: inline-block; width: 0.8em; height: 0.8em; "
+    "}\n"
+    ".key.host { background: var(--host); } .key.resident { background: var(--resident); }\n"
+    ".key.streamed { background: var(--streamed); }\n"
+    "</style>\n</head>\n<body>\n";
+
+static void write_text(FILE *page, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&':
+            fputs("&amp;", page);
+            break;
+        case '<':
+            fputs("&lt;", page);
+            break;
+        case '>':
+            fputs("&gt;", page);
+            break;
+        case '"':
+            fputs("&quot;", page);
+            break;
+        default:
+            fputc((unsigned char)*text < ' ' && *text != '\n' ? ' ' : *text, page);
+        }
+}
+
+static void write_figure(FILE *page, const char *name, const char *format, double value)
+{
+    fputs("<div><b>", page);
+    fprintf(page, format, value);
+    fprintf(page, "</b>%s</div>\n", name);
+}
+
+/* ---- Over time --------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 240, COLUMN_WIDTH = 4, LEFT = 60, CHART_HEIGHT = 200, LINK_HEIGHT = 80, FOOT = 22 };
+
+/* All processes on one scale. */
+typedef struct course {
+    double began_ms, seconds; /* from the first process's beginning to the last one's end */
+    double busy[COLUMNS][TB_ROUTE_COUNT], link_bytes[COLUMNS];
+} course;
+
+static double column_seconds(const course *course)
+{
+    return course->seconds / COLUMNS;
+}
+
+static void add_span(course *course, double from, double to, const double *busy, double link_bytes)
+{
+    const double width = column_seconds(course);
+    for (int i = (int)(from / width); i < COLUMNS && i * width < to; i++) {
+        const double begin = fmax(i * width, from), end = fmin((i + 1) * width, to);
+        const double share = to > from ? (end - begin) / (to - from) : 0;
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            course->busy[i][route] += share * busy[route];
+        course->link_bytes[i] += share * link_bytes;
+    }
+}
+
+static void add_timeline(course *course, const json_value *timeline)
+{
+    const double width = json_number_of(timeline, "width");
+    const double offset = 1e-3 * (json_number_of(timeline, "began_ms") - course->began_ms);
+    const json_value *columns = json_member(timeline, "columns");
+    for (const json_value *column = columns ? columns->first : NULL; column; column = column->next) {
+        double numbers[TB_ROUTE_COUNT + 2] = {0};
+        const json_value *member = column->first;
+        for (int i = 0; i < TB_ROUTE_COUNT + 2 && member; i++, member = member->next)
+            numbers[i] = member->number;
+        const double from = offset + numbers[0] * width;
+        add_span(course, from, fmin(from + width, course->seconds), numbers + 1, numbers[TB_ROUTE_COUNT + 1]);
+    }
+}
+
+static bool read_course(const report *report, course *course)
+{
+    double end_ms = 0;
+    *course = (struct course){.began_ms = HUGE_VAL};
+    for (size_t i = 0; i < report->event_count; i++) {
+        const json_value *timeline = json_member(report->events[i], "timeline");
+        if (!timeline)
+            continue;
+        const double began_ms = json_number_of(timeline, "began_ms");
+        course->began_ms = fmin(course->began_ms, began_ms);
+        end_ms = fmax(end_ms, began_ms + 1e3 * json_number_of(timeline, "spanned"));
+    }
+    course->seconds = 1e-3 * (end_ms - course->began_ms);
+    if (!(course->seconds > 0))
+        return false;
+    for (size_t i = 0; i < report->event_count; i++) {
+        const json_value *timeline = json_member(report->events[i], "timeline");
+        if (timeline)
+            add_timeline(course, timeline);
+    }
+    return true;
+}
+
+static void begin_chart(FILE *page, const char *name, int height)
+{
+    fprintf(page, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n",
+            LEFT + COLUMNS * COLUMN_WIDTH + 10, height + FOOT, name);
+}
+
+static void end_chart(FILE *page, int height, double largest, const char *unit, double seconds)
+{
+    const int right = LEFT + COLUMNS * COLUMN_WIDTH;
+    fprintf(page, "<line class=\"axis\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>\n", LEFT, height, right,
+            height);
+    fprintf(page, "<text x=\"0\" y=\"12\">%.3g %s</text>\n<text x=\"0\" y=\"%d\">0</text>\n", largest, unit,
+            height);
+    fprintf(page,
+            "<text x=\"%d\" y=\"%d\">0 s</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.3g s</text>\n"
+            "</svg>\n",
+            LEFT, height + 16, right, height + 16, seconds);
+}
+
+/* Threads that wait for products of each route, on average over the column. */
+static void write_busy(FILE *page, const course *course)
+{
+    double largest = 1;
+    for (int i = 0; i < COLUMNS; i++) {
+        double sum = 0;
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            sum += course->busy[i][route] / column_seconds(course);
+        largest = fmax(largest, sum);
+    }
+    fputs("<h2>Over time</h2>\n<p>Threads that wait for their products: ", page);
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+        fprintf(page, "<span class=\"key %s\"></span> %s%s", tb_route_text(route), tb_route_text(route),
+                route + 1 < TB_ROUTE_COUNT ? ", " : ".</p>\n");
+    begin_chart(page, "threads that wait for products, over time", CHART_HEIGHT);
+    for (int i = 0; i < COLUMNS; i++) {
+        double top = CHART_HEIGHT;
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+            const double threads = course->busy[i][route] / column_seconds(course);
+            const double height = CHART_HEIGHT * threads / largest;
+            top -= height;
+            if (height > 0)
+                fprintf(page,
+                        "<rect class=\"%s\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\"><title>%s: %.2f "
+                        "threads</title></rect>\n",
+                        tb_route_text(route), LEFT + i * COLUMN_WIDTH, top, COLUMN_WIDTH, height,
+                        tb_route_text(route), threads);
+        }
+    }
+    end_chart(page, CHART_HEIGHT, largest, "", course->seconds);
+}
+
+static void write_link(FILE *page, const course *course)
+{
+    double largest = 0;
+    for (int i = 0; i < COLUMNS; i++)
+        largest = fmax(largest, course->link_bytes[i]);
+    if (largest == 0)
+        return;
+    fputs("<p>Load of the link, both ways together:</p>\n", page);
+    begin_chart(page, "load of the link, over time", LINK_HEIGHT);
+    for (int i = 0; i < COLUMNS; i++) {
+        const double height = LINK_HEIGHT * course->link_bytes[i] / largest;
+        if (height > 0)
+            fprintf(page, "<rect class=\"link\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\"/>\n",
+                    LEFT + i * COLUMN_WIDTH, LINK_HEIGHT - height, COLUMN_WIDTH, height);
+    }
+    end_chart(page, LINK_HEIGHT, 1e-9 * largest / column_seconds(course), "GB/s", course->seconds);
+}
+
+/* ---- Tables -------------------------------------------------------------------------------------------------- */
+
+static void begin_table(FILE *page, const char *title, const char *kind)
+{
+    fprintf(page,
+            "<h2>%s</h2>\n<table>\n<tr><th>%s</th><th>route</th><th>calls</th><th>GFLOP</th><th>seconds</th>"
+            "<th>GFLOP/s</th><th>MB over the link</th><th>seconds won</th></tr>\n",
+            title, kind);
+}
+
+static void write_row(FILE *page, const char *name, tb_route route, const tb_tally *tally)
+{
+    if (tally->calls == 0)
+        return;
+    fprintf(page,
+            "<tr><td>%s</td><td>%s</td><td>%llu</td><td>%.3f</td><td>%.3f</td><td>%.1f</td><td>%.1f</td>"
+            "<td>%.3f</td></tr>\n",
+            name, tb_route_text(route), tally->calls, 1e-9 * tally->flop, tally->seconds,
+            tally->seconds > 0 ? 1e-9 * tally->flop / tally->seconds : 0, 1e-6 * tally->link_bytes,
+            tally->won_seconds);
+}
+
+static void write_tables(FILE *page, const tb_counts *counts)
+{
+    begin_table(page, "By routine", "routine");
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            write_row(page, tb_routine_rows[routine].name, route, &counts->routines[routine][route]);
+    fputs("</table>\n", page);
+    begin_table(page, "By shape", "shape");
+    for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            write_row(page, tb_shape_text(shape), route, &counts->tallies[route][shape]);
+    fputs("</table>\n", page);
+}
+
+static void write_reasons(FILE *page, const tb_counts *counts)
+{
+    bool any = false;
+    for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++) {
+        if (counts->host_reasons[reason] == 0)
+            continue;
+        if (!any)
+            fputs("<h2>What stayed on the host, and "
+                  "why</h2>\n<table>\n<tr><th>reason</th><th></th><th>calls</th></"
+                  "tr>\n",
+                  page);
+        any = true;
+        fprintf(page, "<tr><td>%s</td><td></td><td>%llu</td></tr>\n", tb_reason_text(reason),
+                counts->host_reasons[reason]);
+    }
+    if (any)
+        fputs("</table>\n", page);
+}
+
+static void write_remarks(FILE *page, const char *end, const diagnosis *why)
+{
+    if (!*end && why->count == 0)
+        return;
+    fputs("<h2>Remarks</h2>\n<ul>\n", page);
+    for (int i = *end ? -1 : 0; i < why->count; i++) {
+        fputs("<li>", page);
+        write_text(page, i < 0 ? end : why->sentences[i]);
+        fputs("</li>\n", page);
+    }
+    fputs("</ul>\n", page);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------------ */
+
+static void write_figures(FILE *page, const tb_counts *counts)
+{
+    tb_tally all = {0};
+    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
+        const tb_tally of_route = tb_route_tally(counts, route);
+        tb_add_tally(&all, &of_route);
+    }
+    const double on_host = (double)tb_route_tally(counts, TB_ROUTE_HOST).calls;
+    fputs("<div class=\"figures\">\n", page);
+    write_figure(page, "products", "%.0f", (double)all.calls);
+    write_figure(page, "on a GPU", "%.0f", (double)all.calls - on_host);
+    write_figure(page, "GFLOP", "%.3f", 1e-9 * all.flop);
+    write_figure(page, "seconds in products", "%.3f", all.seconds);
+    write_figure(page, "seconds won", "%.3f", all.won_seconds);
+    write_figure(page, "MB over the link", "%.1f", 1e-6 * all.link_bytes);
+    fputs("</div>\n", page);
+}
+
+static void write_body(FILE *page, char **program, const report *report, const char *end,
+                       const diagnosis *why)
+{
+    static course course;
+    fputs(head, page);
+    fputs("<h1>", page);
+    for (char **word = program; *word; word++) {
+        write_text(page, *word);
+        fputs(word[1] ? " " : "</h1>\n", page);
+    }
+    fprintf(page, "<p>TileBLAS %s, %d %s.</p>\n", TB_VERSION, report->processes,
+            report->processes == 1 ? "process" : "processes");
+    if (tb_count_of_calls(&report->counts) == 0)
+        fputs("<p>Nothing was intercepted: no matrix product arrived.</p>\n", page);
+    else {
+        write_figures(page, &report->counts);
+        if (read_course(report, &course)) {
+            write_busy(page, &course);
+            write_link(page, &course);
+        }
+        write_tables(page, &report->counts);
+        write_reasons(page, &report->counts);
+    }
+    write_remarks(page, end, why);
+    fputs("</body>\n</html>\n", page);
+}
+
+bool page_write(const char *path, char **program, const report *report, const char *end, const diagnosis *why)
+{
+    FILE *page = fopen(path, "we");
+    if (!page)
+        return false;
+    locale_t previous = tb_enter_c_locale();
+    write_body(page, program, report, end, why);
+    tb_leave_c_locale(previous);
+    const bool failed = ferror(page);
+    return fclose(page) == 0 && !failed;
+}
