@@ -211,36 +211,45 @@ int tb_gemm_of_cblas(int layout, int transpose_a, int transpose_b, const tb_argu
     return check_cblas_sizes(product, row_major);
 }
 
+/* What SYRK, SYR2K and theirs say besides sizes. */
+typedef struct update {
+    bool row_major;
+    tb_triangle mask;
+    operation operation;
+} update;
+
+static int read_cblas_update(int layout, int triangle, int transpose, const tb_arguments *given,
+                             update *update)
+{
+    if (!read_layout(layout, &update->row_major))
+        return 1;
+    if (!read_triangle(triangle, update->row_major, &update->mask))
+        return 2;
+    if (!read_operation(transpose, given, &update->operation) || !is_of_update(given, update->operation))
+        return 3;
+    return 0;
+}
+
 int tb_rank_k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
                        tb_product *product)
 {
-    bool row_major;
-    operation operation;
-    tb_triangle mask;
-    if (!read_layout(layout, &row_major))
-        return 1;
-    if (!read_triangle(triangle, row_major, &mask))
-        return 2;
-    if (!read_operation(transpose, given, &operation) || !is_of_update(given, operation))
-        return 3;
-    *product = rank_k_of(given, mask, operation.transposed != row_major);
-    return check_cblas_sizes(product, row_major);
+    update update;
+    const int number = read_cblas_update(layout, triangle, transpose, given, &update);
+    if (number != 0)
+        return number;
+    *product = rank_k_of(given, update.mask, update.operation.transposed != update.row_major);
+    return check_cblas_sizes(product, update.row_major);
 }
 
 int tb_rank_2k_of_cblas(int layout, int triangle, int transpose, const tb_arguments *given,
                         tb_product *product)
 {
-    bool row_major;
-    operation operation;
-    tb_triangle mask;
-    if (!read_layout(layout, &row_major))
-        return 1;
-    if (!read_triangle(triangle, row_major, &mask))
-        return 2;
-    if (!read_operation(transpose, given, &operation) || !is_of_update(given, operation))
-        return 3;
-    *product = rank_2k_of(given, row_major, mask, operation.transposed);
-    return check_cblas_sizes(product, row_major);
+    update update;
+    const int number = read_cblas_update(layout, triangle, transpose, given, &update);
+    if (number != 0)
+        return number;
+    *product = rank_2k_of(given, update.row_major, update.mask, update.operation.transposed);
+    return check_cblas_sizes(product, update.row_major);
 }
 
 int tb_triangle_of_cblas(int layout, int triangle, int transpose_a, int transpose_b,
@@ -330,27 +339,32 @@ int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *g
     return check_sizes(product);
 }
 
+static int read_fortran_update(char triangle, char transpose, const tb_arguments *given, update *update)
+{
+    if (!read_triangle_letter(triangle, &update->mask))
+        return 1;
+    if (!read_letter(transpose, given, &update->operation) || !is_of_update(given, update->operation))
+        return 2;
+    return 0;
+}
+
 int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
 {
-    operation operation;
-    tb_triangle mask;
-    if (!read_triangle_letter(triangle, &mask))
-        return 1;
-    if (!read_letter(transpose, given, &operation) || !is_of_update(given, operation))
-        return 2;
-    *product = rank_k_of(given, mask, operation.transposed);
+    update update;
+    const int number = read_fortran_update(triangle, transpose, given, &update);
+    if (number != 0)
+        return number;
+    *product = rank_k_of(given, update.mask, update.operation.transposed);
     return check_sizes(product);
 }
 
 int tb_rank_2k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
 {
-    operation operation;
-    tb_triangle mask;
-    if (!read_triangle_letter(triangle, &mask))
-        return 1;
-    if (!read_letter(transpose, given, &operation) || !is_of_update(given, operation))
-        return 2;
-    *product = rank_2k_of(given, false, mask, operation.transposed);
+    update update;
+    const int number = read_fortran_update(triangle, transpose, given, &update);
+    if (number != 0)
+        return number;
+    *product = rank_2k_of(given, false, update.mask, update.operation.transposed);
     return check_sizes(product);
 }
 

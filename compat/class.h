@@ -1,4 +1,4 @@
-/* What the classes' headers (gemm_abi.h, rank_k_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what
+/* What the classes' headers (gemm_abi.h, update_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what
  * they use, and the host's routine as a function of the parameters that they have defined before they include this.
  */
 #include "compat/arguments.h"
@@ -73,6 +73,16 @@ static inline int cblas_operation(const tb_operand *operand)
 static inline const char *fortran_operation(const tb_operand *operand)
 {
     return operand->conjugated ? "C" : operand->transposed ? "T" : "N";
+}
+
+static inline int cblas_triangle(tb_triangle triangle)
+{
+    return triangle == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER;
+}
+
+static inline const char *fortran_triangle(tb_triangle triangle)
+{
+    return triangle == TB_LOWER ? "L" : "U";
 }
 
 typedef void cblas_function(CBLAS_PARAMETERS);

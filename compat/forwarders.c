@@ -120,6 +120,9 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
     case TB_CLASS_TRSM:
         return tb_triangular(TB_MULTIPLIES, row->element, false, TB_LOWER, false, false, true, 1, n,
                              (tb_scalar){TB_PROBE_BETA, 0}, zeros, n, c, ldc);
+    case TB_CLASS_RANK_2K:
+    case TB_CLASS_HER2K:
+        return tb_rank_2k(routine, TB_LOWER, false, 1, elements, 0, zeros, 1, zeros, 1, TB_PROBE_BETA, c, 1);
     default:
         return tb_gemm(routine, false, false, 1, 1, elements, 0, zeros, 1, zeros, elements, TB_PROBE_BETA, c,
                        1);

@@ -36,8 +36,8 @@ static void call_cblas(void *address, const tb_product *p)
     const tb_operand *a = symmetric_of(p), *b = general_of(p);
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.cblas(TB_COLUMN_MAJOR, tb_is_symmetric_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
-               a->stored == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER, p->m, p->n, HANDED(alpha), a->data,
-               a->ld, b->data, b->ld, HANDED(beta), p->c.data, p->c.ld);
+               cblas_triangle(a->stored), p->m, p->n, HANDED(alpha), a->data, a->ld, b->data, b->ld,
+               HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -45,7 +45,7 @@ static void call_fortran(void *address, const tb_product *p)
     const function host = {address};
     const tb_operand *a = symmetric_of(p), *b = general_of(p);
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.fortran(tb_is_symmetric_left(p) ? "L" : "R", a->stored == TB_LOWER ? "L" : "U", &p->m, &p->n, alpha,
+    host.fortran(tb_is_symmetric_left(p) ? "L" : "R", fortran_triangle(a->stored), &p->m, &p->n, alpha,
                  a->data, &a->ld, b->data, &b->ld, beta, p->c.data, &p->c.ld, 1, 1);
 }
 

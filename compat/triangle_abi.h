@@ -21,17 +21,16 @@ static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, p->mask == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER, cblas_operation(&p->a),
-               cblas_operation(&p->b), p->n, p->k, HANDED(alpha), p->a.data, p->a.ld, p->b.data, p->b.ld,
-               HANDED(beta), p->c.data, p->c.ld);
+    host.cblas(TB_COLUMN_MAJOR, cblas_triangle(p->mask), cblas_operation(&p->a), cblas_operation(&p->b), p->n,
+               p->k, HANDED(alpha), p->a.data, p->a.ld, p->b.data, p->b.ld, HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.fortran(p->mask == TB_LOWER ? "L" : "U", fortran_operation(&p->a), fortran_operation(&p->b), &p->n,
-                 &p->k, alpha, p->a.data, &p->a.ld, p->b.data, &p->b.ld, beta, p->c.data, &p->c.ld, 1, 1, 1);
+    host.fortran(fortran_triangle(p->mask), fortran_operation(&p->a), fortran_operation(&p->b), &p->n, &p->k,
+                 alpha, p->a.data, &p->a.ld, p->b.data, &p->b.ld, beta, p->c.data, &p->c.ld, 1, 1, 1);
 }
 
 #define GIVEN(read, number)                                                                                  \

@@ -35,7 +35,7 @@ static void call_cblas(void *address, const tb_product *p)
     const tb_operand *a = triangle_of(p);
     const REAL alpha[] = PARTS(p->alpha);
     host.cblas(TB_COLUMN_MAJOR, tb_is_triangle_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
-               a->stored == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER, cblas_operation(a),
+               cblas_triangle(a->stored), cblas_operation(a),
                a->unit_diagonal ? TB_CBLAS_UNIT : TB_CBLAS_NON_UNIT, p->m, p->n, HANDED(alpha), a->data,
                a->ld, p->c.data, p->c.ld);
 }
@@ -45,7 +45,7 @@ static void call_fortran(void *address, const tb_product *p)
     const function host = {address};
     const tb_operand *a = triangle_of(p);
     const REAL alpha[] = PARTS(p->alpha);
-    host.fortran(tb_is_triangle_left(p) ? "L" : "R", a->stored == TB_LOWER ? "L" : "U", fortran_operation(a),
+    host.fortran(tb_is_triangle_left(p) ? "L" : "R", fortran_triangle(a->stored), fortran_operation(a),
                  a->unit_diagonal ? "U" : "N", &p->m, &p->n, alpha, a->data, &a->ld, p->c.data, &p->c.ld, 1,
                  1, 1, 1);
 }

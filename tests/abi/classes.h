@@ -1,7 +1,7 @@
 /* The parameters of the routines of a class in either calling convention, and their names as arguments. A program or library is
- * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K, TRIANGLE, SYMM, which HEMM is of here, or
- * TRIANGULAR: TRMM and TRSM, whose B, which is written, is c.
- * CBLAS takes scalars as a type of its own: a complex one by its address.
+ * built for the routines of one: OF_CLASS(class, what), where the class is GEMM, RANK_K, TRIANGLE, SYMM, which HEMM is of here,
+ * RANK_2K, HER2K, which is RANK_2K with a real beta, or TRIANGULAR: TRMM and TRSM, whose B, which is written, is c.
+ * CBLAS takes scalars as a type of its own: a complex one by its address. real##_part: the type of a number's parts.
  */
 #ifndef CLASSES_H
 #define CLASSES_H
@@ -12,10 +12,18 @@
 #define OF_CLASS(class, what)  OF_CLASS_(class, what)
 
 /* For `if`: which class something is built for, OF_CLASS(class, NUMBER). */
-enum { GEMM_NUMBER, RANK_K_NUMBER, TRIANGLE_NUMBER, SYMM_NUMBER, TRIANGULAR_NUMBER };
+enum {
+    GEMM_NUMBER,
+    RANK_K_NUMBER,
+    TRIANGLE_NUMBER,
+    SYMM_NUMBER,
+    TRIANGULAR_NUMBER,
+    RANK_2K_NUMBER,
+    HER2K_NUMBER = RANK_2K_NUMBER
+};
 
-typedef float float_scalar;
-typedef double double_scalar;
+typedef float float_scalar, float_part, complex_float_part;
+typedef double double_scalar, double_part, complex_double_part;
 typedef float _Complex complex_float;
 typedef const complex_float *complex_float_scalar;
 typedef double _Complex complex_double;
@@ -65,6 +73,24 @@ typedef const complex_double *complex_double_scalar;
         const integer *ldc
 #define SYMM_FORTRAN_ARGUMENTS side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
 #define SYMM_LENGTHS           size_t length_1, size_t length_2
+
+#define TWO_TERMS_CBLAS_PARAMETERS(integer, real, beta_scalar)                                               \
+    int layout, int triangle, int transpose_a, integer n, integer k, real##_scalar alpha, const real *a,     \
+        integer lda, const real *b, integer ldb, beta_scalar beta, real *c, integer ldc
+#define TWO_TERMS_FORTRAN_PARAMETERS(integer, real, beta_real)                                               \
+    const char *triangle, const char *transpose_a, const integer *n, const integer *k, const real *alpha,    \
+        const real *a, const integer *lda, const real *b, const integer *ldb, const beta_real *beta,         \
+        real *c, const integer *ldc
+#define RANK_2K_CBLAS_PARAMETERS(integer, real)   TWO_TERMS_CBLAS_PARAMETERS(integer, real, real##_scalar)
+#define RANK_2K_CBLAS_ARGUMENTS                   layout, triangle, transpose_a, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define RANK_2K_FORTRAN_PARAMETERS(integer, real) TWO_TERMS_FORTRAN_PARAMETERS(integer, real, real)
+#define RANK_2K_FORTRAN_ARGUMENTS                 triangle, transpose_a, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define RANK_2K_LENGTHS                           size_t length_1, size_t length_2
+#define HER2K_CBLAS_PARAMETERS(integer, real)     TWO_TERMS_CBLAS_PARAMETERS(integer, real, real##_part)
+#define HER2K_CBLAS_ARGUMENTS                     RANK_2K_CBLAS_ARGUMENTS
+#define HER2K_FORTRAN_PARAMETERS(integer, real)   TWO_TERMS_FORTRAN_PARAMETERS(integer, real, real##_part)
+#define HER2K_FORTRAN_ARGUMENTS                   RANK_2K_FORTRAN_ARGUMENTS
+#define HER2K_LENGTHS                             RANK_2K_LENGTHS
 
 #define TRIANGULAR_CBLAS_PARAMETERS(integer, real)                                                           \
     int layout, int side, int triangle, int transpose_a, int diagonal, integer m, integer n,                 \

@@ -5,7 +5,8 @@
  *   FIXTURE_CLASS                    the routine's class (classes.h)
  *   FIXTURE_REAL                     float or double, its elements, or complex_float or complex_double
  *   FIXTURE_COMPLEX                  whether they are complex
- *   FIXTURE_HERMITIAN                whether SYMM's class is HEMM
+ *   FIXTURE_HERMITIAN                whether SYMM's class is HEMM, and SYR2K's HER2K
+ *   FIXTURE_REAL_BETA                whether that of complex numbers is real
  *   FIXTURE_SOLVES                   whether TRMM's class is TRSM
  *   FIXTURE_BITS                     the width of its integers, which its isamax shows
  *   FIXTURE_NESTS                    1: reference BLAS's way, cblas_sgemm calls sgemm_ through the symbol
@@ -24,6 +25,7 @@ typedef int32_t integer;
 #endif
 typedef FIXTURE_REAL real;
 typedef OF_CLASS(FIXTURE_REAL, scalar) real_scalar;
+typedef OF_CLASS(FIXTURE_REAL, part) real_part;
 #if FIXTURE_COMPLEX
 #define VALUE(scalar)       (*(scalar))
 #define CONJUGATED(value)   ((real)__builtin_conj(value))
@@ -32,6 +34,13 @@ typedef OF_CLASS(FIXTURE_REAL, scalar) real_scalar;
 #define VALUE(scalar)       (scalar)
 #define CONJUGATED(value)   (value)
 #define REAL_PART_OF(value) (value)
+#endif
+#if FIXTURE_REAL_BETA
+typedef real_part beta_real;
+#define BETA_VALUE(scalar) (scalar)
+#else
+typedef real beta_real;
+#define BETA_VALUE(scalar) VALUE(scalar)
 #endif
 
 /* Two fixtures of a process count for themselves. */
@@ -48,12 +57,16 @@ __attribute__((weak)) void xerbla_(const char *routine, const integer *number, s
 #define LENGTHS_GIVEN   OF_CLASS(FIXTURE_CLASS, ONES)
 #define GEMM_ONES       1, 1
 #define RANK_K_ONES     1, 1
+#define RANK_2K_ONES    1, 1
+#define HER2K_ONES      1, 1
 #define SYMM_ONES       1, 1
 #define TRIANGLE_ONES   1, 1, 1
 #define TRIANGULAR_ONES 1, 1, 1, 1
 /* Whether those behind the second one are as well. */
 #define GEMM_MORE_ARE_ONES       true
 #define RANK_K_MORE_ARE_ONES     true
+#define RANK_2K_MORE_ARE_ONES    true
+#define HER2K_MORE_ARE_ONES      true
 #define SYMM_MORE_ARE_ONES       true
 #define TRIANGLE_MORE_ARE_ONES   (length_3 == 1)
 #define TRIANGULAR_MORE_ARE_ONES (length_3 == 1 && length_4 == 1)
@@ -75,6 +88,12 @@ __attribute__((weak)) void xerbla_(const char *routine, const integer *number, s
     type m = n;                                                                                              \
     type ldb = lda;                                                                                          \
     const real *b = a;
+#define RANK_2K_ABSENT(type, letter)                                                                         \
+    letter diagonal = 0;                                                                                     \
+    letter transpose_b = 0;                                                                                  \
+    letter side = 0;                                                                                         \
+    type m = n;
+#define HER2K_ABSENT(type, letter) RANK_2K_ABSENT(type, letter)
 #define SYMM_ABSENT(type, letter)                                                                            \
     letter diagonal = 0;                                                                                     \
     letter transpose_a = 0;                                                                                  \
@@ -91,12 +110,14 @@ __attribute__((weak)) void xerbla_(const char *routine, const integer *number, s
 void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN);
 
 /* The class, for `if`. */
-#define OF               OF_CLASS(FIXTURE_CLASS, NUMBER)
-#define HAS_OPERATIONS   (OF != SYMM_NUMBER)
-#define HAS_TWO_OPERANDS (OF != RANK_K_NUMBER && OF != TRIANGULAR_NUMBER)
-#define HAS_SIDE         (OF == SYMM_NUMBER || OF == TRIANGULAR_NUMBER)
-#define MASKS_C          (OF == RANK_K_NUMBER || OF == TRIANGLE_NUMBER)
-#define HAS_TRIANGLE     (OF != GEMM_NUMBER)
+#define OF             OF_CLASS(FIXTURE_CLASS, NUMBER)
+#define HAS_OPERATIONS (OF != SYMM_NUMBER)
+#define IS_UPDATE      (OF == RANK_K_NUMBER || OF == RANK_2K_NUMBER)
+/* B has a transposition of its own. */
+#define HAS_TWO_OPERATIONS (!IS_UPDATE && OF != TRIANGULAR_NUMBER)
+#define HAS_SIDE           (OF == SYMM_NUMBER || OF == TRIANGULAR_NUMBER)
+#define MASKS_C            (IS_UPDATE || OF == TRIANGLE_NUMBER)
+#define HAS_TRIANGLE       (OF != GEMM_NUMBER)
 
 typedef struct operation {
     bool flips, conjugates;
@@ -157,6 +178,15 @@ static real sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
     return sum;
 }
 
+/* SYR2K's, with B and A in each other's place. */
+static real second_sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
+{
+    real sum = 0;
+    for (ptrdiff_t l = 0; l < x->k; l++)
+        sum += element_of(x->b, x->ldb, i, l, x->of_a) * element_of(x->a, x->lda, l, j, x->of_b);
+    return sum;
+}
+
 /* Of op(A), where that is triangular. */
 static real triangular(const job *x, ptrdiff_t i, ptrdiff_t j)
 {
@@ -193,6 +223,10 @@ static void multiply(const job *x)
             if (MASKS_C && (x->lower ? i < j : i > j))
                 continue;
             *c = x->alpha * sum_of(x, i, j) + (x->beta == 0 ? 0 : x->beta * *c);
+            if (OF == RANK_2K_NUMBER)
+                *c += (FIXTURE_HERMITIAN ? CONJUGATED(x->alpha) : x->alpha) * second_sum_of(x, i, j);
+            if (MASKS_C && FIXTURE_HERMITIAN && i == j)
+                *c = REAL_PART_OF(*c);
         }
 }
 
@@ -207,7 +241,8 @@ static inline __attribute__((always_inline)) void call_fortran(const job *x)
     const char *side = x->left ? "L" : "R", *triangle = x->lower ? "L" : "U", *diagonal = x->unit ? "U" : "N",
                *transpose_a = letter_of(x->of_a), *transpose_b = letter_of(x->of_b);
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
-    const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
+    const real *alpha = &x->alpha, *a = x->a, *b = x->b;
+    const beta_real *beta = (const beta_real *)&x->beta;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
     (void)diagonal, (void)beta;
@@ -224,7 +259,13 @@ static operation operation_of(int transpose)
     return (operation){transpose == 112 || transpose == 113, FIXTURE_COMPLEX && transpose >= 113};
 }
 
-/* (op(A) op(B))' is op(B)' op(A)'. */
+/* Of an update B is read the other way than A. */
+static operation turned(operation operation)
+{
+    return (struct operation){!operation.flips, FIXTURE_HERMITIAN && !operation.flips};
+}
+
+/* (op(A) op(B))' is op(B)' op(A)'; a Hermitian matrix' transpose is its conjugate. */
 static void turn(job *x)
 {
     const job given = *x;
@@ -234,9 +275,10 @@ static void turn(job *x)
     x->n = given.m;
     if (HAS_SIDE)
         return;
-    if (OF == RANK_K_NUMBER) {
-        x->of_a.flips = !given.of_a.flips;
-        x->of_b.flips = !given.of_b.flips;
+    if (IS_UPDATE) {
+        x->of_a = turned(given.of_a);
+        x->of_b = turned(given.of_b);
+        x->alpha = FIXTURE_HERMITIAN ? CONJUGATED(given.alpha) : given.alpha;
         return;
     }
     x->lda = given.ldb, x->a = given.b, x->of_a = given.of_b;
@@ -249,7 +291,8 @@ void FIXTURE_CBLAS(CBLAS_TAKEN)
     fixture_blas.cblas_calls += COUNTS(VALUE(alpha));
     bool known = layout == 101 || layout == 102;
     known = known && (!HAS_OPERATIONS || is_known(transpose_a));
-    known = known && (!HAS_OPERATIONS || !HAS_TWO_OPERANDS || is_known(transpose_b));
+    known = known && (!HAS_OPERATIONS || !HAS_TWO_OPERATIONS || is_known(transpose_b));
+    known = known && !(IS_UPDATE && FIXTURE_HERMITIAN && transpose_a == 112);
     known = known && (!HAS_SIDE || side == 141 || side == 142);
     known = known && (OF != TRIANGULAR_NUMBER || diagonal == 131 || diagonal == 132);
     known = known && (!HAS_TRIANGLE || triangle == 121 || triangle == 122);
@@ -270,12 +313,12 @@ void FIXTURE_CBLAS(CBLAS_TAKEN)
                ldb,
                ldc,
                VALUE(alpha),
-               VALUE(beta),
+               BETA_VALUE(beta),
                a,
                b,
                c};
-    if (!HAS_TWO_OPERANDS)
-        job.of_b.flips = !job.of_a.flips;
+    if (!HAS_TWO_OPERATIONS)
+        job.of_b = turned(job.of_a);
     if (layout == 101)
         turn(&job);
     if (FIXTURE_NESTS)
@@ -321,8 +364,9 @@ void FIXTURE_FORTRAN(FORTRAN_TAKEN, LENGTHS_TAKEN)
     fixture_blas.fortran_calls += COUNTS(*alpha);
     fixture_blas.wrong_lengths += length_1 != 1 || length_2 != 1 || !OF_CLASS(FIXTURE_CLASS, MORE_ARE_ONES);
     bool known = !HAS_OPERATIONS || read_letter(transpose_a, &job.of_a);
-    if (!HAS_TWO_OPERANDS)
-        job.of_b.flips = !job.of_a.flips;
+    known = known && !(IS_UPDATE && FIXTURE_HERMITIAN && job.of_a.flips && !job.of_a.conjugates);
+    if (!HAS_TWO_OPERATIONS)
+        job.of_b = turned(job.of_a);
     else if (HAS_OPERATIONS)
         known = known && read_letter(transpose_b, &job.of_b);
     if (HAS_SIDE)

@@ -2,7 +2,7 @@
  * small whole numbers, so every order of summation gives the same results and they are compared for equality.
  *
  * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN of a routine of PRODUCT_CLASS, with integers of PRODUCT_BITS and elements
- * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM; PRODUCT_SOLVES: of TRMM's it is TRSM. Fortran is called as many C programs do, without the lengths of its strings.
+ * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM, and of SYR2K's HER2K; PRODUCT_SOLVES: of TRMM's it is TRSM. Fortran is called as many C programs do, without the lengths of its strings.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
@@ -20,12 +20,14 @@
 #define PRODUCT_BITS      32
 #define PRODUCT_REAL      float
 #define PRODUCT_COMPLEX   0
+#define PRODUCT_REAL_BETA 0
 #define PRODUCT_HERMITIAN 0
 #define PRODUCT_SOLVES    0
 #endif
 
 typedef PRODUCT_REAL real;
 typedef OF_CLASS(PRODUCT_REAL, scalar) real_scalar;
+typedef OF_CLASS(PRODUCT_REAL, part) real_part;
 
 #if PRODUCT_BITS == 64
 typedef int64_t integer;
@@ -46,6 +48,16 @@ typedef int32_t integer;
 #define OF_PARTS(re, im)     (re)
 #define CONJUGATED(value)    (value)
 #define REAL_PART_OF(value)  (value)
+#endif
+
+/* beta as CBLAS and as Fortran takes it. */
+#if PRODUCT_REAL_BETA
+typedef real_part beta_scalar, beta_real;
+#define PASSED_BETA(value) ((beta_scalar)__builtin_creal(value))
+#else
+typedef real_scalar beta_scalar;
+typedef real beta_real;
+#define PASSED_BETA(value) PASSED_SCALAR(value)
 #endif
 
 void PRODUCT_CBLAS(OF_CLASS(PRODUCT_CLASS, CBLAS_PARAMETERS)(int64_t, real));
@@ -79,7 +91,8 @@ static inline void product_call_cblas(const product_call *x)
               transpose_b = x->transpose_b, diagonal = x->diagonal;
     const int64_t m = PASSED(x->m), n = PASSED(x->n), k = PASSED(x->k), lda = PASSED(x->lda),
                   ldb = PASSED(x->ldb), ldc = PASSED(x->ldc);
-    const real_scalar alpha = PASSED_SCALAR(x->alpha), beta = PASSED_SCALAR(x->beta);
+    const real_scalar alpha = PASSED_SCALAR(x->alpha);
+    const beta_scalar beta = PASSED_BETA(x->beta);
     const real *a = x->a, *b = x->b;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
@@ -94,7 +107,8 @@ static inline void product_call_fortran(const product_call *x)
     const char *triangle = &letters[0], *transpose_a = &letters[1], *transpose_b = &letters[2],
                *side = &letters[3], *diagonal = &letters[4];
     const integer *m = &x->m, *n = &x->n, *k = &x->k, *lda = &x->lda, *ldb = &x->ldb, *ldc = &x->ldc;
-    const real *alpha = &x->alpha, *beta = &x->beta, *a = x->a, *b = x->b;
+    const real *alpha = &x->alpha, *a = x->a, *b = x->b;
+    const beta_real *beta = (const beta_real *)&x->beta;
     real *c = x->c;
     (void)side, (void)triangle, (void)transpose_a, (void)transpose_b, (void)m, (void)k, (void)b, (void)ldb;
     (void)diagonal, (void)beta;
@@ -252,12 +266,78 @@ static inline long product_errors_in_place(const product *given)
     return errors;
 }
 
+/* SYR2K or HER2K: the number of elements of C that came out wrong. B differs from A, so that it is known which term is which. */
+static inline long product_errors_of_two_terms(const product *p)
+{
+    const integer rows = p->transpose_a ? p->k : p->n, columns = p->transpose_a ? p->n : p->k;
+    const bool conjugates = PRODUCT_HERMITIAN;
+    integer lda, ldb, ldc;
+    real *a = product_matrix(p->row_major, rows, columns, &lda),
+         *b = product_matrix(p->row_major, rows, columns, &ldb),
+         *c = product_matrix(p->row_major, p->n, p->n, &ldc),
+         *expected = product_matrix(p->row_major, p->n, p->n, &ldc);
+    for (integer i = 0; i < rows; i++)
+        for (integer j = 0; j < columns; j++)
+            b[product_at(p->row_major, i, j, ldb)] = product_element(i + 1, j);
+    const int transposed = conjugates ? CONJUGATE : TRANSPOSE, letter = conjugates ? 'c' : 't';
+    const product_call call = {.layout = p->fortran     ? FORTRAN
+                                         : p->row_major ? ROW_MAJOR
+                                                        : COLUMN_MAJOR,
+                               .triangle = p->fortran ? (p->lower ? 'l' : 'U')
+                                           : p->lower ? LOWER
+                                                      : UPPER,
+                               .transpose_a = p->fortran       ? (p->transpose_a ? letter : 'N')
+                                              : p->transpose_a ? transposed
+                                                               : NO_TRANSPOSE,
+                               .n = p->n,
+                               .k = p->k,
+                               .lda = lda,
+                               .ldb = ldb,
+                               .ldc = ldc,
+                               .alpha = OF_PARTS(-2, 1),
+                               .beta = 1,
+                               .a = a,
+                               .b = b,
+                               .c = c};
+    product_make(&call);
+    for (integer i = 0; i < p->n; i++)
+        for (integer j = 0; j < p->n; j++) {
+            real first = 0, second = 0, *const sum = &expected[product_at(p->row_major, i, j, ldc)];
+            for (integer l = 0; l < p->k; l++) {
+                real at_i[2], at_j[2]; /* of op(A) and op(B) */
+                for (int of = 0; of < 2; of++) {
+                    const bool turns = p->transpose_a;
+                    at_i[of] = turns ? product_element(l + of, i) : product_element(i + of, l);
+                    at_j[of] = turns ? product_element(l + of, j) : product_element(j + of, l);
+                    if (conjugates)
+                        *(turns ? &at_i[of] : &at_j[of]) = CONJUGATED(turns ? at_i[of] : at_j[of]);
+                }
+                first += at_i[0] * at_j[1];
+                second += at_i[1] * at_j[0];
+            }
+            if (p->lower ? i >= j : i <= j)
+                *sum += call.alpha * first + (conjugates ? CONJUGATED(call.alpha) : call.alpha) * second;
+            if (conjugates && i == j)
+                *sum = REAL_PART_OF(*sum);
+        }
+    long errors = 0;
+    for (size_t i = 0; i < product_room(p->row_major, p->n, p->n); i++)
+        errors += c[i] != expected[i];
+    free(a);
+    free(b);
+    free(c);
+    free(expected);
+    return errors;
+}
+
 /* Makes the product C := alpha op(A) op(B) + C; in SYRK's class B is A transposed, in SYMM's A is square and may stand on the
  * right. The number of elements of C, gaps and what is outside of the triangle included, that came out wrong. */
 static inline long product_errors(const product *given)
 {
     if (PRODUCT_OF == TRIANGULAR_NUMBER)
         return product_errors_in_place(given);
+    if (PRODUCT_OF == RANK_2K_NUMBER)
+        return product_errors_of_two_terms(given);
     product p = *given;
     const bool rank_k = PRODUCT_OF == RANK_K_NUMBER, symm = PRODUCT_OF == SYMM_NUMBER;
     const bool has_triangle = rank_k || PRODUCT_OF == TRIANGLE_NUMBER;
