@@ -8,6 +8,7 @@
 #include "tools/record.h"
 #include "tools/supposed_gpu.h"
 #include "tools/tool.h"
+#include "words/lowered.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -57,6 +58,16 @@ static double host_seconds_of(const tb_called *called)
     return called->device_calls > 0 ? called->host_forecast / (double)called->device_calls : 0;
 }
 
+/* A plan for operands on the device has no forecast, as there is no choice. */
+static double device_seconds_of(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
+{
+    const tb_product multiplied = tb_lowered(product);
+    if (plan->device_seconds > 0 || !plan->kernel)
+        return plan->device_seconds;
+    return tb_kernel_seconds(plan->kernel, &multiplied, chip) +
+           tb_expanding_seconds(product, &multiplied, chip);
+}
+
 static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int cores)
 {
     const problem problem = record_problem(called);
@@ -76,12 +87,12 @@ static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int 
         facts.machine.host_ratio = host / presumed;
     const tb_plan plan = tb_decide(&product, &facts);
     const double calls = (double)(called->host_calls + called->device_calls);
-    const bool leaves = plan.route != TB_ROUTE_HOST;
+    const double device = plan.route == TB_ROUTE_HOST ? 0 : device_seconds_of(&product, &plan, &gpu->chip);
     return (outlook){.calls = calls,
-                     .device_calls = leaves ? calls : 0,
+                     .device_calls = device > 0 ? calls : 0,
                      .recorded = called->host_seconds + called->device_seconds,
                      .host = calls * host,
-                     .then = calls * (leaves && plan.device_seconds > 0 ? plan.device_seconds : host)};
+                     .then = calls * (device > 0 ? device : host)};
 }
 
 static double times(const outlook *outlook)
