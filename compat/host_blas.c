@@ -302,7 +302,8 @@ static bool is_nested(const question *question)
  * where there is none, and a plain name, the chosen library is believed. */
 static tb_host_blas search_one(tb_spelling spelling, const void *call_site, bool *chosen_lacks_it)
 {
-    tb_host_blas found = {.spelling = spelling}, chosen_host = {.spelling = spelling};
+    const tb_host called = {.called_as = tb_spelling_rows[spelling].symbol};
+    tb_host_blas found = {.base = called, .spelling = spelling}, chosen_host = found;
     const int own_bits = tb_spelling_rows[spelling].integer_bits;
     question question = {spelling, call_site, own_bits ? own_bits : TB_PLAIN_BITS,
                          find_origin(spelling, call_site)};
@@ -340,8 +341,8 @@ tb_call_site tb_call_sites[(1 << TB_CALL_SITE_BITS) + TB_CALL_SITE_PROBES];
 
 /* By spelling and width. */
 #define NO_HOST(ROUTINE, symbol, bits)                                                                       \
-    {{.spelling = TB_SPELLING_##symbol, .integer_bits = 32},                                                 \
-     {.spelling = TB_SPELLING_##symbol, .integer_bits = 64}},
+    {{.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 32},                      \
+     {.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 64}},
 static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
 #define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(NO_HOST, NO_HOST, NAME, name)
 #include "words/routines.def"

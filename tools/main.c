@@ -11,6 +11,7 @@ static const char help[] =
     "  run -- PROGRAM [ARGUMENT]...   run a program, its products taken over, and sum up where they went\n"
     "  info                           what is here: GPUs, driver, host BLAS, kernels, options in force\n"
     "  explain M N K                  how a product of that shape would be computed, and why\n"
+    "  forecast FILE                  what a recorded program's products would take with another GPU\n"
     "  bench [SHAPE]...               TileBLAS, the host BLAS and cuBLAS side by side\n"
     "  tune                           learn what this machine takes, and keep it for later programs\n"
     "\n"
@@ -28,6 +29,7 @@ static const struct {
     {"run", "tileblas run", tool_run},
     {"info", "tileblas info", tool_info},
     {"explain", "tileblas explain", tool_explain},
+    {"forecast", "tileblas forecast", tool_forecast},
     {"bench", "tileblas bench", tool_bench},
     {"tune", "tileblas tune", tool_tune},
 };

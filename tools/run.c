@@ -7,6 +7,7 @@
 #include "tools/diagnosis.h"
 #include "tools/page.h"
 #include "tools/program_file.h"
+#include "tools/record.h"
 #include "tools/report.h"
 #include "tools/tool.h"
 
@@ -31,6 +32,7 @@ static const char help[] =
     "  --json          the summary as one line of JSON\n"
     "  --output FILE   the summary goes to the file\n"
     "  --report FILE   a page of HTML besides, with where products went over time, by shape and why\n"
+    "  --record FILE   what was called besides, for `tileblas forecast`: shapes and times, no data\n"
     "  --preload FILE  the library to preload, instead of the one that belongs to this command\n"
     "  --help          this\n"
     "\n"
@@ -40,7 +42,7 @@ static const char help[] =
 
 typedef struct settings {
     bool json;
-    const char *output, *preload, *page;
+    const char *output, *preload, *page, *record;
     char **program;
 } settings;
 
@@ -81,20 +83,22 @@ static void give_signals_back(const inherited *before)
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-static bool set_environment(const char *library, const char *report_path)
+static bool set_environment(const char *library, const char *report_path, const char *record_path)
 {
     const char *before = getenv("LD_PRELOAD");
     char *both = NULL;
     if (asprintf(&both, "%s%s%s", before ? before : "", before && *before ? ":" : "", library) < 0)
         return false;
     bool set = setenv("LD_PRELOAD", both, 1) == 0 && setenv("TILEBLAS_STATS", "json", 1) == 0 &&
-               setenv("TILEBLAS_STATS_FILE", report_path, 1) == 0;
+               setenv("TILEBLAS_STATS_FILE", report_path, 1) == 0 &&
+               (!record_path || setenv("TILEBLAS_RECORD", record_path, 1) == 0);
     free(both);
     return set;
 }
 
 /* 0 and the process, or the error that kept the program from starting; child is -1 when there is none at all. */
-static int start(const settings *settings, const char *library, const char *report_path, pid_t *child)
+static int start(const settings *settings, const char *library, const char *report_path,
+                 const char *record_path, pid_t *child)
 {
     int failure[2], error = 0;
     *child = -1;
@@ -103,7 +107,7 @@ static int start(const settings *settings, const char *library, const char *repo
     inherited before = take_signals_over();
     *child = fork();
     if (*child == 0) {
-        if (set_environment(library, report_path)) {
+        if (set_environment(library, report_path, record_path)) {
             give_signals_back(&before);
             execvp(settings->program[0], settings->program);
         }
@@ -247,9 +251,18 @@ static bool make_report_folder(char *folder, size_t size)
            mkdtemp(folder);
 }
 
+/* What all processes called, as one record. No process has written any where nothing was called. */
+static void keep_record(const char *path, const char *written)
+{
+    static record record;
+    record_read(written, &record);
+    if (!record_write(path, &record))
+        tool_complain("run", "%s: %s", path, strerror(errno));
+}
+
 static int run(const settings *settings)
 {
-    char library[PATH_MAX], folder[PATH_MAX], report_path[PATH_MAX + 8];
+    char library[PATH_MAX], folder[PATH_MAX], report_path[PATH_MAX + 8], record_path[PATH_MAX + 8];
     if (settings->preload ? !realpath(settings->preload, library)
                           : !tool_find_library("libtileblas-preload.so", library, sizeof library)) {
         tool_complain("run", "%s was not found", settings->preload ? settings->preload : library);
@@ -264,14 +277,18 @@ static int run(const settings *settings)
         return TOOL_CANNOT_RUN;
     }
     snprintf(report_path, sizeof report_path, "%s/report", folder);
+    snprintf(record_path, sizeof record_path, "%s/record", folder);
     pid_t child;
-    int error = start(settings, library, report_path, &child);
+    int error = start(settings, library, report_path, settings->record ? record_path : NULL, &child);
     int status = child > 0 ? wait_for(child) : 0;
     if (error == 0)
         sum_up(settings, report_path, child, status);
     else
         tool_complain("run", "%s: %s", settings->program[0], strerror(error));
+    if (error == 0 && settings->record)
+        keep_record(settings->record, record_path);
     unlink(report_path);
+    unlink(record_path);
     rmdir(folder);
     if (error == 0)
         return end_like(status);
@@ -281,9 +298,13 @@ static int run(const settings *settings)
 int tool_run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},          {"output", required_argument, NULL, 'o'},
-        {"preload", required_argument, NULL, 'p'}, {"report", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},
+        {"output", required_argument, NULL, 'o'},
+        {"preload", required_argument, NULL, 'p'},
+        {"record", required_argument, NULL, 'R'},
+        {"report", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     settings settings = {.json = false};
     int option;
@@ -300,6 +321,9 @@ int tool_run(int argc, char **argv)
             break;
         case 'r':
             settings.page = optarg;
+            break;
+        case 'R':
+            settings.record = optarg;
             break;
         case 'h':
             return tool_print(help);

@@ -23,6 +23,7 @@ enum {
 int tool_run(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_explain(int argc, char **argv);
+int tool_forecast(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_tune(int argc, char **argv);
 

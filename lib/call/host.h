@@ -13,6 +13,7 @@ struct tb_host {
     /* Computes the product, or says false where no routine of the host is just that product. NULL when the process has no
      * BLAS but ours. */
     bool (*multiply)(const tb_host *host, const tb_product *product);
+    const char *called_as; /* the name by which the caller called; NULL where nobody knows */
 };
 
 /* Has the host compute the product: by its own routine, or by GEMMs of blocks of C, where it has none for the triangle,

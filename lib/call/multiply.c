@@ -107,7 +107,7 @@ static void settle(const tb_product *given, const tb_host *host)
     double whole = tb_seconds() - start;
     if (product.k > 0)
         learn(&product, &facts, &plan, seconds > 0 ? seconds : whole);
-    tb_record_call(&product, &facts, &plan, whole);
+    tb_record_call(&product, &facts, &plan, host->called_as, whole);
 }
 
 void tb_multiply(const tb_product *product, const tb_host *host)

@@ -2,6 +2,7 @@
 
 #include "include/tileblas.h"
 #include "lib/process/c_locale.h"
+#include "lib/reports/called.h"
 #include "lib/reports/counters.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
@@ -75,7 +76,8 @@ static void print_call(const tb_product *product, const tb_facts *facts, const t
            memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
 }
 
-void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
+void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
+                    const char *spelling, double seconds)
 {
     last_plan = tb_outline_of(plan);
     has_last_plan = true;
@@ -93,6 +95,8 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
 
     if (tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
         tb_note_in_time(plan->route, seconds, call.link_bytes);
+    if (*tb_option_text(TB_OPTION_RECORD))
+        tb_note_called(product, facts, plan, spelling, seconds);
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(product, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */

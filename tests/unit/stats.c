@@ -24,7 +24,7 @@ static void record(tb_route route, tb_reason reason, const tb_product *product, 
 {
     tb_facts facts = {.route_forced = false};
     tb_plan plan = {.route = route, .reason = reason, .host_seconds = 3 * seconds};
-    tb_record_call(product, &facts, &plan, seconds);
+    tb_record_call(product, &facts, &plan, "sgemm_", seconds);
 }
 
 static void *make_calls(void *unused)

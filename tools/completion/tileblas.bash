@@ -5,7 +5,7 @@ _tileblas_program_position() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --output | --report | --preload) ((i++)) ;;
+            --output | --record | --report | --preload) ((i++)) ;;
             --) ((i++)) && break ;;
             -*) ;;
             *) break ;;
@@ -23,8 +23,8 @@ _tileblas() {
         return
     fi
     case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
-        :*) words='run info explain bench tune --help --version' ;;
-        *:--output:* | *:--report:* | *:--preload:* | *:--library:*)
+        :*) words='run info explain forecast bench tune --help --version' ;;
+        *:--output:* | *:--record:* | *:--report:* | *:--preload:* | *:--library:*)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
@@ -34,7 +34,7 @@ _tileblas() {
         *:--transa:* | *:--transb:*) words='N T C' ;;
         *:--pointers:*) words='host pinned managed device' ;;
         *:--assume:*) words='h200 h100 l40s rtx4090 none' ;;
-        run:*:-*) words='--json --output --report --preload --help' ;;
+        run:*:-*) words='--json --output --record --report --preload --help' ;;
         run:*)
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
             return
@@ -42,6 +42,11 @@ _tileblas() {
         info:*) words='--all --json --help' ;;
         explain:*)
             words='--routine --side --uplo --diag --transa --transb --alpha --beta --lda --ldb --ldc --products --pointers --assume --cores --all --json --help'
+            ;;
+        forecast:*:-*) words='--assume --json --help' ;;
+        forecast:*)
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
             ;;
         bench:*) words='--rounds --seconds --library --json --help' ;;
         tune:*) words='--seconds --largest --output --remove --help' ;;

@@ -1,0 +1,255 @@
+#include "lib/reports/called.h"
+
+#include "lib/reports/bindings.h"
+#include "lib/reports/json.h"
+#include "lib/reports/log.h"
+#include "lib/reports/options.h"
+#include "lib/reports/sums.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The table ----------------------------------------------------------------------------------------- */
+
+/* A kind is claimed, filled, and then never changes; its sums do. */
+enum { FREE, CLAIMED, FILLED };
+typedef struct kind {
+    atomic_int state;
+    tb_called called; /* without sums */
+    atomic_ullong host_calls, device_calls;
+    _Atomic(double) host_seconds, device_seconds, host_forecast;
+} kind;
+
+enum { PLACES = 1 << 15 };
+static kind kinds[PLACES];
+static atomic_uint used;
+static atomic_ullong left_out;
+static atomic_int cores_seen; /* of the host, at the last call */
+
+/* How new kinds are kept: with so many significant bits of their extents, until so many are used. */
+static const struct {
+    int bits;
+    unsigned limit;
+} levels[] = {{62, PLACES / 2}, {4, PLACES * 5 / 8}, {1, PLACES * 3 / 4}};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+static int64_t round_extent(int64_t extent, int bits)
+{
+    int64_t unit = 1;
+    while (extent / unit >= (INT64_C(1) << bits))
+        unit *= 2;
+    return (extent + unit / 2) / unit * unit;
+}
+
+static bool is_same_kind(const tb_called *x, const tb_called *y)
+{
+    return x->routine == y->routine && x->m == y->m && x->n == y->n && x->k == y->k &&
+           x->beta_is_zero == y->beta_is_zero && strcmp(x->letters, y->letters) == 0 &&
+           strcmp(x->places, y->places) == 0 && strcmp(x->spelling, y->spelling) == 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 29);
+}
+
+static size_t first_place(const tb_called *called)
+{
+    uint64_t hash =
+        mix(mix(mix(called->routine, (uint64_t)called->m), (uint64_t)called->n), (uint64_t)called->k);
+    for (const char *c = called->letters; *c; c++)
+        hash = mix(hash, (unsigned char)*c);
+    for (const char *c = called->places; *c; c++)
+        hash = mix(hash, (unsigned char)*c);
+    return hash >> 49;
+}
+
+/* The kind's, or a new one's while there are fewer than the limit; NULL. Threads that are the first at the same time
+ * may have two for one, which readers add up. */
+static kind *find_kind(const tb_called *called, unsigned limit)
+{
+    for (size_t i = 0, place = first_place(called); i < PLACES; i++, place = (place + 1) % PLACES) {
+        int state = atomic_load_explicit(&kinds[place].state, memory_order_acquire);
+        if (state == FILLED && is_same_kind(&kinds[place].called, called))
+            return &kinds[place];
+        if (state != FREE)
+            continue;
+        if (atomic_load_explicit(&used, memory_order_relaxed) >= limit)
+            return NULL;
+        if (!atomic_compare_exchange_strong(&kinds[place].state, &state, CLAIMED))
+            continue;
+        atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+        kinds[place].called = *called;
+        atomic_store_explicit(&kinds[place].state, FILLED, memory_order_release);
+        return &kinds[place];
+    }
+    return NULL;
+}
+
+void tb_add_called(const tb_called *called)
+{
+    kind *kind = NULL;
+    for (int level = 0; level < LEVELS && !kind; level++) {
+        tb_called rounded = *called;
+        rounded.m = round_extent(called->m, levels[level].bits);
+        rounded.n = round_extent(called->n, levels[level].bits);
+        rounded.k = round_extent(called->k, levels[level].bits);
+        kind = find_kind(&rounded, levels[level].limit);
+    }
+    if (!kind) {
+        atomic_fetch_add_explicit(&left_out, called->host_calls + called->device_calls, memory_order_relaxed);
+        return;
+    }
+    atomic_fetch_add_explicit(&kind->host_calls, called->host_calls, memory_order_relaxed);
+    atomic_fetch_add_explicit(&kind->device_calls, called->device_calls, memory_order_relaxed);
+    tb_add_to_sum(&kind->host_seconds, called->host_seconds);
+    tb_add_to_sum(&kind->device_seconds, called->device_seconds);
+    tb_add_to_sum(&kind->host_forecast, called->host_forecast);
+}
+
+size_t tb_called_places(void)
+{
+    return PLACES;
+}
+
+bool tb_read_called(size_t place, tb_called *called)
+{
+    const kind *kind = &kinds[place];
+    if (atomic_load_explicit(&kind->state, memory_order_acquire) != FILLED)
+        return false;
+    *called = kind->called;
+    called->host_calls = atomic_load_explicit(&kind->host_calls, memory_order_relaxed);
+    called->device_calls = atomic_load_explicit(&kind->device_calls, memory_order_relaxed);
+    called->host_seconds = tb_sum_of(&kind->host_seconds);
+    called->device_seconds = tb_sum_of(&kind->device_seconds);
+    called->host_forecast = tb_sum_of(&kind->host_forecast);
+    return called->host_calls + called->device_calls > 0;
+}
+
+unsigned long long tb_called_left_out(void)
+{
+    return atomic_load_explicit(&left_out, memory_order_relaxed);
+}
+
+/* A child's calls are its own. Kinds stay, without sums. */
+static void start_anew_in_child(void)
+{
+    for (size_t i = 0; i < PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++) {
+        atomic_store_explicit(&kinds[i].host_calls, 0, memory_order_relaxed);
+        atomic_store_explicit(&kinds[i].device_calls, 0, memory_order_relaxed);
+        tb_clear_sum(&kinds[i].host_seconds);
+        tb_clear_sum(&kinds[i].device_seconds);
+        tb_clear_sum(&kinds[i].host_forecast);
+    }
+    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, start_anew_in_child);
+}
+
+/* ---- Noting -------------------------------------------------------------------------------------------- */
+
+void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
+                    const char *spelling, double seconds)
+{
+    static const char memories[] = {
+        [TB_MEMORY_HOST] = 'h',
+        [TB_MEMORY_PINNED] = 'p',
+        [TB_MEMORY_MANAGED] = 'm',
+        [TB_MEMORY_DEVICE] = 'd',
+    };
+    const bool is_hosts = plan->route == TB_ROUTE_HOST;
+    tb_called called = {.routine = product->routine,
+                        .m = product->m,
+                        .n = product->n,
+                        .k = product->k,
+                        .beta_is_zero = tb_is_zero(product->beta)};
+    snprintf(called.spelling, sizeof called.spelling, "%s", spelling ? spelling : "");
+    atomic_store_explicit(&cores_seen, facts->machine.host_cores, memory_order_relaxed);
+    tb_print_letters(product, called.letters);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        called.places[role] = memories[facts->places[role].memory];
+    *(is_hosts ? &called.host_calls : &called.device_calls) = 1;
+    *(is_hosts ? &called.host_seconds : &called.device_seconds) = seconds;
+    called.host_forecast = is_hosts ? 0 : plan->host_seconds;
+    tb_add_called(&called);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+static void write_line(tb_json *json, FILE *file)
+{
+    tb_json_close(json, '}');
+    if (!json->failed)
+        fprintf(file, "%s\n", json->text);
+    free(json->text);
+}
+
+static void write_kind(const tb_called *called, FILE *file)
+{
+    tb_json json = {0};
+    tb_json_open(&json, NULL, '{');
+    tb_json_text(&json, "routine", tb_routine_rows[called->routine].name);
+    tb_json_text(&json, "spelling", called->spelling);
+    tb_json_text(&json, "letters", called->letters);
+    tb_json_text(&json, "places", called->places);
+    tb_json_boolean(&json, "beta_is_zero", called->beta_is_zero);
+    tb_json_integer(&json, "m", called->m);
+    tb_json_integer(&json, "n", called->n);
+    tb_json_integer(&json, "k", called->k);
+    tb_json_integer(&json, "host_calls", (long long)called->host_calls);
+    tb_json_integer(&json, "device_calls", (long long)called->device_calls);
+    tb_json_number(&json, "host_seconds", called->host_seconds);
+    tb_json_number(&json, "device_seconds", called->device_seconds);
+    tb_json_number(&json, "host_forecast", called->host_forecast);
+    write_line(&json, file);
+}
+
+/* A whole number of lines at a time: those of several processes do not mix. */
+void tb_write_called(int descriptor, const char *program, int cores, unsigned long long left_out_elsewhere)
+{
+    char *text = NULL;
+    size_t size = 0;
+    tb_called called;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return;
+    tb_json json = {0};
+    tb_json_open(&json, NULL, '{');
+    tb_json_text(&json, "tileblas", TB_VERSION);
+    tb_json_text(&json, "program", program);
+    tb_json_integer(&json, "cores", cores);
+    tb_json_integer(&json, "left_out", (long long)(tb_called_left_out() + left_out_elsewhere));
+    write_line(&json, file);
+    for (size_t place = 0; place < PLACES; place++)
+        if (tb_read_called(place, &called))
+            write_kind(&called, file);
+    if (fclose(file) == 0) {
+        ssize_t written = write(descriptor, text, size);
+        (void)written;
+    }
+    free(text);
+}
+
+__attribute__((destructor)) static void write_record(void)
+{
+    const char *path = tb_option_text(TB_OPTION_RECORD);
+    char program[PATH_MAX];
+    if (!*path || (atomic_load(&used) == 0 && tb_called_left_out() == 0))
+        return;
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) {
+        tb_log("TILEBLAS_RECORD: %s cannot be written", path);
+        return;
+    }
+    tb_program_path(program, sizeof program);
+    tb_write_called(file, program, atomic_load(&cores_seen), 0);
+    close(file);
+}

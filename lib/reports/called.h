@@ -1,0 +1,45 @@
+/* What was called: routine, shape, spelling, where operands lay, how often and for how long; no data. For
+ * `tileblas forecast`, which says what another machine would make of it. Kept while the option RECORD names a file, to
+ * which each process appends it at its end, as lines of JSON.
+ *
+ * The table has room for so many kinds of calls that the file stays under 16 MiB. When it fills, new kinds are merged with
+ * those of about their shape: extents keep four significant bits, later one.
+ */
+#ifndef TB_CALLED_H
+#define TB_CALLED_H
+
+#include "dispatch/plan.h"
+
+#include <stdbool.h>
+
+/* A kind of call, and what all of its calls took together. */
+typedef struct tb_called {
+    tb_routine routine;
+    char spelling[32];             /* the name by which it was called; may be empty */
+    char letters[TB_LETTERS_SIZE]; /* as tb_print_letters has them */
+    char places[TB_ROLES + 1];     /* of A, B and C: h, p, m, d */
+    bool beta_is_zero;
+    int64_t m, n, k;
+    unsigned long long host_calls, device_calls;
+    double host_seconds, device_seconds;
+    double host_forecast; /* for the device's calls: what the host would have taken; 0 where nobody asked */
+} tb_called;
+
+/* A call that took so many seconds. */
+void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
+                    const char *spelling, double seconds);
+
+/* Adds to the kind that it is of, from a record. */
+void tb_add_called(const tb_called *called);
+
+/* All kinds; how many there are places for, and what is at one, false where nothing is. */
+size_t tb_called_places(void);
+bool tb_read_called(size_t place, tb_called *called);
+
+/* Calls that found no room. */
+unsigned long long tb_called_left_out(void);
+
+/* Appends all, behind a line that says whose they are. cores are the host's; left_out are calls that found no room elsewhere. */
+void tb_write_called(int file, const char *program, int cores, unsigned long long left_out);
+
+#endif

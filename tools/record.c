@@ -1,0 +1,114 @@
+#include "tools/record.h"
+
+#include "tools/json_value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void take_process(const json_value *line, record *record)
+{
+    const int cores = (int)json_number_of(line, "cores");
+    if (record->processes++ == 0)
+        snprintf(record->program, sizeof record->program, "%s", json_text_of(line, "program"));
+    record->cores = cores > record->cores ? cores : record->cores;
+    record->left_out += (unsigned long long)json_number_of(line, "left_out");
+}
+
+static bool has_only(const char *text, const char *letters, size_t least, size_t most)
+{
+    const size_t length = strlen(text);
+    return length >= least && length <= most && strspn(text, letters) == length;
+}
+
+static void take_kind(const json_value *line)
+{
+    tb_called called = {0};
+    const char *routine = json_text_of(line, "routine"), *letters = json_text_of(line, "letters"),
+               *places = json_text_of(line, "places");
+    const json_value *beta = json_member(line, "beta_is_zero");
+    while (called.routine < TB_ROUTINES && strcmp(tb_routine_rows[called.routine].name, routine) != 0)
+        called.routine++;
+    if (called.routine == TB_ROUTINES || !has_only(letters, "NTCRLU", 2, TB_LETTERS_SIZE - 1) ||
+        !has_only(places, "hpmd", TB_ROLES, TB_ROLES))
+        return;
+    snprintf(called.letters, sizeof called.letters, "%s", letters);
+    snprintf(called.places, sizeof called.places, "%s", places);
+    snprintf(called.spelling, sizeof called.spelling, "%s", json_text_of(line, "spelling"));
+    called.beta_is_zero = beta && beta->number != 0;
+    called.m = (int64_t)json_number_of(line, "m");
+    called.n = (int64_t)json_number_of(line, "n");
+    called.k = (int64_t)json_number_of(line, "k");
+    called.host_calls = (unsigned long long)json_number_of(line, "host_calls");
+    called.device_calls = (unsigned long long)json_number_of(line, "device_calls");
+    called.host_seconds = json_number_of(line, "host_seconds");
+    called.device_seconds = json_number_of(line, "device_seconds");
+    called.host_forecast = json_number_of(line, "host_forecast");
+    if (called.m > 0 && called.n > 0 && called.k > 0)
+        tb_add_called(&called);
+}
+
+bool record_read(const char *path, record *record)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    while (getline(&line, &size, file) > 0) {
+        json_value *value = json_read(line);
+        if (value && json_member(value, "tileblas"))
+            take_process(value, record);
+        else if (value)
+            take_kind(value);
+        if (value)
+            json_free(value);
+    }
+    free(line);
+    fclose(file);
+    errno = 0;
+    return record->processes > 0;
+}
+
+bool record_write(const char *path, const record *record)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0)
+        return false;
+    tb_write_called(file, record->program, record->cores, record->left_out);
+    return close(file) == 0;
+}
+
+/* N, T, C, or R: conjugated alone. */
+static void read_operation(char letter, bool *transpose, bool *conjugate)
+{
+    *transpose = letter == 'T' || letter == 'C';
+    *conjugate = letter == 'C' || letter == 'R';
+}
+
+problem record_problem(const tb_called *called)
+{
+    problem problem = {.routine = called->routine,
+                       .m = called->m,
+                       .n = called->n,
+                       .k = called->k,
+                       .alpha = 1,
+                       .beta = called->beta_is_zero ? 0 : 1};
+    const char *letter = called->letters;
+    const bool has_side = problem_has_side(&problem), has_triangle = problem_has_triangle(&problem);
+    if (has_side)
+        problem.right = *letter++ == 'R';
+    if (has_side || has_triangle)
+        problem.triangle = *letter++ == 'L' ? TB_LOWER : TB_UPPER;
+    if (has_side && !problem_is_in_place(&problem))
+        return problem;
+    read_operation(*letter++, &problem.transpose_a, &problem.conjugate_a);
+    if (problem_is_in_place(&problem))
+        problem.unit_diagonal = *letter == 'U';
+    else
+        read_operation(*letter, &problem.transpose_b, &problem.conjugate_b);
+    return problem;
+}
