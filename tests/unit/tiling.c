@@ -335,6 +335,36 @@ static void a_tight_product_is_whole(void)
     CHECK(tb_choose_tiling(&product, &little, &tight) && tight.whole, "not on the device as a whole");
 }
 
+/* Of what happens in C's place a band of rows is handed over as one, from slots that hold all of it; and a slot holds columns. */
+static void what_is_in_place_goes_through_slots(check_random *random)
+{
+    const tb_kernel *kernel = tb_catalog;
+    while (kernel->in_place != TB_SOLVES || kernel->element != TB_FP64)
+        kernel++;
+    for (int i = 0; i < 400; i++) {
+        static const int64_t most[] = {40, 3000, 300000};
+        const int64_t m = check_between(random, 1, CHECK_PICK(random, most)),
+                      n = check_between(random, 1, CHECK_PICK(random, most));
+        const bool left = check_between(random, 0, 1);
+        const tb_product product = tb_triangular(TB_SOLVES, TB_FP64, left, TB_LOWER, false, false, false, m,
+                                                 n, (tb_scalar){1, 0}, NULL, left ? m : n, NULL, m);
+        tb_budget budget = budget_for(TB_BY_SLOTS, 1e12);
+        tb_tiling t;
+        budget.kernel = kernel;
+        budget.slot_bytes = check_between(random, 1, 64) << 16;
+        const int64_t in_slot = budget.slot_bytes / (int64_t)sizeof(double);
+        const bool is_cut = tb_choose_tiling(&product, &budget, &t);
+        if (left)
+            CHECK(is_cut == (m <= in_slot), "%lld rows, %lld in a slot", (long long)m, (long long)in_slot);
+        else if (is_cut)
+            CHECK(tb_pieces(n, in_slot / t.band_m) <= TB_SLOTS, "%lld rows of %lld columns, %lld in a slot",
+                  (long long)t.band_m, (long long)n, (long long)in_slot);
+        else
+            CHECK(tb_pieces(n, in_slot) > TB_SLOTS, "%lld columns, %lld in a slot", (long long)n,
+                  (long long)in_slot);
+    }
+}
+
 int main(void)
 {
     a_tight_product_is_whole();
@@ -344,6 +374,7 @@ int main(void)
     a_square_is_cut_well(16384, 1.16);
     check_random random = {.state = check_seed()};
     triangles_are_cut(&random);
+    what_is_in_place_goes_through_slots(&random);
     for (size_t row = 0; row < tb_catalog_size; row++)
         for (int i = 0; i < SHAPES && !tb_catalog[row].structured; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 9000 : 40),
