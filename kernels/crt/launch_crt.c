@@ -49,6 +49,8 @@ static const family sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM
                             mma_stage_clocks,   700, (size_t)2 << 30};
 
 #define START_CLOCKS 3000.0
+
+#define NATIVE_TILE (128 * 64)
 /* Shares of the memory's rate that the passes reach. */
 #define SURVEY_SHARE   0.85
 #define RESIDUES_SHARE 0.85
@@ -137,14 +139,15 @@ static int32_t survey_k_of(const tb_product *product, tb_target target)
     return steps;
 }
 
-/* Those that can be told not to run (tb_launcher.unless). */
+/* Of those that can be told not to run (tb_launcher.unless) the ones for large products, which alone are for integers. */
 static const tb_kernel *choose_native(const tb_product *product, tb_target target)
 {
     const tb_kernel *best = NULL;
     double least = 0;
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        if (kernel->launch != tb_launch_dgemm_mma || !tb_kernel_runs_on(kernel, target.architecture))
+        if (kernel->launch != tb_launch_dgemm_mma || kernel->tile_m * kernel->tile_n < NATIVE_TILE ||
+            !tb_kernel_runs_on(kernel, target.architecture))
             continue;
         const double clocks = tb_prepare(kernel, product, target).clocks;
         if (!best || clocks < least) {
@@ -178,26 +181,43 @@ static int64_t at_a_time(const family *family, tb_target target)
     return family->cluster > 1 ? tb_clusters_at_a_time(family->cluster, 1, target) : target.multiprocessors;
 }
 
-/* All that comes after the survey. */
-static double moduli_clocks(const family *family, const tb_product *product, int moduli, tb_target target)
+/* What comes after the survey, in clocks: of any number of moduli, and of each. */
+typedef struct costs {
+    double fixed, each;              /* bytes that are read and written, launches */
+    double join;                     /* arithmetic of joining residues, for each */
+    double join_fixed, join_each;    /* bytes of the same */
+    double tiles, at_a_time, a_tile; /* to multiply */
+} costs;
+
+static costs costs_of(const family *family, const tb_product *product, tb_target target)
 {
-    const double works = (double)tiles_of(family, product).count * moduli;
-    const double rounds = ceil(works / fmax(1, (double)at_a_time(family, target)));
     const double elements = (double)product->k * (double)(product->m + product->n),
                  elements_of_c = tb_masked_elements(product);
-    const double bytes_of_c = moduli + ELEMENT_BYTES * (tb_is_zero(product->beta) ? 1 : 2);
-    return 4 * TB_SECOND_LAUNCH_CLOCKS +
-           bytes_clocks((ELEMENT_BYTES + moduli) * elements, RESIDUES_SHARE, target) +
-           rounds * ((double)stages_of(product) * family->stage_clocks(target) + family->round_clocks) +
-           fmax(bytes_clocks(bytes_of_c * elements_of_c, JOIN_SHARE, target),
-                JOIN_CLOCKS * moduli * elements_of_c / target.multiprocessors);
+    const double of_c = ELEMENT_BYTES * (tb_is_zero(product->beta) ? 1 : 2);
+    return (costs){
+        .fixed = 4 * TB_SECOND_LAUNCH_CLOCKS + bytes_clocks(ELEMENT_BYTES * elements, RESIDUES_SHARE, target),
+        .each = bytes_clocks(elements, RESIDUES_SHARE, target),
+        .join = JOIN_CLOCKS * elements_of_c / target.multiprocessors,
+        .join_fixed = bytes_clocks(of_c * elements_of_c, JOIN_SHARE, target),
+        .join_each = bytes_clocks(elements_of_c, JOIN_SHARE, target),
+        .tiles = (double)tiles_of(family, product).count,
+        .at_a_time = fmax(1, (double)at_a_time(family, target)),
+        .a_tile = (double)stages_of(product) * family->stage_clocks(target) + family->round_clocks,
+    };
+}
+
+static double moduli_clocks(const costs *costs, int moduli)
+{
+    return costs->fixed + moduli * costs->each +
+           ceil(costs->tiles * moduli / costs->at_a_time) * costs->a_tile +
+           fmax(costs->join_fixed + moduli * costs->join_each, moduli * costs->join);
 }
 
 /* Who has it computed where no number of moduli pays has forced it, and gets as many as it takes. */
-static int32_t most_moduli(const family *family, const tb_product *product, double native, tb_target target)
+static int32_t most_moduli(const costs *costs, double native)
 {
     int32_t most = 0;
-    while (most < TB_CRT_MODULI && moduli_clocks(family, product, most + 1, target) < native)
+    while (most < TB_CRT_MODULI && moduli_clocks(costs, most + 1) < native)
         most++;
     return most > 0 ? most : TB_CRT_MODULI;
 }
@@ -207,11 +227,12 @@ static void prepare(const family *family, const tb_product *product, tb_target t
     deal own = {.native = choose_native(product, target), .survey_k = survey_k_of(product, target)};
     const tb_schedule native = tb_prepare(own.native, product, target);
     /* A row without a forecast is that of chips with hardly any units of FP64. */
-    own.moduli_most = most_moduli(family, product, own.native->prepare ? native.clocks : HUGE_VAL, target);
+    const costs costs = costs_of(family, product, target);
+    own.moduli_most = most_moduli(&costs, own.native->prepare ? native.clocks : HUGE_VAL);
     cut(family, &own, product);
-    schedule->clocks = survey_clocks(product, target) +
-                       (own.moduli_most >= USUAL_MODULI ? moduli_clocks(family, product, USUAL_MODULI, target)
-                                                        : native.clocks);
+    schedule->clocks =
+        survey_clocks(product, target) +
+        (own.moduli_most >= USUAL_MODULI ? moduli_clocks(&costs, USUAL_MODULI) : native.clocks);
     if (is_whole(&own, product) && own.moduli_most >= USUAL_MODULI)
         schedule->clocks_of_a = bytes_clocks(2 * ELEMENT_BYTES + USUAL_MODULI, RESIDUES_SHARE, target) *
                                 (double)product->m * (double)product->k;
