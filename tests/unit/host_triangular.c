@@ -31,7 +31,7 @@ static counting_host find_blas(tb_routine routine, bool fortran)
     tb_spelling spelling = 0;
     while (tb_spelling_rows[spelling].routine != routine || tb_spelling_rows[spelling].is_cblas == fortran)
         spelling++;
-    return (counting_host){{multiply_and_count}, tb_find_host_blas(spelling, find_blas), 0};
+    return (counting_host){{.multiply = multiply_and_count}, tb_find_host_blas(spelling, find_blas), 0};
 }
 
 static bool drawn(check_random *random)
