@@ -195,7 +195,7 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
     product.c.data = c;
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
-    const tb_host none = {NULL};
+    const tb_host none = {.multiply = NULL};
     tileblas_statistics sums;
     for (int beta = 0; beta < 2; beta++) {
         tileblas_reset_statistics();
@@ -218,7 +218,7 @@ static void an_update_brings_one_operand_and_a_triangle(void)
     static float a[N * K], c[N * N];
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
-    const tb_host none = {NULL};
+    const tb_host none = {.multiply = NULL};
     tileblas_statistics sums;
     for (int beta = 0; beta < 2; beta++) {
         const tb_product product =
