@@ -6,9 +6,9 @@
 #include "kernels/catalog.h"
 #include "kernels/crt/crt.h"
 #include "kernels/forecast.h"
+#include "kernels/forwarder.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/launch.h"
-#include "kernels/triangular/inner.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -155,7 +155,7 @@ static const tb_kernel *choose_native(const tb_product *product, tb_target targe
             least = clocks;
         }
     }
-    return best ? best : tb_any_row(TB_FP64);
+    return best ? best : tb_find_kernel("dgemm_naive");
 }
 
 static double bytes_clocks(double bytes, double share, tb_target target)

@@ -4,6 +4,7 @@
 #ifndef TB_INNER_H
 #define TB_INNER_H
 
+#include "kernels/forwarder.h"
 #include "kernels/launch.h"
 
 typedef struct tb_inner {
@@ -64,14 +65,5 @@ tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, c
 
 /* C := 0; the triangle is not read. */
 tb_status tb_launch_zeros(const tb_launcher *launcher, const tb_product *product);
-
-/* Hands launches on, or only sees to it that their code is there. */
-typedef struct tb_forwarder {
-    tb_launcher interface;
-    const tb_launcher *device;
-    bool only_loads;
-} tb_forwarder;
-
-tb_forwarder tb_forward_to(const tb_launcher *device);
 
 #endif
