@@ -44,6 +44,7 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
         .notes = notes,
     };
     if (members > 1) {
+        arguments.batches.many = true;
         arguments.batches.strides[TB_A] = source->stride;
         arguments.batches.tables[TB_A] = source->uneven ? source->members : NULL;
         arguments.batches.strides[TB_C] = target->stride;
