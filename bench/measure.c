@@ -314,7 +314,7 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     const int64_t rows = product->first.m;
     const size_t count = (size_t)rows * (size_t)product->first.n;
     void *a = result_of(gpu, one, product), *b = result_of(gpu, other, product);
-    double largest = 0;
+    double largest = 0, result = 0;
     for (size_t i = 0; i < count; i++) {
         const double x = number_at(element, a, i), y = number_at(element, b, i);
         if (!is_written(&product->first, (int64_t)i % rows, (int64_t)i / rows)) {
@@ -322,6 +322,7 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
             continue;
         }
         const double difference = fabs(x - y);
+        result = fmax(result, fabs(y));
         if (!(difference <= largest))
             largest = isfinite(difference) ? difference : INFINITY;
         if (isinf(largest))
@@ -330,9 +331,11 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     free(a);
     free(b);
     /* k terms of variance 1 add up to less than 3 sqrt(k), as a rule, with a rounding error of half an ulp each:
-     * sqrt(k) of those. Squares, which a rank-k update has on its diagonal, add up to k. */
+     * sqrt(k) of those. Squares, which a rank-k update has on its diagonal, add up to k; other numbers than normal ones to what the
+     * largest result shows. */
     const double k = (double)product->first.k;
-    const double sum = tb_has_one_operand(&product->first) ? fmax(k, 3 * sqrt(k)) : 3 * sqrt(k);
+    const double normal = tb_has_one_operand(&product->first) ? fmax(k, 3 * sqrt(k)) : 3 * sqrt(k);
+    const double sum = drawn_numbers == bench_normal ? normal : result;
     return largest / (sum * sqrt(k) * tb_element_rows[element].roundoff);
 }
 
