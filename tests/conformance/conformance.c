@@ -30,6 +30,9 @@
 /* What docs/precision.md promises of such kernels, where the numbers of a row or column are of like magnitude. */
 #define FAST_ROUNDINGS 8
 
+/* Bytes of 20 planes of 256 x 128 of A and of B, and 256 x 256 of C (kernels/crt/launch_crt.c), and as much again. */
+#define LEAST_ROOM_FOR_RESIDUES 5.4e6
+
 static struct {
     const char *route, *kernel;
     case_wishes wishes;
@@ -170,11 +173,14 @@ static void expect_plan(const routine_call *made, char *text, size_t size)
                  served ? kernel->name : "");
 }
 
-/* A triangle that the device has no room for, as it is and written out, beside some of C leaves the call to the host, where that reaches it. */
+/* A triangle that the device has no room for, as it is and written out, beside some of C leaves the call to the host, where that
+ * reaches it. So does a kernel that is forced and has no room for the least of its workspace: residues of a tile. */
 static bool may_lack_room(const routine_call *made)
 {
     const product *p = &made->product;
     const double room = (double)tb_option_value(TB_OPTION_DEVICE_MEMORY) * 0x1p20;
+    if (kernel != NULL && strstr(kernel->name, "_crt_") && room > 0 && room < LEAST_ROOM_FOR_RESIDUES)
+        return true;
     const double triangle = (double)p->k * (double)p->k * (double)tb_bytes_of(p->c.element);
     return p->in_place != TB_OUT_OF_PLACE && room > 0 && 4 * triangle > room;
 }
