@@ -6,6 +6,7 @@
 #include "dispatch/plan.h"
 #include "kernels/expand/expand.h"
 #include "kernels/launch.h"
+#include "kernels/triangular/inner.h"
 #include "kernels/triangular/mend.h"
 #include "kernels/triangular/triangular.h"
 #include "tests/in_place.h"
@@ -372,6 +373,26 @@ static void print_launches(const tb_kernel *kernel)
     }
 }
 
+/* Of the products within, whatever their size: a row is as accurate as it promises, on every chip. */
+static void rows_within_are_as_accurate(check_random *random)
+{
+    for (int i = 0; i < 300; i++) {
+        static const int64_t most[] = {100, 2000, 9000};
+        const int64_t size = CHECK_PICK(random, most);
+        const bool is_double = check_between(random, 0, 3) == 0;
+        const tb_product product = tb_gemm(is_double ? TB_DGEMM : TB_SGEMM, check_between(random, 0, 1),
+                                           check_between(random, 0, 1), check_between(random, 1, size),
+                                           check_between(random, 1, size), check_between(random, 1, size), -1,
+                                           (void *)4096, size, (void *)4096, size, 1, (void *)4096, size);
+        static const int architectures[] = {60, 75, 80, 90, 90, 100};
+        const tb_accuracy accuracy = (tb_accuracy)check_between(random, TB_ACCURACY_IEEE, TB_ACCURACY_FAST);
+        const tb_target target = {.architecture = CHECK_PICK(random, architectures), .multiprocessors = 132};
+        const tb_kernel *kernel = tb_choose_inner(&product, accuracy, target);
+        CHECK(!kernel || kernel->accuracy <= accuracy, "%s is less accurate than %d",
+              kernel ? kernel->name : "no row", (int)accuracy);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_random random = {.state = check_seed()};
@@ -392,6 +413,7 @@ int main(int argc, char **argv)
         if (!in_one_launch)
             code_is_loaded_first(kernel);
     }
+    rows_within_are_as_accurate(&random);
     CHECK(kernels == 20, "%d rows", kernels);
     CHECK(argc > 1 || mended > 0, "nothing was mended");
     CHECK(argc > 1 || cut > 0, "no product was cut in pieces");
