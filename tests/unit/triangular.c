@@ -250,15 +250,19 @@ static tb_scalar draw_alpha(tb_element element, check_random *random)
     return alphas[check_between(random, 0, last)];
 }
 
-static tb_product draw_product(const tb_kernel *kernel, check_random *random)
+/* A large one, or any. */
+static tb_product draw_product(const tb_kernel *kernel, bool is_large, check_random *random)
 {
     const tb_element element = kernel->element;
     const bool left = check_between(random, 0, 1), lower = check_between(random, 0, 1),
                unit = check_between(random, 0, 1);
-    const int64_t order = check_between(random, 0, 3)   ? check_between(random, 1, 300)
-                          : check_between(random, 0, 2) ? check_between(random, 0, 2)
-                                                        : check_between(random, 600, 800),
-                  other = check_between(random, order > 300 ? 1 : 0, order > 300 ? 4 : 30);
+    const int64_t order = is_large                      ? check_between(random, 600, 800)
+                          : check_between(random, 0, 5) ? check_between(random, 1, 300)
+                                                        : check_between(random, 0, 2),
+                  most = order > 300   ? 4
+                         : order > 100 ? 30
+                                       : 3 * TB_EXPAND_TILE,
+                  other = check_between(random, order > 300, most);
     const int64_t m = left ? order : other, n = left ? other : order;
     const int64_t lda = order + check_between(random, 0, 3), ldc = m + check_between(random, 0, 3);
     return tb_triangular(kernel->in_place, element, left, lower ? TB_LOWER : TB_UPPER,
@@ -267,9 +271,9 @@ static tb_product draw_product(const tb_kernel *kernel, check_random *random)
                          lda, draw_c(element, m, n, ldc, random), ldc);
 }
 
-static void a_product_is_computed(const tb_kernel *kernel, check_random *random)
+static void a_product_is_computed(const tb_kernel *kernel, bool is_large, check_random *random)
 {
-    const tb_product product = draw_product(kernel, random), *p = &product;
+    const tb_product product = draw_product(kernel, is_large, random), *p = &product;
     const bool is_spoilt = kernel->in_place == TB_MULTIPLIES && check_between(random, 0, 1);
     if (is_spoilt)
         spoil(p, random);
@@ -409,7 +413,7 @@ int main(int argc, char **argv)
             continue;
         }
         for (int i = 0; i < CASES; i++)
-            a_product_is_computed(kernel, &random);
+            a_product_is_computed(kernel, i % 6 == 0, &random);
         if (!in_one_launch)
             code_is_loaded_first(kernel);
     }
