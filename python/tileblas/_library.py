@@ -30,11 +30,14 @@ class Routine(ctypes.Structure):
     _fields_ = [("routine", ctypes.c_char_p), ("host", Route), ("resident", Route), ("streamed", Route)]
 
 
+ROUTINES = 46  # TILEBLAS_ROUTINE_COUNT
+
+
 class Counts(ctypes.Structure):
     """tileblas_statistics."""
 
     _fields_ = [("host", Route), ("resident", Route), ("streamed", Route), ("shapes", Shape * 5),
-                ("host_reasons", Reason * 16), ("routines", Routine * 38)]
+                ("host_reasons", Reason * 16), ("routines", Routine * ROUTINES)]
 
 
 @functools.lru_cache(maxsize=None)
