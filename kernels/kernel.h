@@ -70,7 +70,7 @@ struct tb_launcher {
 /* What a kernel promises of its results, the strictest first. */
 typedef enum tb_accuracy {
     TB_ACCURACY_IEEE, /* fused multiply-adds of the element's precision and nothing else */
-    TB_ACCURACY_FP32, /* of FP32: no less accurate than those, by the tests of docs/precision.md */
+    TB_ACCURACY_FP32, /* no less accurate than those, by the tests of docs/precision.md; of FP64 elements too */
     TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
 } tb_accuracy;
 

@@ -125,6 +125,7 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
     const tb_crt_arguments *first = &arguments[0];
     const double *c = product->c.data;
     double elements = 0;
+    int64_t row_of_a = -1, column_of_b = -1; /* where begins what the residues are of */
     while (at < launches && strstr(symbols[at], "_crt_")) {
         const bool makes = is(at, "_residues");
         at += makes;
@@ -141,6 +142,12 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
               "a rectangle at %lld, %lld", (long long)row, (long long)column);
         CHECK(now->a.quantum == first->a.quantum + row && now->b.quantum == first->b.quantum + column,
               "quanta of other rows");
+        if (now->turns_a > 0)
+            row_of_a = row;
+        if (now->turns_b > 0)
+            column_of_b = column;
+        CHECK(row_of_a == row && column_of_b == column, "residues of A from row %lld, of B from column %lld",
+              (long long)row_of_a, (long long)column_of_b);
         CHECK(now->turns_a <= now->blocks_a && (now->turns_a > 0) == (now->blocks_a > 0), "turns of A");
         workspace_holds_it(first, now, memory, bytes);
         at += 2;
