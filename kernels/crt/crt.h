@@ -3,7 +3,8 @@
  *
  * Words: an outer index is a row of op(A) or a column of op(B). Its quantum is the power of two of which its numbers are taken as
  * multiples: what lies between two multiples is rounded. A residue is what is left of an integer by one of the moduli, as a byte; a
- * plane holds all residues of an operand by one modulus. A panel is as many outer indices as a tile of C has.
+ * plane holds all residues of an operand by one modulus. A panel is as many outer indices as a tile of C has columns,
+ * or as tiles that are taken together have rows.
  */
 #ifndef TB_CRT_H
 #define TB_CRT_H
@@ -44,14 +45,22 @@
 /* Panels of A, or pairs of them, whose tiles are in flight together. */
 #define TB_CRT_GROUP 8
 
-/* What a block of the passes takes: outer indices, and steps of k; of the survey between these. */
+/* What a block of the survey takes: outer indices, and steps of k between these. */
 #define TB_CRT_BLOCK_ROWS     64
-#define TB_CRT_PASS_K         64
 #define TB_CRT_PASS_THREADS   256
-#define TB_CRT_PASS_BLOCKS    3 /* at least, on a multiprocessor */
+#define TB_CRT_PASS_BLOCKS    3 /* at least, on a multiprocessor; so of the following */
 #define TB_CRT_SURVEY_K_LEAST 128
 #define TB_CRT_SURVEY_K_MOST  1024
 #define TB_CRT_DECIDE_THREADS 1024
+
+/* Pieces of an operand, of which residues are made. */
+#define TB_CRT_PIECE_ROWS    32
+#define TB_CRT_PIECE_K       64
+#define TB_CRT_PIECE_THREADS 128
+#define TB_CRT_PIECE_BLOCKS  6
+#define TB_CRT_PIECE_TURNS   12 /* blocks a multiprocessor that are launched */
+
+#define TB_CRT_JOIN_BLOCKS 2
 
 /* Exponents of the numbers that the method takes: sums of their squares neither overflow nor vanish. */
 #define TB_CRT_EXPONENT_MOST 480
@@ -114,18 +123,18 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
-    uint8_t *residues_c;      /* [modulus][tile][vector][thread] of 16 bytes */
-    int32_t stages;           /* of k */
-    int32_t cluster;          /* tiles one above the other that are taken together */
-    int32_t tiles;            /* such pairs, or single tiles, that touch the mask */
-    int32_t tiles_m, tiles_n; /* all of them, where C has no mask */
-    int32_t survey_k;         /* of a block of the survey */
-    int32_t moduli_most;      /* with more the operands are multiplied as they are */
-    int32_t leaves_a;         /* all of A's residues will be there for the next launch */
-    int32_t keeps_a;          /* A is that of the launch before */
-    int32_t blocks_a;         /* that make residues of A, in turns if they are fewer */
-    int32_t turns_a, turns_b;
-    tb_masked_tiles masked; /* these, where C has a mask */
+    uint8_t *residues_c;        /* [modulus][tile][vector][thread] of 16 bytes */
+    int32_t stages;             /* of k */
+    int32_t cluster;            /* tiles one above the other that are taken together */
+    int32_t tiles;              /* such pairs, or single tiles, that touch the mask */
+    int32_t tiles_m, tiles_n;   /* all of them, where C has no mask */
+    int32_t survey_k;           /* of a block of the survey */
+    int32_t moduli_most;        /* with more the operands are multiplied as they are */
+    int32_t leaves_a;           /* all of A's residues will be there for the next launch */
+    int32_t keeps_a;            /* A is that of the launch before */
+    int32_t same;               /* op(B) is op(A) transposed, and shares all that is made of A */
+    int32_t pieces_a, pieces_b; /* of the operands, to make residues of */
+    tb_masked_tiles masked;     /* these, where C has a mask */
 } tb_crt_arguments;
 
 #endif

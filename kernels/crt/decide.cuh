@@ -19,72 +19,87 @@
 namespace crt
 {
 
-template <class operation> __device__ inline float over_block(float value, operation combine)
+constexpr float rounding = 1e-3f; /* more than logarithms err by, which are below 2^8 */
+
+/* Of both operands. */
+struct pair {
+    float a, b;
+};
+
+__device__ inline pair larger(pair x, pair y)
 {
-    __shared__ float of_warp[32];
+    return {fmaxf(x.a, y.a), fmaxf(x.b, y.b)};
+}
+
+/* Of the block's threads. */
+__device__ inline pair most_of_block(pair value)
+{
+    __shared__ pair of_warp[TB_CRT_DECIDE_THREADS / 32];
+    const auto of_lanes = [](pair x) {
 #pragma unroll
-    for (int away = 16; away > 0; away /= 2)
-        value = combine(value, __shfl_xor_sync(0xffffffff, value, away));
+        for (int away = 16; away > 0; away /= 2)
+            x = larger(x, {__shfl_xor_sync(0xffffffff, x.a, away), __shfl_xor_sync(0xffffffff, x.b, away)});
+        return x;
+    };
+    value = of_lanes(value);
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = value;
     __syncthreads();
-    value = of_warp[threadIdx.x % 32];
-#pragma unroll
-    for (int away = 16; away > 0; away /= 2)
-        value = combine(value, __shfl_xor_sync(0xffffffff, value, away));
-    return value;
+    return of_lanes(of_warp[threadIdx.x % 32]);
 }
-
-__device__ inline float block_max(float value)
-{
-    return over_block(value, [](float x, float y) { return fmaxf(x, y); });
-}
-
-constexpr float rounding = 1e-3f; /* more than logarithms err by, which are below 2^8 */
 
 template <class operation>
-__device__ inline float most_of_records(const tb_crt_operand &x, float least, operation value_of)
+__device__ inline float most_of_records(const tb_crt_operand &x, int64_t rows, operation value_of)
 {
-    float most = least;
+    float most = 0;
 #pragma unroll 4
-    for (int64_t row = threadIdx.x; row < x.rows; row += TB_CRT_DECIDE_THREADS)
+    for (int64_t row = threadIdx.x; row < rows; row += TB_CRT_DECIDE_THREADS)
         most = fmaxf(most, value_of(x.records[row], row));
-    return block_max(most);
+    return most;
 }
 
-/* The most zeros that an outer index has, but for those that have nothing else; negative where there is anything strange. */
-__device__ inline float most_zeros(const tb_crt_operand &x)
+/* The most that a function of its records is for each operand, or 0. */
+template <class operation>
+__device__ inline pair most_of_both(const tb_crt_arguments &arguments, operation value_of)
 {
-    constexpr float strange = 1e30f;
-    const float most = most_of_records(x, 0, [](const tb_crt_record &record, int64_t) {
+    const int64_t rows_b = arguments.same ? 0 : arguments.b.rows;
+    pair most = {most_of_records(arguments.a, arguments.a.rows, value_of),
+                 most_of_records(arguments.b, rows_b, value_of)};
+    most = most_of_block(most);
+    return {most.a, arguments.same ? most.a : most.b};
+}
+
+/* The most zeros that an outer index has, but for those that have nothing else; `strange` where there is anything strange. */
+constexpr float strange = 1e30f;
+__device__ inline pair most_zeros(const tb_crt_arguments &arguments)
+{
+    return most_of_both(arguments, [](const tb_crt_record &record, int64_t) {
         return record.zeros < 0 ? strange : record.norm > TB_CRT_NOTHING ? record.zeros : 0.0f;
     });
-    return most == strange ? -1 : most;
 }
 
 /* The most that D / t and the logarithm of |b| by B are together. */
-__device__ inline float most_spread(const tb_crt_operand &x, float terms)
+__device__ inline pair most_spread(const tb_crt_arguments &arguments, float terms)
 {
-    return most_of_records(x, 0, [terms](const tb_crt_record &record, int64_t) {
+    return most_of_both(arguments, [terms](const tb_crt_record &record, int64_t) {
         return record.norm > TB_CRT_NOTHING ? record.deficit / terms + record.norm - record.largest : 0.0f;
     });
 }
 
-/* Chooses quanta; returns the most bits that an outer index then has. */
-__device__ inline float choose_quanta(const tb_crt_operand &x, float terms, float finest)
+/* Chooses an outer index's quantum; returns the bits that it then has. */
+__device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_record &record, int64_t row,
+                                       float terms, float finest)
 {
-    return most_of_records(x, 0, [&](const tb_crt_record &record, int64_t row) {
-        if (record.norm <= TB_CRT_NOTHING) {
-            x.quantum[row] = 0;
-            return 0.0f;
-        }
-        int quantum = record.lowest;
-        if (terms > 0)
-            quantum = max(quantum, __float2int_rn(finest + record.largest - record.deficit / terms));
-        x.quantum[row] = record.exponent + quantum;
-        return record.norm - float(quantum);
-    });
+    if (record.norm <= TB_CRT_NOTHING) {
+        x.quantum[row] = 0;
+        return 0;
+    }
+    int quantum = record.lowest;
+    if (terms > 0)
+        quantum = max(quantum, __float2int_rn(finest + record.largest - record.deficit / terms));
+    x.quantum[row] = record.exponent + quantum;
+    return record.norm - float(quantum);
 }
 
 /* The share e of u d. Beside cuBLAS's own errors of random numbers, 0.12 u d at k = 65536 and 0.5 u d at k = 500, what is rounded here
@@ -112,22 +127,35 @@ __device__ inline void decide(const tb_crt_arguments &arguments)
     const int64_t k = arguments.problem.k;
     tb_crt_decision own = *arguments.decision;
     own.moduli = 0;
-    const float zeros_a = most_zeros(arguments.a), zeros_b = most_zeros(arguments.b);
-    if (zeros_a >= 0 && zeros_b >= 0) {
-        bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros_b <= own.zeros_of_b;
+    const pair zeros = most_zeros(arguments);
+    if (zeros.a < strange && zeros.b < strange) {
+        bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros.b <= own.zeros_of_b;
         if (!keeps_a)
-            own.zeros_of_b = zeros_b;
-        const float terms = float(k) - zeros_a - own.zeros_of_b, some = fmaxf(terms, 1),
+            own.zeros_of_b = zeros.b;
+        const float terms = float(k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1),
                     error = log2f(share_of_error) - 53 + log2f(some);
-        const float spread_a = most_spread(arguments.a, some), spread_b = most_spread(arguments.b, some);
-        keeps_a = keeps_a && spread_b <= own.spread_of_b;
+        const pair spread = most_spread(arguments, some);
+        keeps_a = keeps_a && spread.b <= own.spread_of_b;
+        if (!keeps_a)
+            own.spread_of_b = spread.b + (arguments.same ? 0 : spare_bits);
+        pair bits = {keeps_a ? 0
+                             : most_of_records(arguments.a, arguments.a.rows,
+                                               [&](const tb_crt_record &record, int64_t row) {
+                                                   return choose_quantum(arguments.a, record, row, terms,
+                                                                         error - own.spread_of_b);
+                                               }),
+                     most_of_records(arguments.b, arguments.same ? 0 : arguments.b.rows,
+                                     [&](const tb_crt_record &record, int64_t row) {
+                                         return choose_quantum(arguments.b, record, row, terms,
+                                                               error - spread.a);
+                                     })};
+        bits = most_of_block(bits);
         if (!keeps_a) {
-            own.spread_of_b = spread_b + spare_bits;
-            own.bits_of_a = choose_quanta(arguments.a, terms, error - own.spread_of_b);
+            own.bits_of_a = bits.a;
             own.moduli_of_a = 0;
         }
-        const float bits_b = choose_quanta(arguments.b, terms, error - spread_a);
-        own.moduli = count_moduli(own.bits_of_a, bits_b, arguments.moduli_most);
+        own.moduli =
+            count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
     } else if (!arguments.keeps_a)
         own.bits_of_a = -1; /* and so no quanta */
     own.makes_a = own.moduli > own.moduli_of_a;

@@ -20,76 +20,117 @@ __device__ inline int32_t dot_residues(uint32_t a, uint32_t b, int32_t sum)
     return result;
 }
 
+/* Dot products of the residues of four elements with the same bytes of the weights, which are read once. */
 template <int groups>
-__device__ inline int32_t dot(const uint32_t (&residues)[groups], const uint32_t (&weights)[groups_most])
+__device__ inline void dots(const uint32_t (&residues)[4][groups], const uint32_t (&weights)[groups_most],
+                            int32_t (&sums)[4])
 {
-    int32_t sum = 0;
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        sums[e] = 0;
 #pragma unroll
     for (int i = 0; i < groups; i++)
-        sum = dot_residues(residues[i], weights[i], sum);
-    return sum;
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            sums[e] = dot_residues(residues[e][i], weights[i], sums[e]);
+}
+
+/* value * 2^exponent, rounded once if it is subnormal. */
+__device__ inline double scale(double value, int exponent)
+{
+    const int half = exponent / 2, rest = exponent - half;
+    return value * __longlong_as_double(int64_t(exponent_bias + half) << mantissa_bits) *
+           __longlong_as_double(int64_t(exponent_bias + rest) << mantissa_bits);
 }
 
 /* An integer of several words, the last of which has its sign, times 2^exponent, rounded once. */
-template <int words> __device__ inline double round(uint32_t (&x)[words], int exponent)
+template <int words> __device__ inline double round(const uint32_t (&x)[words], int exponent)
 {
-    const bool negative = int32_t(x[words - 1]) < 0;
-    const uint32_t flip = negative ? ~0u : 0;
-    uint64_t carry = negative;
+    if constexpr (words == 1)
+        return scale(double(int32_t(x[0])), exponent);
+    else if constexpr (words == 2)
+        return scale(__ll2double_rn(int64_t(uint64_t(x[1]) << 32 | x[0])), exponent);
+    else {
+        /* The magnitude as 128 bits, of 2^exponent each; of more words' what is lost is in the last bit. */
+        const bool negative = int32_t(x[words - 1]) < 0;
+        const uint32_t flip = negative ? ~0u : 0;
+        uint32_t y[words];
+        uint64_t carry = negative;
 #pragma unroll
-    for (int i = 0; i < words; i++) {
-        carry += x[i] ^ flip;
-        x[i] = uint32_t(carry);
-        carry >>= 32;
-    }
-    int left = 32 * (words - 2); /* the upper two words are worth 2^left */
-#pragma unroll
-    for (int i = 1; i < words; i++)
-        if (x[words - 1] == 0) {
-#pragma unroll
-            for (int j = words - 1; j > 0; j--)
-                x[j] = x[j - 1];
-            x[0] = 0;
-            left -= 32;
+        for (int i = 0; i < words; i++) {
+            carry += x[i] ^ flip;
+            y[i] = uint32_t(carry);
+            carry >>= 32;
         }
-    const int zeros = __clz(int(x[words - 1] | 1));
-    uint32_t second = 0, third = 0, rest = 0;
-    if constexpr (words > 1)
-        second = x[words - 2];
-    if constexpr (words > 2)
-        third = x[words - 3];
-#pragma unroll
-    for (int i = 0; i < words - 3; i++)
-        rest |= x[i];
-    const uint64_t upper = uint64_t(x[words - 1]) << 32 | second;
-    const uint64_t top = upper << zeros | (zeros ? third >> (32 - zeros) : 0);
-    const bool more = (third << zeros | rest) != 0;
-    const double value = __ull2double_rn(top | more);
-    const int scale = exponent + left - zeros;
-    const double scaled = scalbn(value, scale);
-    return negative ? -scaled : scaled;
+        uint64_t lower = uint64_t(y[1]) << 32 | y[0], upper = y[2];
+        if constexpr (words > 3)
+            upper |= uint64_t(y[3]) << 32;
+        if constexpr (words > 4)
+            if (y[4] != 0) {
+                lower = uint64_t(y[2]) << 32 | y[1] | (y[0] != 0);
+                upper = uint64_t(y[4]) << 32 | y[3];
+                exponent += 32;
+            }
+        const bool fits = upper == 0;
+        upper = fits ? lower : upper;
+        lower = fits ? 0 : lower;
+        exponent -= fits ? 64 : 0;
+        const int zeros = __clzll(int64_t(upper | 1));
+        const uint64_t top = upper << zeros | lower >> 1 >> (63 - zeros), rest = lower << zeros;
+        const double value = scale(__ull2double_rn(top | (rest != 0)), exponent + 64 - zeros);
+        return negative ? -value : value;
+    }
 }
 
-/* As many words as there are groups of moduli hold the integer. */
+/* The sums of four elements. As many words as there are groups of moduli hold the integer. */
 template <int groups>
-__device__ inline double join(const joining &table, const uint32_t (&residues)[groups], int exponent)
+__device__ inline void join(const joining &table, const uint32_t (&residues)[4][groups],
+                            const int (&exponents)[4], double (&sums)[4])
 {
-    const int32_t share = dot(residues, table.shares[0]) + (dot(residues, table.shares[1]) << 8);
-    const uint32_t quotient = uint32_t(((share + (1 << 15)) >> 16) + quotient_shift);
-    uint32_t x[groups];
-    int64_t carry = 0;
+    uint32_t quotient[4], x[4][groups];
+    int32_t low[4], high[4];
+    int64_t carry[4] = {};
+    dots(residues, table.shares[0], low);
+    dots(residues, table.shares[1], high);
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        quotient[e] = uint32_t(((low[e] + (high[e] << 8) + (1 << 15)) >> 16) + quotient_shift);
 #pragma unroll
     for (int i = 0; i < groups; i++) {
-        const int32_t lower =
-            dot(residues, table.weights[4 * i]) + (dot(residues, table.weights[4 * i + 1]) << 8);
-        const int32_t upper =
-            dot(residues, table.weights[4 * i + 2]) + (dot(residues, table.weights[4 * i + 3]) << 8);
-        carry += int64_t(upper) * 65536 + lower;
-        carry += int64_t(uint64_t(quotient) * table.minus_p[i]) + int64_t(table.start[i]);
-        x[i] = uint32_t(carry);
-        carry >>= 32;
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            dots(residues, table.weights[4 * i + 2 * half], low);
+            dots(residues, table.weights[4 * i + 2 * half + 1], high);
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                carry[e] += int64_t(low[e] + (high[e] << 8)) << (16 * half);
+        }
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            carry[e] += int64_t(uint64_t(quotient[e]) * table.minus_p[i]) + int64_t(table.start[i]);
+            x[e][i] = uint32_t(carry[e]);
+            carry[e] >>= 32;
+        }
     }
-    return round<groups>(x, exponent);
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        sums[e] = round<groups>(x[e], exponents[e]);
+}
+
+/* A bit for each of a thread's 16 elements, from (row, column) on, which C has and the mask leaves. */
+__device__ inline uint32_t kept_elements(const tb_dgemm &p, int64_t row, int64_t column)
+{
+    if (p.mask == TB_FULL && row + 8 < p.m && column + 25 < p.n)
+        return 0xffff;
+    uint32_t kept = 0;
+#pragma unroll 1
+    for (int e = 0; e < 16; e++) {
+        const int64_t own_row = row + e % 4 / 2 * 8, own_column = column + e / 4 * 8 + e % 2;
+        if (own_row < p.m && own_column < p.n &&
+            tb_mask_has(p.mask, p.mask_step, p.diagonal, own_row, own_column))
+            kept |= 1u << e;
+    }
+    return kept;
 }
 
 template <bool whole> struct vector_words {
@@ -99,15 +140,23 @@ template <> struct vector_words<false> {
     using type = uint2;
 };
 
+__device__ inline uint32_t word_of(const uint2 &words, int word)
+{
+    return word == 0 ? words.x : words.y;
+}
+__device__ inline uint32_t word_of(const uint4 &words, int word)
+{
+    return word < 2 ? word == 0 ? words.x : words.y : word == 2 ? words.z : words.w;
+}
+
 /* A thread's vector of a tile. */
 template <int tile_n, int groups>
 __device__ inline void join_vector(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
 {
     constexpr int vectors = TB_CRT_VECTORS(tile_n), most = groups * group;
-    const joining &table = device_joinings.of[count];
     const tb_dgemm &p = arguments.problem;
     /* Where there are many moduli half a vector is read at a time, for want of registers. */
-    using words = typename vector_words<groups <= 4>::type;
+    using words = typename vector_words<groups <= 2>::type;
     constexpr int at_a_time = sizeof(words) / sizeof(uint32_t), words_a_vector = 4 / at_a_time;
     const int64_t plane =
         int64_t(arguments.tiles) * arguments.cluster * vectors * TB_CRT_CONSUMERS * words_a_vector;
@@ -116,44 +165,58 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int count,
     words loaded[most];
     const tb_tile_place pair = pair_at(arguments, int(tile / arguments.cluster));
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t first_row =
-        (int64_t(pair.row) * arguments.cluster + tile % arguments.cluster) * TB_CRT_TILE_M +
-        pieces<tile_n>::row(warp, vector) + lane / 4;
-    const int64_t first_column =
+    const int64_t row = (int64_t(pair.row) * arguments.cluster + tile % arguments.cluster) * TB_CRT_TILE_M +
+                        pieces<tile_n>::row(warp, vector) + lane / 4;
+    const int64_t column =
         int64_t(pair.column) * tile_n + pieces<tile_n>::column(warp, vector) + lane % 4 * 2;
+    const uint32_t kept = kept_elements(p, row, column);
     int quantum_of_row[2];
 #pragma unroll
     for (int half = 0; half < 2; half++)
-        quantum_of_row[half] = first_row + 8 * half < p.m ? arguments.a.quantum[first_row + 8 * half] : 0;
+        quantum_of_row[half] = row + 8 * half < p.m ? arguments.a.quantum[row + 8 * half] : 0;
+    const int *quantum_of_column = arguments.b.quantum + column;
+    const int64_t columns_left = p.n - column;
+    double *to = p.c + row + column * p.ldc;
+    const bool reads_c = p.beta != 0;
+#pragma unroll 1
+    for (int first = 0; first < 4; first += at_a_time) {
 #pragma unroll
-    for (int word = 0; word < 4; word++) {
-        if (word % at_a_time == 0)
+        for (int i = 0; i < most; i++)
+            loaded[i] = i < count ? __ldcs(from + i * plane + first / at_a_time) : words();
+#pragma unroll(groups <= 4 ? at_a_time : 1)
+        for (int part = 0; part < at_a_time; part++) {
+            const int word = first + part;
+            const joining &table = device_joinings.of[__shfl_sync(0xffffffff, count, 0)];
+            uint32_t residues[4][groups];
 #pragma unroll
-            for (int i = 0; i < most; i++)
-                loaded[i] = i < count ? __ldcs(from + i * plane + word / at_a_time) : words();
-        uint32_t residues[4][groups];
+            for (int i = 0; i < groups; i++) {
+                uint32_t w[4];
 #pragma unroll
-        for (int i = 0; i < groups; i++) {
-            uint32_t w[4];
+                for (int j = 0; j < 4; j++)
+                    w[j] = word_of(loaded[4 * i + j], part);
+                const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
+                               c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
+                residues[0][i] = __byte_perm(a, b, 0x5410);
+                residues[1][i] = __byte_perm(a, b, 0x7632);
+                residues[2][i] = __byte_perm(c, d, 0x5410);
+                residues[3][i] = __byte_perm(c, d, 0x7632);
+            }
+            int exponents[4];
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                w[j] = reinterpret_cast<const uint32_t *>(&loaded[4 * i + j])[word % at_a_time];
-            const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
-                           c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
-            residues[0][i] = __byte_perm(a, b, 0x5410);
-            residues[1][i] = __byte_perm(a, b, 0x7632);
-            residues[2][i] = __byte_perm(c, d, 0x5410);
-            residues[3][i] = __byte_perm(c, d, 0x7632);
-        }
+            for (int e = 0; e < 4; e++)
+                exponents[e] = quantum_of_row[e / 2] +
+                               (8 * word + e % 2 < columns_left ? quantum_of_column[8 * word + e % 2] : 0);
+            double sums[4];
+            join<groups>(table, residues, exponents, sums);
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const int64_t row = first_row + 8 * (e / 2), column = first_column + 8 * word + e % 2;
-            if (row >= p.m || column >= p.n || !tb_mask_has(p.mask, p.mask_step, p.diagonal, row, column))
-                continue;
-            const int exponent = quantum_of_row[e / 2] + arguments.b.quantum[column];
-            double *to = p.c + row + column * p.ldc;
-            const double product = p.alpha * join<groups>(table, residues[e], exponent);
-            *to = p.beta == 0 ? product : fma(p.beta, *to, product);
+            for (int e = 0; e < 4; e++) {
+                if (!(kept >> (4 * word + e) & 1))
+                    continue;
+                double *element = to + e % 2 * p.ldc + 8 * (e / 2);
+                const double product = p.alpha * sums[e];
+                *element = reads_c ? fma(p.beta, *element, product) : product;
+            }
+            to += 8 * p.ldc;
         }
     }
 }
@@ -170,7 +233,8 @@ __device__ inline void join_as_decided(const tb_crt_arguments &arguments, int co
 /* A block for every vector of a tile. */
 template <int tile_n> __device__ inline void join_tile(const tb_crt_arguments &arguments)
 {
-    const int count = arguments.decision->moduli;
+    /* The same in all threads of a warp, and the compiler knows it: weights come through uniform registers. */
+    const int count = __shfl_sync(0xffffffff, arguments.decision->moduli, 0);
     constexpr int vectors = TB_CRT_VECTORS(tile_n);
     if (count > 0)
         join_as_decided<tile_n>(arguments, count, blockIdx.x / vectors, blockIdx.x % vectors);

@@ -53,10 +53,10 @@ static const family sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM
 #define NATIVE_TILE (128 * 64)
 /* Shares of the memory's rate that the passes reach. */
 #define SURVEY_SHARE   0.85
-#define RESIDUES_SHARE 0.85
+#define RESIDUES_SHARE 0.78
 #define JOIN_SHARE     0.8
 /* To join the residues of an element, for each modulus, if memory is faster. */
-#define JOIN_CLOCKS 0.19
+#define JOIN_CLOCKS 0.135
 
 /* What random numbers need, of most distributions: as many moduli are counted with. */
 #define USUAL_MODULI 15
@@ -65,8 +65,6 @@ static const family sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM
 
 #define ALIGNMENT 256
 #define TAKEN     9 /* pieces that the workspace is cut into */
-/* Blocks a multiprocessor that look whether residues of A have to be made once more. */
-#define TURNS_AGAIN 4
 /* A multiple of the sides of all tiles, and of pairs of them. */
 #define SIDE 256
 
@@ -163,9 +161,14 @@ static double bytes_clocks(double bytes, double share, tb_target target)
     return bytes / (share * TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
 
+static double elements_read(const tb_product *product)
+{
+    return (double)product->k * (double)(product->m + (tb_has_one_operand(product) ? 0 : product->n));
+}
+
 static double survey_clocks(const tb_product *product, tb_target target)
 {
-    const double elements = (double)product->k * (double)(product->m + product->n);
+    const double elements = elements_read(product);
     return START_CLOCKS + 2 * TB_SECOND_LAUNCH_CLOCKS +
            bytes_clocks(ELEMENT_BYTES * elements, SURVEY_SHARE, target);
 }
@@ -191,8 +194,7 @@ typedef struct costs {
 
 static costs costs_of(const family *family, const tb_product *product, tb_target target)
 {
-    const double elements = (double)product->k * (double)(product->m + product->n),
-                 elements_of_c = tb_masked_elements(product);
+    const double elements = elements_read(product), elements_of_c = tb_masked_elements(product);
     const double of_c = ELEMENT_BYTES * (tb_is_zero(product->beta) ? 1 : 2);
     return (costs){
         .fixed = 4 * TB_SECOND_LAUNCH_CLOCKS + bytes_clocks(ELEMENT_BYTES * elements, RESIDUES_SHARE, target),
@@ -272,25 +274,27 @@ static void narrow(tb_crt_operand *x, const tb_crt_operand *all, int64_t first, 
     x->plane = (int64_t)plane_bytes(rows, stages);
 }
 
-static int64_t pass_blocks(const tb_crt_operand *x, int64_t stages)
+static int32_t pieces_of(const tb_crt_operand *x, int64_t stages)
 {
-    return (int64_t)x->panels * x->panel / TB_CRT_BLOCK_ROWS * stages * (TB_CRT_STAGE_K / TB_CRT_PASS_K);
+    return (int32_t)(x->panels * (x->panel / TB_CRT_PIECE_ROWS) * stages * (TB_CRT_STAGE_K / TB_CRT_PIECE_K));
 }
 
 static tb_status launch_survey(const tb_launcher *launcher, tb_entry *entries,
                                const tb_crt_arguments *arguments)
 {
     const tb_dgemm *p = &arguments->problem;
-    const int64_t m = arguments->keeps_a ? 0 : p->m,
-                  rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(p->n, TB_CRT_BLOCK_ROWS);
-    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY], rows * tb_pieces(p->k, arguments->survey_k),
-                            TB_CRT_PASS_THREADS, 0, arguments));
-    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_pieces(m + p->n, TB_CRT_PASS_THREADS),
-                            TB_CRT_PASS_THREADS, 0, arguments));
+    const int64_t m = arguments->keeps_a ? 0 : p->m, n = arguments->same ? 0 : p->n,
+                  rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(n, TB_CRT_BLOCK_ROWS);
+    if (rows > 0) {
+        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY],
+                                rows * tb_pieces(p->k, arguments->survey_k), TB_CRT_PASS_THREADS, 0,
+                                arguments));
+        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_pieces(m + n, TB_CRT_PASS_THREADS),
+                                TB_CRT_PASS_THREADS, 0, arguments));
+    }
     return launcher->launch(launcher, &entries[TB_CRT_DECIDE], 1, TB_CRT_DECIDE_THREADS, 0, arguments);
 }
 
-/* A rectangle of C, from residues that are there or are made. */
 static tb_status launch_multiply(const family *family, const tb_launcher *launcher, tb_entry *entry,
                                  const tb_crt_arguments *arguments)
 {
@@ -306,10 +310,11 @@ static tb_status launch_multiply(const family *family, const tb_launcher *launch
 static tb_status launch_rectangle(const family *family, const tb_launcher *launcher, tb_entry *entries,
                                   const tb_crt_arguments *arguments)
 {
-    const int64_t passes = (int64_t)arguments->turns_a + arguments->turns_b;
-    if (passes > 0)
-        TB_TRY(
-            launcher->launch(launcher, &entries[TB_CRT_RESIDUES], passes, TB_CRT_PASS_THREADS, 0, arguments));
+    const int64_t pieces = (int64_t)arguments->pieces_a + arguments->pieces_b,
+                  most = (int64_t)launcher->target.multiprocessors * TB_CRT_PIECE_TURNS;
+    if (pieces > 0)
+        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_RESIDUES], tb_smaller(pieces, most),
+                                TB_CRT_PIECE_THREADS, 0, arguments));
     if (arguments->tiles == 0)
         return TB_OK;
     TB_TRY(launch_multiply(family, launcher, &entries[TB_CRT_MULTIPLY], arguments));
@@ -336,11 +341,8 @@ static tb_status launch_rectangles(const family *family, const tb_launcher *laun
             arguments.tiles_n = (int32_t)tb_pieces(part.n, family->tile_n);
             /* What the launch before, or the rectangle before, has made. */
             const bool has_a = column > 0, has_b = row > 0 && own->columns >= product->n;
-            arguments.blocks_a = has_a ? 0 : (int32_t)pass_blocks(&arguments.a, stages);
-            const int64_t looks =
-                all->keeps_a ? TURNS_AGAIN * (int64_t)launcher->target.multiprocessors : INT32_MAX;
-            arguments.turns_a = (int32_t)tb_smaller(arguments.blocks_a, looks);
-            arguments.turns_b = has_b ? 0 : (int32_t)pass_blocks(&arguments.b, stages);
+            arguments.pieces_a = has_a ? 0 : pieces_of(&arguments.a, stages);
+            arguments.pieces_b = has_b || all->same ? 0 : pieces_of(&arguments.b, stages);
             TB_TRY(launch_rectangle(family, launcher, entries, &arguments));
         }
     return TB_OK;
@@ -360,7 +362,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     char *left = workspace;
     tb_crt_arguments arguments = {
         .problem = tb_dgemm_of(product),
-        .a = operand_of(&product->a, product->m, product->k, product->a.transposed, TB_CRT_TILE_M),
+        .a = operand_of(&product->a, product->m, product->k, product->a.transposed, family->tile_n),
         .b = operand_of(&product->b, product->n, product->k, !product->b.transposed, family->tile_n),
         .stages = (int32_t)stages,
         .cluster = family->cluster,
@@ -368,6 +370,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .moduli_most = own->moduli_most,
         .keeps_a = launcher->same_a && is_whole(own, product),
         .leaves_a = is_whole(own, product),
+        .same = is_whole(own, product) && tb_has_one_operand(product),
     };
     /* What is known of A comes first, where the next launch finds it. Planes of A that this one has no use for may be written over. */
     const size_t m = (size_t)product->m, n = (size_t)product->n, moduli = (size_t)own->moduli_most;
@@ -381,6 +384,8 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     arguments.residues_c = take(&left, moduli * plane_bytes_of_c(own->rows, own->columns));
     arguments.a.census = take(&left, census_bytes(own, product));
     arguments.b.census = arguments.a.census + product->m * blocks_k;
+    if (arguments.same)
+        arguments.b = arguments.a;
 
     /* The first launch that writes is one of several: from there on nothing may fail that can be seen to before. */
     for (int entry = 0; entry < TB_CRT_ENTRIES; entry++)

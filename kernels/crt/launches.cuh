@@ -25,29 +25,12 @@ __device__ inline void survey_operands(const tb_crt_arguments &arguments)
 __device__ inline void gather_records(const tb_crt_arguments &arguments)
 {
     const int64_t thread = int64_t(blockIdx.x) * TB_CRT_PASS_THREADS + threadIdx.x;
-    const int64_t rows_a = arguments.keeps_a ? 0 : arguments.a.rows;
+    const int64_t rows_a = arguments.keeps_a ? 0 : arguments.a.rows,
+                  rows_b = arguments.same ? 0 : arguments.b.rows;
     if (thread < rows_a)
         gather(arguments, arguments.a, thread);
-    else if (thread - rows_a < arguments.b.rows)
+    else if (thread - rows_a < rows_b)
         gather(arguments, arguments.b, thread - rows_a);
-}
-
-__device__ inline void make_operands_residues(const tb_crt_arguments &arguments)
-{
-    const int count = arguments.decision->moduli;
-    int block = int(blockIdx.x);
-    if (count == 0)
-        return;
-    if (block >= arguments.turns_a) {
-        make_residues(arguments.b, count, arguments.stages, block - arguments.turns_a);
-        return;
-    }
-    if (!arguments.decision->makes_a)
-        return;
-    for (; block < arguments.blocks_a; block += arguments.turns_a) {
-        make_residues(arguments.a, count, arguments.stages, block);
-        __syncthreads(); /* before shared memory is filled again */
-    }
 }
 
 } // namespace crt
@@ -64,5 +47,5 @@ __device__ inline void make_operands_residues(const tb_crt_arguments &arguments)
     TB_CRT_STAMP_ONE(name##_survey, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::survey_operands)           \
     TB_CRT_STAMP_ONE(name##_gather, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::gather_records)            \
     TB_CRT_STAMP_ONE(name##_decide, TB_CRT_DECIDE_THREADS, 1, crt::decide)                                   \
-    TB_CRT_STAMP_ONE(name##_residues, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::make_operands_residues)  \
-    TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, 2, crt::join_tile<tile_n>)
+    TB_CRT_STAMP_ONE(name##_residues, TB_CRT_PIECE_THREADS, TB_CRT_PIECE_BLOCKS, crt::make_residues)         \
+    TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, TB_CRT_JOIN_BLOCKS, crt::join_tile<tile_n>)

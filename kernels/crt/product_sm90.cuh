@@ -62,13 +62,13 @@ struct work {
     int modulus, number, panel_a, panel_b;
 };
 
-__device__ inline work work_at(const tb_crt_arguments &arguments, int index, int rank)
+__device__ inline work work_at(const tb_crt_arguments &arguments, int index)
 {
     work work;
     work.modulus = index / arguments.tiles;
     work.number = index - work.modulus * arguments.tiles;
     const tb_tile_place at = crt::pair_at(arguments, work.number);
-    work.panel_a = at.row * cluster_blocks + rank;
+    work.panel_a = at.row;
     work.panel_b = at.column;
     return work;
 }
@@ -78,10 +78,12 @@ __device__ __forceinline__ void produce(const tb_crt_arguments &arguments, uint3
     ring at;
     const uint32_t rank = uint32_t(cluster::rank());
     for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
-        const work work = work_at(arguments, index, rank);
+        const work work = work_at(arguments, index);
         constexpr int half_b = bytes_b / cluster_blocks;
+        /* A panel has the rows of both tiles. */
+        constexpr int steps_a = tile_m * row_bytes, panel_a = cluster_blocks * bytes_a;
         const uint8_t *a = arguments.a.residues + work.modulus * arguments.a.plane +
-                           int64_t(work.panel_a) * arguments.stages * bytes_a;
+                           int64_t(work.panel_a) * arguments.stages * panel_a + rank * steps_a;
         const uint8_t *b = arguments.b.residues + work.modulus * arguments.b.plane +
                            int64_t(work.panel_b) * arguments.stages * bytes_b + rank * half_b;
 #pragma unroll 1
@@ -89,10 +91,12 @@ __device__ __forceinline__ void produce(const tb_crt_arguments &arguments, uint3
             const uint32_t target = shared + at.stage * stage_bytes, full = full_barrier(shared, at.stage);
             ptx::mbarrier_wait(empty_barrier(shared, at.stage), at.parity ^ 1);
             ptx::mbarrier_arrive_expect_bytes(full, stage_bytes);
-            ptx::copy_bulk(target, a, bytes_a, full);
+#pragma unroll
+            for (int step = 0; step < stage_k / core_k; step++)
+                ptx::copy_bulk(target + step * steps_a, a + step * cluster_blocks * steps_a, steps_a, full);
             ptx::copy_bulk_multicast(target + bytes_a + rank * half_b, b, half_b, full,
                                      (1 << cluster_blocks) - 1);
-            a += bytes_a;
+            a += panel_a;
             b += bytes_b;
             at.advance();
         }
@@ -151,7 +155,7 @@ __device__ __forceinline__ void consume(const tb_crt_arguments &arguments, uint3
         pin(sum);
         release(before);
         asm volatile("" : "+r"(index));
-        const work work = work_at(arguments, index, 0);
+        const work work = work_at(arguments, index);
         crt::store_residues(arguments, sum, work.modulus, work.number * cluster_blocks + cluster::rank(),
                             again::thread() - warpgroup);
     }

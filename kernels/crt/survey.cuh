@@ -17,67 +17,93 @@ constexpr int logarithm_shift = 45, logarithm_units = 128;
 constexpr float logarithm_error = 0.0861f;
 constexpr int no_bit = 1 << 20; /* the lowest bit of zeros */
 
+/* Numbers that have one of their last bits have no few bits: theirs are counted as if they had the very last. */
+constexpr uint32_t last_bits = 31;
+
+constexpr int batch = 8;
+
 struct census {
     double squares = 0;
-    uint32_t logarithms = 0, largest = 0;
+    uint64_t uppers = 0; /* sum of upper words, which are logarithms */
+    uint32_t largest = 0, least = UINT32_MAX;
     int lowest = no_bit, count = 0;
-    bool strange = false;
+    bool few = true; /* bits */
 
-    __device__ void take(double value)
+    __device__ void take(const double (&values)[batch])
     {
-        const uint64_t bits = uint64_t(__double_as_longlong(value)) & ~(uint64_t(1) << 63);
-        const uint32_t upper = uint32_t(bits >> 32);
-        const int exponent = int(upper >> 20) - exponent_bias;
-        const bool nonzero = bits != 0;
-        strange =
-            strange || (nonzero && (exponent < -TB_CRT_EXPONENT_MOST || exponent > TB_CRT_EXPONENT_MOST));
-        largest = max(largest, upper);
-        count += nonzero;
-        logarithms += nonzero ? uint32_t(bits >> logarithm_shift) : 0;
-        squares = fma(value, value, squares);
-        const uint32_t low = uint32_t(bits);
+        uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < batch; i++) {
+            const uint32_t low = uint32_t(__double2loint(values[i])),
+                           upper = uint32_t(__double2hiint(values[i])) & INT32_MAX;
+            const bool nonzero = (upper | low) != 0;
+            largest = max(largest, upper);
+            least = nonzero ? min(least, upper) : least;
+            count += nonzero;
+            asm("mad.wide.u32 %0, %1, 1, %0;" : "+l"(uppers) : "r"(upper));
+            squares = fma(values[i], values[i], squares);
+            bits |= low;
+        }
+        few = few && (bits & last_bits) == 0;
+        if (few)
+#pragma unroll
+            for (int i = 0; i < batch; i++)
+                take_lowest(uint32_t(__double2loint(values[i])),
+                            uint32_t(__double2hiint(values[i])) & INT32_MAX);
+    }
+
+    __device__ void take_lowest(uint32_t low, uint32_t upper)
+    {
         const int zeros = low ? __ffs(int(low)) - 1 : 31 + __ffs(int(upper | 1u << 20));
-        lowest = nonzero ? min(lowest, exponent - mantissa_bits + zeros) : lowest;
+        const int exponent = int(upper >> 20) - exponent_bias;
+        lowest = (upper | low) != 0 ? min(lowest, exponent - mantissa_bits + zeros) : lowest;
     }
 
     __device__ void join(const census &other)
     {
         squares += other.squares;
-        logarithms += other.logarithms;
+        uppers += other.uppers;
         largest = max(largest, other.largest);
+        least = min(least, other.least);
         lowest = min(lowest, other.lowest);
         count += other.count;
-        strange = strange || other.strange;
+        few = few && other.few;
     }
 
-    __device__ void store(tb_crt_census *to) const
+    __device__ uint32_t logarithms() const
     {
+        return uint32_t(uppers >> (logarithm_shift - 32));
+    }
+
+    __device__ void store(tb_crt_census *to, uint32_t logarithms) const
+    {
+        const int first = int(least >> 20) - exponent_bias, last = int(largest >> 20) - exponent_bias;
+        const bool strange = count > 0 && (first < -TB_CRT_EXPONENT_MOST || last > TB_CRT_EXPONENT_MOST);
         to->squares = squares;
         to->logarithms = logarithms;
         to->largest = largest;
-        to->lowest = lowest;
+        to->lowest = few ? lowest : first - mantissa_bits;
         to->count = strange ? -1 : count;
     }
 };
 
 /* Of 64 rows, where neighbours in memory are rows: a thread takes every fourth step of a row. */
-__device__ inline void survey_rows(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int64_t end,
+__device__ inline void survey_rows(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int steps,
                                    tb_crt_census *to)
 {
-    constexpr int apart = pass_threads / block_rows, batch = 8;
+    constexpr int apart = pass_threads / block_rows;
     __shared__ census of_row[apart][block_rows];
     const int row = threadIdx.x % block_rows, own = threadIdx.x / block_rows;
     const bool exists = first_row + row < x.rows;
+    const int64_t ld = x.leading_dimension;
+    const double *source = x.elements + first_row + row + (first_k + own) * ld;
     census mine;
-    for (int64_t k = first_k + own; k < end; k += apart * batch) {
-        const double *source = x.elements + first_row + row + k * x.leading_dimension;
+    for (int left = exists ? steps - own : 0; left > 0; left -= apart * batch) {
         double values[batch];
 #pragma unroll
-        for (int i = 0; i < batch; i++)
-            values[i] = exists && k + i * apart < end ? source[i * apart * x.leading_dimension] : 0;
-#pragma unroll
-        for (int i = 0; i < batch; i++)
-            mine.take(values[i]);
+        for (int i = 0; i < batch; i++, source += apart * ld)
+            values[i] = i * apart < left ? *source : 0;
+        mine.take(values);
     }
     of_row[own][row] = mine;
     __syncthreads();
@@ -85,38 +111,37 @@ __device__ inline void survey_rows(const tb_crt_operand &x, int64_t first_row, i
         return;
     for (int i = 1; i < apart; i++)
         mine.join(of_row[i][row]);
-    mine.store(to + first_row + row);
+    mine.store(to + first_row + row, mine.logarithms());
 }
 
 /* The same where neighbours are steps of k: a warp takes every eighth row. */
-__device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row, int64_t first_k,
-                                      int64_t end, tb_crt_census *to)
+__device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int steps,
+                                      tb_crt_census *to)
 {
-    constexpr int lanes = 32, warps = pass_threads / lanes, batch = 8;
+    constexpr int lanes = 32, warps = pass_threads / lanes;
     const int lane = threadIdx.x % lanes;
 #pragma unroll 1
     for (int row = threadIdx.x / lanes; row < block_rows && first_row + row < x.rows; row += warps) {
-        const double *source = x.elements + (first_row + row) * x.leading_dimension;
+        const double *source = x.elements + (first_row + row) * x.leading_dimension + first_k + lane;
         census mine;
-        for (int64_t k = first_k + lane; k - lane < end; k += lanes * batch) {
+        for (int left = steps - lane; left > -lane; left -= lanes * batch, source += lanes * batch) {
             double values[batch];
 #pragma unroll
             for (int i = 0; i < batch; i++)
-                values[i] = k + i * lanes < end ? source[k + i * lanes] : 0;
-#pragma unroll
-            for (int i = 0; i < batch; i++)
-                mine.take(values[i]);
+                values[i] = i * lanes < left ? source[i * lanes] : 0;
+            mine.take(values);
         }
 #pragma unroll
         for (int away = lanes / 2; away > 0; away /= 2)
             mine.squares += __shfl_xor_sync(0xffffffff, mine.squares, away);
-        mine.logarithms = __reduce_add_sync(0xffffffff, mine.logarithms);
+        const uint32_t logarithms = __reduce_add_sync(0xffffffff, mine.logarithms());
         mine.largest = __reduce_max_sync(0xffffffff, mine.largest);
+        mine.least = __reduce_min_sync(0xffffffff, mine.least);
         mine.lowest = __reduce_min_sync(0xffffffff, mine.lowest);
         mine.count = __reduce_add_sync(0xffffffff, mine.count);
-        mine.strange = __any_sync(0xffffffff, mine.strange);
+        mine.few = __all_sync(0xffffffff, mine.few);
         if (lane == 0)
-            mine.store(to + first_row + row);
+            mine.store(to + first_row + row, logarithms);
     }
 }
 
@@ -136,13 +161,13 @@ __device__ inline int64_t survey_blocks(const tb_crt_arguments &arguments, const
 __device__ inline void survey(const tb_crt_arguments &arguments, const tb_crt_operand &x, int64_t block)
 {
     const int64_t blocks_rows = row_blocks(x), block_k = block / blocks_rows;
-    const int64_t first_row = block % blocks_rows * block_rows, first_k = block_k * arguments.survey_k,
-                  end = min(x.k, first_k + arguments.survey_k);
+    const int64_t first_row = block % blocks_rows * block_rows, first_k = block_k * arguments.survey_k;
+    const int steps = int(min(x.k - first_k, int64_t(arguments.survey_k)));
     tb_crt_census *to = x.census + block_k * x.rows;
     if (x.k_contiguous)
-        survey_columns(x, first_row, first_k, end, to);
+        survey_columns(x, first_row, first_k, steps, to);
     else
-        survey_rows(x, first_row, first_k, end, to);
+        survey_rows(x, first_row, first_k, steps, to);
 }
 
 /* Puts together what is known of an outer index. */

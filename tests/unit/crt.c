@@ -95,16 +95,17 @@ static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_argum
                                const char *memory, size_t bytes)
 {
     const int64_t m = first->problem.m, n = first->problem.n, most = first->moduli_most;
+    const size_t of_b = first->same ? 0 : (size_t)n; /* where B is A, what is made of it is A's */
     const region regions[] = {
         region_of("the decision", first->decision, sizeof *first->decision),
         region_of("A's records", first->a.records, (size_t)m * sizeof *first->a.records),
-        region_of("B's records", first->b.records, (size_t)n * sizeof *first->b.records),
+        region_of("B's records", first->b.records, of_b * sizeof *first->b.records),
         region_of("A's quanta", first->a.quantum, (size_t)m * sizeof *first->a.quantum),
-        region_of("B's quanta", first->b.quantum, (size_t)n * sizeof *first->b.quantum),
+        region_of("B's quanta", first->b.quantum, of_b * sizeof *first->b.quantum),
         region_of("A's census", first->a.census, census_bytes(first, m)),
-        region_of("B's census", first->b.census, census_bytes(first, n)),
+        region_of("B's census", first->b.census, census_bytes(first, (int64_t)of_b)),
         region_of("A's residues", launch->a.residues, (size_t)(most * launch->a.plane)),
-        region_of("B's residues", launch->b.residues, (size_t)(most * launch->b.plane)),
+        region_of("B's residues", launch->b.residues, first->same ? 0 : (size_t)(most * launch->b.plane)),
         region_of("C's residues", launch->residues_c,
                   (size_t)(most * launch->tiles * launch->cluster * TB_CRT_TILE_M *
                            (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_SM80_TILE_N))),
@@ -113,7 +114,7 @@ static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_argum
     CHECK(launch->a.plane == (int64_t)launch->a.panels * launch->a.panel * launch->stages * TB_CRT_STAGE_K &&
               (int64_t)launch->a.panels * launch->a.panel >= launch->problem.m &&
               (int64_t)launch->b.panels * launch->b.panel >= launch->problem.n &&
-              launch->a.panels % launch->cluster == 0,
+              launch->a.panel == launch->cluster * TB_CRT_TILE_M && launch->a.panel == launch->b.panel,
           "planes of %d and %d panels", launch->a.panels, launch->b.panels);
 }
 
@@ -135,20 +136,19 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
         elements += (double)part->m * (double)part->n;
         CHECK(now->tiles == now->tiles_m * now->tiles_n &&
                   (int64_t)now->tiles_m * now->cluster * TB_CRT_TILE_M >= part->m &&
-                  now->tiles_m * now->cluster <= now->a.panels && now->tiles_n <= now->b.panels,
+                  now->tiles_m <= now->a.panels && now->tiles_n <= now->b.panels,
               "%d x %d tiles", now->tiles_m, now->tiles_n);
         const int64_t offset = part->c - c, row = offset % product->c.ld, column = offset / product->c.ld;
         CHECK(offset >= 0 && row + part->m <= product->m && column + part->n <= product->n,
               "a rectangle at %lld, %lld", (long long)row, (long long)column);
         CHECK(now->a.quantum == first->a.quantum + row && now->b.quantum == first->b.quantum + column,
               "quanta of other rows");
-        if (now->turns_a > 0)
+        if (now->pieces_a > 0)
             row_of_a = row;
-        if (now->turns_b > 0)
+        if (now->pieces_b > 0 || now->same)
             column_of_b = column;
         CHECK(row_of_a == row && column_of_b == column, "residues of A from row %lld, of B from column %lld",
               (long long)row_of_a, (long long)column_of_b);
-        CHECK(now->turns_a <= now->blocks_a && (now->turns_a > 0) == (now->blocks_a > 0), "turns of A");
         workspace_holds_it(first, now, memory, bytes);
         at += 2;
     }
@@ -165,6 +165,10 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
     unless = NULL;
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, memory) == TB_OK, "not launched");
     CHECK(is(0, "_survey") && is(1, "_gather") && is(2, "_decide"), "the survey comes first");
+    const tb_crt_arguments *first = &arguments[0];
+    CHECK(first->same == (first->leaves_a && tb_has_one_operand(product)) &&
+              (!first->same || first->b.residues == first->a.residues),
+          "one operand is taken for two, or two for one");
     const int at = rectangles_cover_c(product, 3, memory, schedule.workspace);
     CHECK(at < launches && unless == &arguments[0].decision->moduli,
           "the native row computes C unless that has been done");
@@ -197,10 +201,14 @@ int main(void)
         const int64_t most = i % 4 == 0 ? 40000 : 3000;
         const int64_t m = check_between(&random, 1, most), n = check_between(&random, 1, most),
                       k = check_between(&random, 1, i % 4 == 1 ? TB_CRT_K_MOST : most);
-        const bool transpose_a = check_between(&random, 0, 1), transpose_b = check_between(&random, 0, 1);
-        const tb_product product =
-            tb_gemm(TB_DGEMM, transpose_a, transpose_b, m, n, k, 1, (void *)(1 << 12), transpose_a ? k : m,
-                    (void *)(1 << 13), transpose_b ? n : k, 0, (void *)(1 << 14), m + 3);
+        const bool transpose_a = check_between(&random, 0, 1), transpose_b = check_between(&random, 0, 1),
+                   one_operand = i % 3 == 0;
+        const tb_product product = one_operand
+                                       ? tb_rank_k(TB_DSYRK, TB_FULL, transpose_a, m, k, 1, (void *)(1 << 12),
+                                                   transpose_a ? k : m, 0, (void *)(1 << 14), m + 3)
+                                       : tb_gemm(TB_DGEMM, transpose_a, transpose_b, m, n, k, 1,
+                                                 (void *)(1 << 12), transpose_a ? k : m, (void *)(1 << 13),
+                                                 transpose_b ? n : k, 0, (void *)(1 << 14), m + 3);
         a_product_is_launched(sm90, &product, 90);
         a_product_is_launched(sm80, &product, i % 2 ? 89 : 80);
         if (atomic_load(&check_failures) > 0) {
