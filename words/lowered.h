@@ -121,6 +121,7 @@ static inline tb_product tb_lowered(const tb_product *product)
             const int64_t columns = role == TB_A ? lowered.k : lowered.n;
             tb_operand *expanded = &lowered.operands[role];
             *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
+            expanded->embedded = is_complex && role == TB_A;
             expanded->count = product->operands[role].count;
             expanded->stride = tb_expanded_stride(&product->operands[role], expanded);
             const double read = product->terms == 2 ? tb_bytes_read(&product->a) + tb_bytes_read(&product->b)

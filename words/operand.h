@@ -39,6 +39,7 @@ typedef struct tb_operand {
     bool unit_diagonal; /* of a triangular one: ones, which are not read */
     double
         expanded_from; /* bytes, for each of its own, of what it is written out from; 0: it is read as it lies (lowered.h) */
+    bool embedded;  /* of such a one: each block of two by two is a complex number, re, -im; im, re */
     int64_t count;  /* of a batch's matrices; 0 and 1 are a single one, and what follows means nothing */
     int64_t stride; /* between the matrices of a batch, in elements */
     void *const *members; /* where each of them begins; NULL where the stride says so */

@@ -313,6 +313,7 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
+    part.a.embedded = product->a.embedded && (rows.first | rows.count | k.first | k.count) % 2 == 0;
     /* A triangle is known by its main diagonal alone. */
     part.a_nonzero = rows.first == k.first ? product->a_nonzero : TB_FULL;
     part.b_nonzero =

@@ -58,6 +58,7 @@
 #define TB_CRT_PIECE_K       64
 #define TB_CRT_PIECE_THREADS 128
 #define TB_CRT_PIECE_BLOCKS  6
+#define TB_CRT_PAIRS_BLOCKS  3  /* where numbers are complex */
 #define TB_CRT_PIECE_TURNS   12 /* blocks a multiprocessor that are launched */
 
 #define TB_CRT_JOIN_BLOCKS 2
@@ -94,8 +95,13 @@ enum {
     TB_CRT_RESIDUES,
     TB_CRT_MULTIPLY,
     TB_CRT_JOIN,
+    TB_CRT_RESIDUES_OF_PAIRS,
+    TB_CRT_MULTIPLY_PAIRS,
     TB_CRT_ENTRIES
 };
+
+/* Planes of a modulus, where numbers are complex: of real parts, of imaginary parts, and of the sums of both. */
+#define TB_CRT_SETS 3
 
 /* What is decided, in device memory. What concerns A stays for the next launch, if that has the same A. */
 typedef struct tb_crt_decision {
@@ -109,11 +115,11 @@ typedef struct tb_crt_decision {
 
 typedef struct tb_crt_operand {
     const double *elements;
-    int64_t rows, k, leading_dimension; /* rows: outer indices */
+    int64_t rows, k, leading_dimension; /* rows: outer indices; k: steps, of one number or of a complex one */
     int32_t k_contiguous;
     int32_t panel, panels;
-    uint8_t *residues;      /* [modulus][panel][stage][k / 16][row][k % 16] */
-    int64_t plane;          /* bytes of a modulus */
+    uint8_t *residues;      /* [modulus][set][panel][stage][k / 16][row][k % 16] */
+    int64_t plane;          /* bytes of a set */
     tb_crt_census *census;  /* [block of k][row] */
     tb_crt_record *records; /* of each outer index */
     int32_t *quantum;       /* likewise, its exponent */
@@ -123,7 +129,9 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
-    uint8_t *residues_c;        /* [modulus][tile][vector][thread] of 16 bytes */
+    uint8_t *residues_c; /* [modulus][tile][part][vector][thread] of 16 bytes */
+    int32_t
+        parts; /* of a number: 1, or 2 of complex ones, which are one below the other in the problem's A, B and C */
     int32_t stages;             /* of k */
     int32_t cluster;            /* tiles one above the other that are taken together */
     int32_t tiles;              /* such pairs, or single tiles, that touch the mask */

@@ -82,12 +82,12 @@ template <int words> __device__ inline double round(const uint32_t (&x)[words], 
     }
 }
 
-/* The sums of four elements. As many words as there are groups of moduli hold the integer. */
+/* The sums of four elements, as integers. They take as many words as there are groups of moduli. */
 template <int groups>
 __device__ inline void join(const joining &table, const uint32_t (&residues)[4][groups],
-                            const int (&exponents)[4], double (&sums)[4])
+                            uint32_t (&x)[4][groups])
 {
-    uint32_t quotient[4], x[4][groups];
+    uint32_t quotient[4];
     int32_t low[4], high[4];
     int64_t carry[4] = {};
     dots(residues, table.shares[0], low);
@@ -112,20 +112,18 @@ __device__ inline void join(const joining &table, const uint32_t (&residues)[4][
             carry[e] >>= 32;
         }
     }
-#pragma unroll
-    for (int e = 0; e < 4; e++)
-        sums[e] = round<groups>(x[e], exponents[e]);
 }
 
-/* A bit for each of a thread's 16 elements, from (row, column) on, which C has and the mask leaves. */
-__device__ inline uint32_t kept_elements(const tb_dgemm &p, int64_t row, int64_t column)
+/* A bit for each of a thread's 16 elements, from (row, column) on, which C has and the mask leaves; `lower`: how far below the first
+ * row the second one is. */
+__device__ inline uint32_t kept_elements(const tb_dgemm &p, int64_t row, int lower, int64_t column)
 {
-    if (p.mask == TB_FULL && row + 8 < p.m && column + 25 < p.n)
+    if (p.mask == TB_FULL && row + lower < p.m && column + 25 < p.n)
         return 0xffff;
     uint32_t kept = 0;
 #pragma unroll 1
     for (int e = 0; e < 16; e++) {
-        const int64_t own_row = row + e % 4 / 2 * 8, own_column = column + e / 4 * 8 + e % 2;
+        const int64_t own_row = row + e % 4 / 2 * lower, own_column = column + e / 4 * 8 + e % 2;
         if (own_row < p.m && own_column < p.n &&
             tb_mask_has(p.mask, p.mask_step, p.diagonal, own_row, own_column))
             kept |= 1u << e;
@@ -149,33 +147,33 @@ __device__ inline uint32_t word_of(const uint4 &words, int word)
     return word < 2 ? word == 0 ? words.x : words.y : word == 2 ? words.z : words.w;
 }
 
-/* A thread's vector of a tile. */
+/* A thread's vector of a tile; tiles are numbered in clusters, and parts of complex numbers in tiles. */
 template <int tile_n, int groups>
-__device__ inline void join_vector(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
+__device__ inline void join_vector(const tb_crt_arguments &arguments, int count, int tile, int vector)
 {
     constexpr int vectors = TB_CRT_VECTORS(tile_n), most = groups * group;
     const tb_dgemm &p = arguments.problem;
     /* Where there are many moduli half a vector is read at a time, for want of registers. */
     using words = typename vector_words<groups <= 2>::type;
     constexpr int at_a_time = sizeof(words) / sizeof(uint32_t), words_a_vector = 4 / at_a_time;
-    const int64_t plane =
-        int64_t(arguments.tiles) * arguments.cluster * vectors * TB_CRT_CONSUMERS * words_a_vector;
-    const words *from = reinterpret_cast<const words *>(arguments.residues_c) +
-                        ((tile * vectors + vector) * TB_CRT_CONSUMERS + threadIdx.x) * words_a_vector;
+    const int64_t plane = int64_t(arguments.tiles) * arguments.cluster * arguments.parts * vectors *
+                          TB_CRT_CONSUMERS * words_a_vector;
+    const words *from =
+        reinterpret_cast<const words *>(arguments.residues_c) +
+        ((int64_t(tile) * vectors + vector) * TB_CRT_CONSUMERS + threadIdx.x) * words_a_vector;
     words loaded[most];
-    const tb_tile_place pair = pair_at(arguments, int(tile / arguments.cluster));
+    const int parts = arguments.parts, of_cluster = arguments.cluster * parts;
+    const tb_tile_place pair = pair_at(arguments, tile / of_cluster);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t row = (int64_t(pair.row) * arguments.cluster + tile % arguments.cluster) * TB_CRT_TILE_M +
+    const int64_t own = (int64_t(pair.row) * arguments.cluster + tile % of_cluster / parts) * TB_CRT_TILE_M +
                         pieces<tile_n>::row(warp, vector) + lane / 4;
+    const int64_t row = own * parts + tile % parts;
+    const int lower = 8 * parts;
     const int64_t column =
         int64_t(pair.column) * tile_n + pieces<tile_n>::column(warp, vector) + lane % 4 * 2;
-    const uint32_t kept = kept_elements(p, row, column);
-    int quantum_of_row[2];
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-        quantum_of_row[half] = row + 8 * half < p.m ? arguments.a.quantum[row + 8 * half] : 0;
+    const uint32_t kept = kept_elements(p, row, lower, column);
+    const int *quantum_of_row = arguments.a.quantum + own;
     const int *quantum_of_column = arguments.b.quantum + column;
-    const int64_t columns_left = p.n - column;
     double *to = p.c + row + column * p.ldc;
     const bool reads_c = p.beta != 0;
 #pragma unroll 1
@@ -184,8 +182,8 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int count,
         for (int i = 0; i < most; i++)
             loaded[i] = i < count ? __ldcs(from + i * plane + first / at_a_time) : words();
 #pragma unroll(groups <= 4 ? at_a_time : 1)
-        for (int part = 0; part < at_a_time; part++) {
-            const int word = first + part;
+        for (int next = 0; next < at_a_time; next++) {
+            const int word = first + next;
             const joining &table = device_joinings.of[__shfl_sync(0xffffffff, count, 0)];
             uint32_t residues[4][groups];
 #pragma unroll
@@ -193,7 +191,7 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int count,
                 uint32_t w[4];
 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    w[j] = word_of(loaded[4 * i + j], part);
+                    w[j] = word_of(loaded[4 * i + j], next);
                 const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
                                c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
                 residues[0][i] = __byte_perm(a, b, 0x5410);
@@ -201,19 +199,15 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int count,
                 residues[2][i] = __byte_perm(c, d, 0x5410);
                 residues[3][i] = __byte_perm(c, d, 0x7632);
             }
-            int exponents[4];
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                exponents[e] = quantum_of_row[e / 2] +
-                               (8 * word + e % 2 < columns_left ? quantum_of_column[8 * word + e % 2] : 0);
-            double sums[4];
-            join<groups>(table, residues, exponents, sums);
+            uint32_t x[4][groups];
+            join<groups>(table, residues, x);
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 if (!(kept >> (4 * word + e) & 1))
                     continue;
-                double *element = to + e % 2 * p.ldc + 8 * (e / 2);
-                const double product = p.alpha * sums[e];
+                const int exponent = quantum_of_row[e / 2 * 8] + quantum_of_column[8 * word + e % 2];
+                double *element = to + e % 2 * p.ldc + lower * (e / 2);
+                const double product = p.alpha * round<groups>(x[e], exponent);
                 *element = reads_c ? fma(p.beta, *element, product) : product;
             }
             to += 8 * p.ldc;
@@ -222,7 +216,7 @@ __device__ inline void join_vector(const tb_crt_arguments &arguments, int count,
 }
 
 template <int tile_n, int groups = 1>
-__device__ inline void join_as_decided(const tb_crt_arguments &arguments, int count, int64_t tile, int vector)
+__device__ inline void join_as_decided(const tb_crt_arguments &arguments, int count, int tile, int vector)
 {
     if (count <= groups * group)
         join_vector<tile_n, groups>(arguments, count, tile, vector);
@@ -237,7 +231,7 @@ template <int tile_n> __device__ inline void join_tile(const tb_crt_arguments &a
     const int count = __shfl_sync(0xffffffff, arguments.decision->moduli, 0);
     constexpr int vectors = TB_CRT_VECTORS(tile_n);
     if (count > 0)
-        join_as_decided<tile_n>(arguments, count, blockIdx.x / vectors, blockIdx.x % vectors);
+        join_as_decided<tile_n>(arguments, count, int(blockIdx.x) / vectors, int(blockIdx.x) % vectors);
 }
 
 } // namespace crt

@@ -81,9 +81,33 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* Where numbers are complex three products of theirs make one, rather than the four that the real product has for them. */
+static bool has_pairs(const tb_product *product)
+{
+    return product->a.embedded && !product->a.transposed && !product->b.transposed;
+}
+static int64_t parts_of(const tb_product *product)
+{
+    return has_pairs(product) ? 2 : 1;
+}
+static int64_t sets_of(const tb_product *product)
+{
+    return has_pairs(product) ? TB_CRT_SETS : 1;
+}
+
+/* Outer indices of A, and steps of k, in numbers. */
+static int64_t numbers_m(const tb_product *product)
+{
+    return product->m / parts_of(product);
+}
+static int64_t numbers_k(const tb_product *product)
+{
+    return product->k / parts_of(product);
+}
+
 static int64_t stages_of(const tb_product *product)
 {
-    return tb_pieces(product->k, TB_CRT_STAGE_K);
+    return tb_pieces(numbers_k(product), TB_CRT_STAGE_K);
 }
 
 /* Bytes of an operand's plane; of C's, with whole tiles. */
@@ -99,13 +123,15 @@ static size_t plane_bytes_of_c(int64_t rows, int64_t columns)
 static size_t residue_bytes(const deal *deal, const tb_product *product)
 {
     const int64_t stages = stages_of(product);
-    return (size_t)deal->moduli_most * (plane_bytes(deal->rows, stages) + plane_bytes(deal->columns, stages) +
-                                        plane_bytes_of_c(deal->rows, deal->columns));
+    const int64_t rows = deal->rows / parts_of(product);
+    return (size_t)deal->moduli_most *
+           ((size_t)sets_of(product) * (plane_bytes(rows, stages) + plane_bytes(deal->columns, stages)) +
+            (size_t)parts_of(product) * plane_bytes_of_c(rows, deal->columns));
 }
 
 static size_t census_bytes(const deal *deal, const tb_product *product)
 {
-    return (size_t)(product->m + product->n) * (size_t)tb_pieces(product->k, deal->survey_k) *
+    return (size_t)(numbers_m(product) + product->n) * (size_t)tb_pieces(product->k, deal->survey_k) *
            sizeof(tb_crt_census);
 }
 
@@ -114,10 +140,11 @@ static void cut(const family *family, deal *deal, const tb_product *product)
 {
     deal->rows = product->m;
     deal->columns = product->n;
+    const int64_t least = parts_of(product) * SIDE;
     while (residue_bytes(deal, product) > family->workspace_most &&
-           (deal->rows > SIDE || deal->columns > SIDE)) {
+           (deal->rows > least || deal->columns > least)) {
         int64_t *side = deal->rows > deal->columns ? &deal->rows : &deal->columns;
-        *side = tb_round_up(tb_pieces(*side, 2), SIDE);
+        *side = tb_round_up(tb_pieces(*side, 2), least);
     }
 }
 
@@ -129,7 +156,8 @@ static bool is_whole(const deal *deal, const tb_product *product)
 /* As short as it takes to fill the device. */
 static int32_t survey_k_of(const tb_product *product, tb_target target)
 {
-    const int64_t rows = tb_pieces(product->m, TB_CRT_BLOCK_ROWS) + tb_pieces(product->n, TB_CRT_BLOCK_ROWS);
+    const int64_t rows =
+        tb_pieces(numbers_m(product), TB_CRT_BLOCK_ROWS) + tb_pieces(product->n, TB_CRT_BLOCK_ROWS);
     int32_t steps = TB_CRT_SURVEY_K_MOST;
     while (steps > TB_CRT_SURVEY_K_LEAST &&
            rows * tb_pieces(product->k, steps) < 4 * (int64_t)target.multiprocessors)
@@ -161,9 +189,15 @@ static double bytes_clocks(double bytes, double share, tb_target target)
     return bytes / (share * TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
 
+/* Of A and B; where numbers are complex every other column of A says it all. */
 static double elements_read(const tb_product *product)
 {
-    return (double)product->k * (double)(product->m + (tb_has_one_operand(product) ? 0 : product->n));
+    const int64_t n = tb_has_one_operand(product) ? 0 : product->n;
+    return (double)product->k * (double)(numbers_m(product) + n);
+}
+static double residues_made(const tb_product *product)
+{
+    return elements_read(product) / (double)parts_of(product) * (double)sets_of(product);
 }
 
 static double survey_clocks(const tb_product *product, tb_target target)
@@ -173,9 +207,15 @@ static double survey_clocks(const tb_product *product, tb_target target)
            bytes_clocks(ELEMENT_BYTES * elements, SURVEY_SHARE, target);
 }
 
+/* Rows of C, of tiles that are taken together. */
+static int32_t rows_of_tiles(const family *family, const tb_product *product)
+{
+    return (int32_t)parts_of(product) * family->cluster * TB_CRT_TILE_M;
+}
+
 static tb_masked_tiles tiles_of(const family *family, const tb_product *product)
 {
-    return tb_masked_tiles_of(product, family->cluster * TB_CRT_TILE_M, family->tile_n, TB_CRT_GROUP);
+    return tb_masked_tiles_of(product, rows_of_tiles(family, product), family->tile_n, TB_CRT_GROUP);
 }
 
 /* Tiles, or pairs of them, that are multiplied at a time. */
@@ -198,13 +238,14 @@ static costs costs_of(const family *family, const tb_product *product, tb_target
     const double of_c = ELEMENT_BYTES * (tb_is_zero(product->beta) ? 1 : 2);
     return (costs){
         .fixed = 4 * TB_SECOND_LAUNCH_CLOCKS + bytes_clocks(ELEMENT_BYTES * elements, RESIDUES_SHARE, target),
-        .each = bytes_clocks(elements, RESIDUES_SHARE, target),
+        .each = bytes_clocks(residues_made(product), RESIDUES_SHARE, target),
         .join = JOIN_CLOCKS * elements_of_c / target.multiprocessors,
         .join_fixed = bytes_clocks(of_c * elements_of_c, JOIN_SHARE, target),
         .join_each = bytes_clocks(elements_of_c, JOIN_SHARE, target),
         .tiles = (double)tiles_of(family, product).count,
         .at_a_time = fmax(1, (double)at_a_time(family, target)),
-        .a_tile = (double)stages_of(product) * family->stage_clocks(target) + family->round_clocks,
+        .a_tile = (double)sets_of(product) *
+                  ((double)stages_of(product) * family->stage_clocks(target) + family->round_clocks),
     };
 }
 
@@ -236,11 +277,13 @@ static void prepare(const family *family, const tb_product *product, tb_target t
         survey_clocks(product, target) +
         (own.moduli_most >= USUAL_MODULI ? moduli_clocks(&costs, USUAL_MODULI) : native.clocks);
     if (is_whole(&own, product) && own.moduli_most >= USUAL_MODULI)
-        schedule->clocks_of_a = bytes_clocks(2 * ELEMENT_BYTES + USUAL_MODULI, RESIDUES_SHARE, target) *
-                                (double)product->m * (double)product->k;
-    schedule->workspace = (size_t)(product->m + product->n) * (sizeof(tb_crt_record) + sizeof(int32_t)) +
-                          census_bytes(&own, product) + residue_bytes(&own, product) + TAKEN * ALIGNMENT +
-                          native.workspace;
+        schedule->clocks_of_a = bytes_clocks(2 * ELEMENT_BYTES + USUAL_MODULI * (double)sets_of(product) /
+                                                                     (double)parts_of(product),
+                                             RESIDUES_SHARE, target) *
+                                (double)numbers_m(product) * (double)product->k;
+    schedule->workspace =
+        (size_t)(numbers_m(product) + product->n) * (sizeof(tb_crt_record) + sizeof(int32_t)) +
+        census_bytes(&own, product) + residue_bytes(&own, product) + TAKEN * ALIGNMENT + native.workspace;
     TB_SET_DEAL(schedule, deal, own);
 }
 
@@ -265,10 +308,11 @@ static tb_crt_operand operand_of(const tb_operand *operand, int64_t rows, int64_
 }
 
 /* Outer indices from one on, as many as the product has. */
-static void narrow(tb_crt_operand *x, const tb_crt_operand *all, int64_t first, int64_t rows, int64_t stages)
+static void narrow(tb_crt_operand *x, const tb_crt_operand *all, int parts, int64_t first, int64_t rows,
+                   int64_t stages)
 {
     x->rows = rows;
-    x->elements = all->elements + first * (all->k_contiguous ? all->leading_dimension : 1);
+    x->elements = all->elements + first * (all->k_contiguous ? all->leading_dimension : parts);
     x->quantum = all->quantum + first;
     x->panels = (int32_t)(tb_round_up(rows, SIDE) / x->panel);
     x->plane = (int64_t)plane_bytes(rows, stages);
@@ -283,7 +327,7 @@ static tb_status launch_survey(const tb_launcher *launcher, tb_entry *entries,
                                const tb_crt_arguments *arguments)
 {
     const tb_dgemm *p = &arguments->problem;
-    const int64_t m = arguments->keeps_a ? 0 : p->m, n = arguments->same ? 0 : p->n,
+    const int64_t m = arguments->keeps_a ? 0 : arguments->a.rows, n = arguments->same ? 0 : p->n,
                   rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(n, TB_CRT_BLOCK_ROWS);
     if (rows > 0) {
         TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY],
@@ -310,15 +354,19 @@ static tb_status launch_multiply(const family *family, const tb_launcher *launch
 static tb_status launch_rectangle(const family *family, const tb_launcher *launcher, tb_entry *entries,
                                   const tb_crt_arguments *arguments)
 {
+    const bool pairs = arguments->parts > 1;
+    tb_entry *residues = &entries[pairs ? TB_CRT_RESIDUES_OF_PAIRS : TB_CRT_RESIDUES],
+             *multiply = &entries[pairs ? TB_CRT_MULTIPLY_PAIRS : TB_CRT_MULTIPLY];
     const int64_t pieces = (int64_t)arguments->pieces_a + arguments->pieces_b,
                   most = (int64_t)launcher->target.multiprocessors * TB_CRT_PIECE_TURNS;
     if (pieces > 0)
-        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_RESIDUES], tb_smaller(pieces, most),
-                                TB_CRT_PIECE_THREADS, 0, arguments));
+        TB_TRY(launcher->launch(launcher, residues, tb_smaller(pieces, most), TB_CRT_PIECE_THREADS, 0,
+                                arguments));
     if (arguments->tiles == 0)
         return TB_OK;
-    TB_TRY(launch_multiply(family, launcher, &entries[TB_CRT_MULTIPLY], arguments));
-    const int64_t vectors = (int64_t)arguments->tiles * family->cluster * TB_CRT_VECTORS(family->tile_n);
+    TB_TRY(launch_multiply(family, launcher, multiply, arguments));
+    const int64_t vectors =
+        (int64_t)arguments->tiles * family->cluster * arguments->parts * TB_CRT_VECTORS(family->tile_n);
     return launcher->launch(launcher, &entries[TB_CRT_JOIN], vectors, TB_CRT_CONSUMERS, 0, arguments);
 }
 
@@ -333,11 +381,11 @@ static tb_status launch_rectangles(const family *family, const tb_launcher *laun
             const tb_product part = tb_subproduct(product, rows, columns, (tb_range){0, product->k});
             tb_crt_arguments arguments = *all;
             arguments.problem = tb_dgemm_of(&part);
-            narrow(&arguments.a, &all->a, row, rows.count, stages);
-            narrow(&arguments.b, &all->b, column, columns.count, stages);
+            narrow(&arguments.a, &all->a, all->parts, row / all->parts, rows.count / all->parts, stages);
+            narrow(&arguments.b, &all->b, all->parts, column, columns.count, stages);
             arguments.masked = tiles_of(family, &part);
             arguments.tiles = (int32_t)arguments.masked.count;
-            arguments.tiles_m = (int32_t)tb_pieces(part.m, family->cluster * TB_CRT_TILE_M);
+            arguments.tiles_m = (int32_t)tb_pieces(part.m, rows_of_tiles(family, &part));
             arguments.tiles_n = (int32_t)tb_pieces(part.n, family->tile_n);
             /* What the launch before, or the rectangle before, has made. */
             const bool has_a = column > 0, has_b = row > 0 && own->columns >= product->n;
@@ -355,15 +403,17 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     const tb_schedule native = tb_prepare(own->native, product, launcher->target);
     if (product->k == 0 || product->m == 0 || product->n == 0)
         return own->native->launch(launcher, own->native, product, &native, workspace);
-    if (product->k > TB_CRT_K_MOST || product->m > TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8 ||
+    if (numbers_k(product) > TB_CRT_K_MOST || product->m > TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8 ||
         product->n > TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8)
         return TB_UNSUPPORTED;
     const int64_t stages = stages_of(product), blocks_k = tb_pieces(product->k, own->survey_k);
     char *left = workspace;
     tb_crt_arguments arguments = {
         .problem = tb_dgemm_of(product),
-        .a = operand_of(&product->a, product->m, product->k, product->a.transposed, family->tile_n),
-        .b = operand_of(&product->b, product->n, product->k, !product->b.transposed, family->tile_n),
+        .a = operand_of(&product->a, numbers_m(product), numbers_k(product), product->a.transposed,
+                        family->tile_n),
+        .b = operand_of(&product->b, product->n, numbers_k(product), !product->b.transposed, family->tile_n),
+        .parts = (int32_t)parts_of(product),
         .stages = (int32_t)stages,
         .cluster = family->cluster,
         .survey_k = own->survey_k,
@@ -373,17 +423,19 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
         .same = is_whole(own, product) && tb_has_one_operand(product),
     };
     /* What is known of A comes first, where the next launch finds it. Planes of A that this one has no use for may be written over. */
-    const size_t m = (size_t)product->m, n = (size_t)product->n, moduli = (size_t)own->moduli_most;
+    const size_t m = (size_t)numbers_m(product), n = (size_t)product->n,
+                 planes = (size_t)own->moduli_most * (size_t)sets_of(product);
     arguments.decision = take(&left, sizeof(tb_crt_decision));
     arguments.a.records = take(&left, m * sizeof(tb_crt_record));
     arguments.a.quantum = take(&left, m * sizeof(int32_t));
-    arguments.a.residues = take(&left, moduli * plane_bytes(own->rows, stages));
+    arguments.a.residues = take(&left, planes * plane_bytes(own->rows / arguments.parts, stages));
     arguments.b.records = take(&left, n * sizeof(tb_crt_record));
     arguments.b.quantum = take(&left, n * sizeof(int32_t));
-    arguments.b.residues = take(&left, moduli * plane_bytes(own->columns, stages));
-    arguments.residues_c = take(&left, moduli * plane_bytes_of_c(own->rows, own->columns));
+    arguments.b.residues = take(&left, planes * plane_bytes(own->columns, stages));
+    arguments.residues_c = take(&left, (size_t)own->moduli_most * (size_t)arguments.parts *
+                                           plane_bytes_of_c(own->rows / arguments.parts, own->columns));
     arguments.a.census = take(&left, census_bytes(own, product));
-    arguments.b.census = arguments.a.census + product->m * blocks_k;
+    arguments.b.census = arguments.a.census + arguments.a.rows * blocks_k;
     if (arguments.same)
         arguments.b = arguments.a;
 

@@ -48,4 +48,6 @@ __device__ inline void gather_records(const tb_crt_arguments &arguments)
     TB_CRT_STAMP_ONE(name##_gather, TB_CRT_PASS_THREADS, TB_CRT_PASS_BLOCKS, crt::gather_records)            \
     TB_CRT_STAMP_ONE(name##_decide, TB_CRT_DECIDE_THREADS, 1, crt::decide)                                   \
     TB_CRT_STAMP_ONE(name##_residues, TB_CRT_PIECE_THREADS, TB_CRT_PIECE_BLOCKS, crt::make_residues)         \
+    TB_CRT_STAMP_ONE(name##_residues_of_pairs, TB_CRT_PIECE_THREADS, TB_CRT_PAIRS_BLOCKS,                    \
+                     crt::make_residues_of_pairs)                                                            \
     TB_CRT_STAMP_ONE(name##_join, TB_CRT_CONSUMERS, TB_CRT_JOIN_BLOCKS, crt::join_tile<tile_n>)

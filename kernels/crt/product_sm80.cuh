@@ -106,7 +106,8 @@ __device__ inline void multiply_stage(int32_t (&sum)[sums], uint32_t stage, int 
     }
 }
 
-__device__ inline void multiply(const tb_crt_arguments &arguments)
+/* sets: of complex numbers, which are multiplied one after the other. */
+template <int sets> __device__ inline void multiply(const tb_crt_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
     const int modulus = int(blockIdx.x) / arguments.tiles, tile = int(blockIdx.x) % arguments.tiles;
@@ -115,25 +116,34 @@ __device__ inline void multiply(const tb_crt_arguments &arguments)
     const tb_tile_place at = crt::pair_at(arguments, tile);
     const int copies = arguments.stages * (TB_CRT_STAGE_K / copy_k);
     const uint32_t shared = uint32_t(__cvta_generic_to_shared(memory));
-    copier copier = {arguments.a.residues + modulus * arguments.a.plane + int64_t(at.row) * copies * bytes_a,
-                     arguments.b.residues + modulus * arguments.b.plane +
-                         int64_t(at.column) * copies * bytes_b,
-                     shared, copies, 0};
-#pragma unroll
-    for (int i = 0; i < stages - 1; i++)
-        copier.begin_stage();
-    int32_t sum[sums] = {};
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    int stage = 0;
+    crt::pairs<sums> pairs;
 #pragma unroll 1
-    for (int done = 0; done < copies; done++) {
-        wait_for_stages<stages - 2>();
-        __syncthreads(); /* and all are done with the stage that is begun next */
-        copier.begin_stage();
-        multiply_stage(sum, shared + stage * stage_bytes, warp, lane);
-        stage = stage + 1 == stages ? 0 : stage + 1;
+    for (int set = 0; set < sets; set++) {
+        const int64_t plane = modulus * sets + set;
+        copier copier = {
+            arguments.a.residues + plane * arguments.a.plane + int64_t(at.row) * copies * bytes_a,
+            arguments.b.residues + plane * arguments.b.plane + int64_t(at.column) * copies * bytes_b, shared,
+            copies, 0};
+#pragma unroll
+        for (int i = 0; i < stages - 1; i++)
+            copier.begin_stage();
+        int32_t sum[sums] = {};
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        int stage = 0;
+#pragma unroll 1
+        for (int done = 0; done < copies; done++) {
+            wait_for_stages<stages - 2>();
+            __syncthreads(); /* and all are done with the stage that is begun next */
+            copier.begin_stage();
+            multiply_stage(sum, shared + stage * stage_bytes, warp, lane);
+            stage = stage + 1 == stages ? 0 : stage + 1;
+        }
+        if (sets == 1)
+            crt::store_residues(arguments, sum, modulus, tile, threadIdx.x);
+        else
+            pairs.take(arguments, sum, set, modulus, tile, threadIdx.x);
+        __syncthreads(); /* before the ring is filled again */
     }
-    crt::store_residues(arguments, sum, modulus, tile, threadIdx.x);
 }
 
 } // namespace crt_sm80

@@ -73,18 +73,21 @@ __device__ inline work work_at(const tb_crt_arguments &arguments, int index)
     return work;
 }
 
+template <int sets>
 __device__ __forceinline__ void produce(const tb_crt_arguments &arguments, uint32_t shared, int works)
 {
     ring at;
     const uint32_t rank = uint32_t(cluster::rank());
-    for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
-        const work work = work_at(arguments, index);
+    for (int index = blockIdx.x / cluster_blocks * sets; index < works * sets;
+         index += index % sets + 1 < sets ? 1 : gridDim.x / cluster_blocks * sets - (sets - 1)) {
+        const work work = work_at(arguments, index / sets);
+        const int64_t plane = work.modulus * sets + index % sets;
         constexpr int half_b = bytes_b / cluster_blocks;
         /* A panel has the rows of both tiles. */
         constexpr int steps_a = tile_m * row_bytes, panel_a = cluster_blocks * bytes_a;
-        const uint8_t *a = arguments.a.residues + work.modulus * arguments.a.plane +
+        const uint8_t *a = arguments.a.residues + plane * arguments.a.plane +
                            int64_t(work.panel_a) * arguments.stages * panel_a + rank * steps_a;
-        const uint8_t *b = arguments.b.residues + work.modulus * arguments.b.plane +
+        const uint8_t *b = arguments.b.residues + plane * arguments.b.plane +
                            int64_t(work.panel_b) * arguments.stages * bytes_b + rank * half_b;
 #pragma unroll 1
         for (int stage = 0; stage < arguments.stages; stage++) {
@@ -132,36 +135,53 @@ __device__ __forceinline__ void multiply_stage(int32_t (&sum)[sums], uint32_t a,
     ptx::wgmma_commit_group();
 }
 
+/* The sums of a tile. */
+__device__ __forceinline__ void multiply_tile(int32_t (&sum)[sums], const tb_crt_arguments &arguments,
+                                              ring &at, uint32_t shared, int consumer)
+{
+    uint32_t before = 0;
+#pragma unroll 1
+    for (int stage = 0; stage < arguments.stages; stage++) {
+        const uint32_t a = shared + at.stage * stage_bytes + consumer * wgmma_m * row_bytes,
+                       b = shared + at.stage * stage_bytes + bytes_a;
+        ptx::mbarrier_wait(full_barrier(shared, at.stage), at.parity);
+        multiply_stage(sum, a, b, stage > 0);
+        ptx::wgmma_wait_group<1>();
+        if (stage > 0)
+            release(before);
+        before = empty_barrier(shared, at.stage);
+        at.advance();
+    }
+    ptx::wgmma_wait_group<0>();
+    pin(sum);
+    release(before);
+}
+
+template <int sets>
 __device__ __forceinline__ void consume(const tb_crt_arguments &arguments, uint32_t shared, int works,
                                         int consumer)
 {
     ring at;
     for (int index = blockIdx.x / cluster_blocks; index < works; index += gridDim.x / cluster_blocks) {
         int32_t sum[sums];
-        uint32_t before = 0;
+        crt::pairs<sums> pairs;
 #pragma unroll 1
-        for (int stage = 0; stage < arguments.stages; stage++) {
-            const uint32_t a = shared + at.stage * stage_bytes + consumer * wgmma_m * row_bytes,
-                           b = shared + at.stage * stage_bytes + bytes_a;
-            ptx::mbarrier_wait(full_barrier(shared, at.stage), at.parity);
-            multiply_stage(sum, a, b, stage > 0);
-            ptx::wgmma_wait_group<1>();
-            if (stage > 0)
-                release(before);
-            before = empty_barrier(shared, at.stage);
-            at.advance();
+        for (int set = 0; set < sets; set++) {
+            multiply_tile(sum, arguments, at, shared, consumer);
+            asm volatile("" : "+r"(index));
+            const work work = work_at(arguments, index);
+            const int tile = work.number * cluster_blocks + cluster::rank(),
+                      thread = again::thread() - warpgroup;
+            if (sets == 1)
+                crt::store_residues(arguments, sum, work.modulus, tile, thread);
+            else
+                pairs.take(arguments, sum, set, work.modulus, tile, thread);
         }
-        ptx::wgmma_wait_group<0>();
-        pin(sum);
-        release(before);
-        asm volatile("" : "+r"(index));
-        const work work = work_at(arguments, index);
-        crt::store_residues(arguments, sum, work.modulus, work.number * cluster_blocks + cluster::rank(),
-                            again::thread() - warpgroup);
     }
 }
 
-__device__ __forceinline__ void multiply(const tb_crt_arguments &arguments)
+/* sets: of complex numbers, which are multiplied one after the other. */
+template <int sets> __device__ __forceinline__ void multiply(const tb_crt_arguments &arguments)
 {
     extern __shared__ __align__(128) char memory[];
     const uint32_t shared = ptx::shared_address(memory);
@@ -179,10 +199,10 @@ __device__ __forceinline__ void multiply(const tb_crt_arguments &arguments)
     if (role == 0) {
         ptx::lower_registers<producer_registers>();
         if (threadIdx.x == 0)
-            produce(arguments, shared, works);
+            produce<sets>(arguments, shared, works);
     } else {
         ptx::raise_registers<consumer_registers>();
-        consume(arguments, shared, works, role - 1);
+        consume<sets>(arguments, shared, works, role - 1);
     }
     /* A block's shared memory is written by its neighbour until both are done. */
     __syncwarp();

@@ -98,60 +98,103 @@ __device__ inline void read_piece(bool k_contiguous, const staged_piece &from, d
     }
 }
 
-__device__ inline void store_residues(const piece &piece, const double (&values)[step_k], int count,
-                                      int stages)
+/* Numbers as multiples of their quantum, and 2^63. */
+struct biased {
+    uint32_t low, high;
+
+    __device__ biased() = default;
+    __device__ biased(double value, double scale)
+    {
+        const uint64_t y = uint64_t(__double2ll_rn(value * scale)) + (uint64_t(1) << bias_bits);
+        low = uint32_t(y);
+        high = uint32_t(y >> 32);
+    }
+};
+
+/* What `reduce` takes. */
+__device__ inline int32_t dot_bytes_of(const biased &y, const reduction &by)
+{
+    return dot_bytes(y.high, by.bytes[1], dot_bytes(y.low, by.bytes[0], by.start_y));
+}
+
+__device__ inline double scale_of(const piece &piece)
+{
+    return __longlong_as_double(int64_t(exponent_bias - piece.quantum) << mantissa_bits);
+}
+
+/* Where a thread's residues by the first modulus go, 16 steps of a row. */
+__device__ inline uint4 *residues_at(const piece &piece, int stages)
 {
     const tb_crt_operand &x = *piece.operand;
-    const double scale = __longlong_as_double(int64_t(exponent_bias - piece.quantum) << mantissa_bits);
-    uint32_t low[step_k], high[step_k];
-#pragma unroll
-    for (int i = 0; i < step_k; i++) {
-        const uint64_t y = uint64_t(__double2ll_rn(values[i] * scale)) + (uint64_t(1) << bias_bits);
-        low[i] = uint32_t(y);
-        high[i] = uint32_t(y >> 32);
-    }
     const int row = piece.row + int(threadIdx.x) % piece_rows,
               k = piece.k + int(threadIdx.x) / piece_rows * step_k;
     const int64_t at =
         (int64_t(row / x.panel) * stages * TB_CRT_STAGE_K + k) / step_k * x.panel + row % x.panel;
-    uint4 *to = reinterpret_cast<uint4 *>(x.residues) + at;
-    for (int modulus = 0; modulus < count; modulus++) {
+    return reinterpret_cast<uint4 *>(x.residues) + at;
+}
+
+/* Of 16 integers, in bits as `reduce` takes them. */
+__device__ inline uint4 reduce_steps(const int32_t (&bits)[step_k], const reduction &by)
+{
+    uint32_t words[4];
+#pragma unroll
+    for (int word = 0; word < 4; word++) {
+        uint32_t residue[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            residue[i] = reduce(bits[4 * word + i], by.inverse, by.modulus);
+        words[word] = pack(residue[0], residue[1], residue[2], residue[3]);
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+__device__ inline void store_residues(const piece &piece, const double (&values)[step_k], int count,
+                                      int stages)
+{
+    const double scale = scale_of(piece);
+    biased y[step_k];
+#pragma unroll
+    for (int i = 0; i < step_k; i++)
+        y[i] = biased(values[i], scale);
+    uint4 *to = residues_at(piece, stages);
+    for (int modulus = 0; modulus < count; modulus++, to += piece.operand->plane / 16) {
         const reduction &by = device_reductions.of[modulus];
-        uint32_t words[4];
+        int32_t bits[step_k];
 #pragma unroll
-        for (int word = 0; word < 4; word++) {
-            uint32_t residue[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                residue[i] = reduce(dot_bytes(high[4 * word + i], by.bytes[1],
-                                              dot_bytes(low[4 * word + i], by.bytes[0], by.start_y)),
-                                    by.inverse, by.modulus);
-            words[word] = pack(residue[0], residue[1], residue[2], residue[3]);
-        }
-        *to = make_uint4(words[0], words[1], words[2], words[3]);
-        to += x.plane / 16;
+        for (int i = 0; i < step_k; i++)
+            bits[i] = dot_bytes_of(y[i], by);
+        *to = reduce_steps(bits, by);
     }
 }
 
-/* Of A, where its residues are not there already, and of B. */
+/* Pieces of both operands are numbered, A's first. */
+__device__ inline piece piece_of_both(const tb_crt_arguments &arguments, int number)
+{
+    return number < arguments.pieces_a ? piece_at(arguments.a, number)
+                                       : piece_at(arguments.b, number - arguments.pieces_a);
+}
+
+/* A block's first; A has none where its residues are there already. */
+__device__ inline int first_piece(const tb_crt_arguments &arguments)
+{
+    return int(blockIdx.x) + (arguments.decision->makes_a ? 0 : arguments.pieces_a);
+}
+
 __device__ inline void make_residues(const tb_crt_arguments &arguments)
 {
     __shared__ staged_piece ring[2];
-    const int count = arguments.decision->moduli, pieces_a = arguments.pieces_a,
-              end = count > 0 ? pieces_a + arguments.pieces_b : 0;
-    const auto at = [&](int number) {
-        return number < pieces_a ? piece_at(arguments.a, number) : piece_at(arguments.b, number - pieces_a);
-    };
-    int number = int(blockIdx.x) + (arguments.decision->makes_a ? 0 : pieces_a), turn = 0;
+    const int count = arguments.decision->moduli,
+              end = count > 0 ? arguments.pieces_a + arguments.pieces_b : 0;
+    int number = first_piece(arguments), turn = 0;
     if (number >= end)
         return;
-    piece own = at(number);
+    piece own = piece_of_both(arguments, number);
     copy_piece(own, ring[0]);
     while (true) {
         number += int(gridDim.x);
         piece next = own;
         if (number < end) {
-            next = at(number);
+            next = piece_of_both(arguments, number);
             copy_piece(next, ring[turn ^ 1]);
             copies::wait<1>();
         } else
@@ -166,6 +209,49 @@ __device__ inline void make_residues(const tb_crt_arguments &arguments)
         own = next;
         turn ^= 1;
     }
+}
+
+/* Of complex numbers: residues of real parts, of imaginary parts, and of the sums of both. */
+__device__ inline void store_residues_of_pairs(const piece &piece, int count, int stages)
+{
+    const tb_crt_operand &x = *piece.operand;
+    const int row = threadIdx.x % piece_rows, step = threadIdx.x / piece_rows * step_k;
+    const int64_t apart = x.k_contiguous ? 2 : 2 * x.leading_dimension;
+    const double *source = x.elements + (piece.row + row) * (x.k_contiguous ? x.leading_dimension : 2) +
+                           (piece.k + step) * apart;
+    const int left = row < piece.rows_left ? piece.k_left - step : 0;
+    const double scale = scale_of(piece);
+    biased real[step_k], imaginary[step_k];
+#pragma unroll
+    for (int i = 0; i < step_k; i++, source += apart) {
+        real[i] = biased(i < left ? source[0] : 0, scale);
+        imaginary[i] = biased(i < left ? source[1] : 0, scale);
+    }
+    uint4 *to = residues_at(piece, stages);
+    const int64_t plane = x.plane / 16;
+    for (int modulus = 0; modulus < count; modulus++, to += TB_CRT_SETS * plane) {
+        const reduction &by = device_reductions.of[modulus];
+        int32_t bits[step_k], sums[step_k];
+#pragma unroll
+        for (int i = 0; i < step_k; i++)
+            sums[i] = bits[i] = dot_bytes_of(real[i], by);
+        to[0] = reduce_steps(bits, by);
+#pragma unroll
+        for (int i = 0; i < step_k; i++) {
+            bits[i] = dot_bytes_of(imaginary[i], by);
+            sums[i] += bits[i] - magic;
+        }
+        to[plane] = reduce_steps(bits, by);
+        to[2 * plane] = reduce_steps(sums, by);
+    }
+}
+
+__device__ inline void make_residues_of_pairs(const tb_crt_arguments &arguments)
+{
+    const int count = arguments.decision->moduli,
+              end = count > 0 ? arguments.pieces_a + arguments.pieces_b : 0;
+    for (int number = first_piece(arguments); number < end; number += int(gridDim.x))
+        store_residues_of_pairs(piece_of_both(arguments, number), count, arguments.stages);
 }
 
 } // namespace crt

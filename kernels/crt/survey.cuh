@@ -88,15 +88,17 @@ struct census {
 };
 
 /* Of 64 rows, where neighbours in memory are rows: a thread takes every fourth step of a row. */
-__device__ inline void survey_rows(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int steps,
-                                   tb_crt_census *to)
+__device__ inline void survey_rows(const tb_crt_operand &x, int parts, int64_t first_row, int64_t first_k,
+                                   int steps, tb_crt_census *to)
 {
     constexpr int apart = pass_threads / block_rows;
     __shared__ census of_row[apart][block_rows];
     const int row = threadIdx.x % block_rows, own = threadIdx.x / block_rows;
     const bool exists = first_row + row < x.rows;
     const int64_t ld = x.leading_dimension;
-    const double *source = x.elements + first_row + row + (first_k + own) * ld;
+    const int64_t step = first_k + own; /* parts of a number are one below the other */
+    const double *source = x.elements + (parts == 1 ? first_row + row + step * ld
+                                                    : 2 * (first_row + row) + step % 2 + step / 2 * (2 * ld));
     census mine;
     for (int left = exists ? steps - own : 0; left > 0; left -= apart * batch) {
         double values[batch];
@@ -162,12 +164,12 @@ __device__ inline void survey(const tb_crt_arguments &arguments, const tb_crt_op
 {
     const int64_t blocks_rows = row_blocks(x), block_k = block / blocks_rows;
     const int64_t first_row = block % blocks_rows * block_rows, first_k = block_k * arguments.survey_k;
-    const int steps = int(min(x.k - first_k, int64_t(arguments.survey_k)));
+    const int steps = int(min(arguments.problem.k - first_k, int64_t(arguments.survey_k)));
     tb_crt_census *to = x.census + block_k * x.rows;
     if (x.k_contiguous)
         survey_columns(x, first_row, first_k, steps, to);
     else
-        survey_rows(x, first_row, first_k, steps, to);
+        survey_rows(x, arguments.parts, first_row, first_k, steps, to);
 }
 
 /* Puts together what is known of an outer index. */
@@ -190,7 +192,7 @@ __device__ inline void gather(const tb_crt_arguments &arguments, const tb_crt_op
         strange = strange || part.count < 0;
         count += part.count;
     }
-    tb_crt_record record = {TB_CRT_NOTHING, 0, 0, float(x.k - count), 0, 0};
+    tb_crt_record record = {TB_CRT_NOTHING, 0, 0, float(arguments.problem.k - count), 0, 0};
     if (strange)
         record.zeros = -1;
     else if (count > 0) {

@@ -37,33 +37,86 @@ template <int tile_n> struct pieces {
     }
 };
 
-/* What is left of sums by a modulus. Tiles are numbered in clusters. */
+/* Where a thread's vectors of a tile by a modulus go. Tiles are numbered in clusters. */
+template <int sums>
+__device__ __forceinline__ uint4 *vectors_at(const tb_crt_arguments &arguments, int modulus, int tile,
+                                             int part, int thread)
+{
+    const int64_t number =
+        (int64_t(modulus) * arguments.tiles * arguments.cluster + tile) * arguments.parts + part;
+    return reinterpret_cast<uint4 *>(arguments.residues_c) + number * (sums / 16) * TB_CRT_CONSUMERS + thread;
+}
+
+/* What is left of a sum by a modulus, in bits as `reduce` takes them. */
+__device__ __forceinline__ int32_t bits_of_sum(int32_t sum, const reduction &by)
+{
+    return dot_halves(uint32_t(sum) ^ 0x80000000u, by.halves, by.start_s);
+}
+
+/* Four residues. */
+__device__ __forceinline__ uint32_t reduce_word(const int32_t (&bits)[4], const reduction &by)
+{
+    return pack(reduce(bits[0], by.inverse, by.modulus), reduce(bits[1], by.inverse, by.modulus),
+                reduce(bits[2], by.inverse, by.modulus), reduce(bits[3], by.inverse, by.modulus));
+}
+
+/* What is left of sums is stored as vectors, four words of `word_of`. */
+template <int sums, class operation>
+__device__ __forceinline__ void store_vectors(uint4 *to, operation word_of)
+{
+#pragma unroll
+    for (int vector = 0; vector < sums / 16; vector++)
+        to[vector * TB_CRT_CONSUMERS] = make_uint4(word_of(4 * vector), word_of(4 * vector + 1),
+                                                   word_of(4 * vector + 2), word_of(4 * vector + 3));
+}
+
 template <int sums>
 __device__ __forceinline__ void store_residues(const tb_crt_arguments &arguments, const int32_t (&sum)[sums],
-                                               int modulus_number, int tile, int thread)
+                                               int modulus, int tile, int thread)
 {
-    const reduction &by = device_reductions.of[modulus_number];
-    const int64_t number = int64_t(modulus_number) * arguments.tiles * arguments.cluster + tile;
-    uint4 *to =
-        reinterpret_cast<uint4 *>(arguments.residues_c) + number * (sums / 16) * TB_CRT_CONSUMERS + thread;
-    const uint32_t halves = by.halves;
-    const int32_t start = by.start_s, modulus = by.modulus;
-    const float inverse = by.inverse;
+    const reduction by = device_reductions.of[modulus];
+    store_vectors<sums>(vectors_at<sums>(arguments, modulus, tile, 0, thread), [&](int word) {
+        int32_t bits[4];
 #pragma unroll
-    for (int vector = 0; vector < sums / 16; vector++) {
-        uint32_t words[4];
-#pragma unroll
-        for (int word = 0; word < 4; word++) {
-            uint32_t residue[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                residue[i] =
-                    reduce(dot_halves(uint32_t(sum[16 * vector + 4 * word + i]) ^ 0x80000000u, halves, start),
-                           inverse, modulus);
-            words[word] = pack(residue[0], residue[1], residue[2], residue[3]);
-        }
-        to[vector * TB_CRT_CONSUMERS] = make_uint4(words[0], words[1], words[2], words[3]);
-    }
+        for (int i = 0; i < 4; i++)
+            bits[i] = bits_of_sum(sum[4 * word + i], by);
+        return reduce_word(bits, by);
+    });
 }
+
+/* Of complex numbers: with the sums of products of real parts, of imaginary ones, and of the sums of both,
+ *     real = first - second,  imaginary = third - (first + second).
+ * A thread keeps what is left of the first, then of the first and the second, as bytes. */
+template <int sums> struct pairs {
+    uint32_t kept[sums / 4];
+
+    __device__ __forceinline__ void take(const tb_crt_arguments &arguments, const int32_t (&sum)[sums],
+                                         int set, int modulus, int tile, int thread)
+    {
+        const reduction by = device_reductions.of[modulus];
+        if (set == 0) {
+#pragma unroll
+            for (int word = 0; word < sums / 4; word++) {
+                int32_t bits[4];
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    bits[i] = bits_of_sum(sum[4 * word + i], by);
+                kept[word] = reduce_word(bits, by);
+            }
+            return;
+        }
+        store_vectors<sums>(vectors_at<sums>(arguments, modulus, tile, set - 1, thread), [&](int word) {
+            int32_t bits[4], both[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int32_t left = int8_t(kept[word] >> (8 * i)), own = bits_of_sum(sum[4 * word + i], by);
+                bits[i] = set == 1 ? 2 * magic + left - own : own - left;
+                both[i] = left + own;
+            }
+            kept[word] = reduce_word(both, by);
+            return reduce_word(bits, by);
+        });
+    }
+};
 
 } // namespace crt

@@ -6,6 +6,7 @@
 #include "kernels/dgemm.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
+#include "words/lowered.h"
 
 #include <string.h>
 
@@ -94,7 +95,8 @@ static void regions_are_apart(const region *regions, int count, const char *memo
 static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_arguments *launch,
                                const char *memory, size_t bytes)
 {
-    const int64_t m = first->problem.m, n = first->problem.n, most = first->moduli_most;
+    const int64_t parts = first->parts, m = first->problem.m / parts, n = first->problem.n,
+                  most = first->moduli_most * (parts > 1 ? TB_CRT_SETS : 1);
     const size_t of_b = first->same ? 0 : (size_t)n; /* where B is A, what is made of it is A's */
     const region regions[] = {
         region_of("the decision", first->decision, sizeof *first->decision),
@@ -107,12 +109,12 @@ static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_argum
         region_of("A's residues", launch->a.residues, (size_t)(most * launch->a.plane)),
         region_of("B's residues", launch->b.residues, first->same ? 0 : (size_t)(most * launch->b.plane)),
         region_of("C's residues", launch->residues_c,
-                  (size_t)(most * launch->tiles * launch->cluster * TB_CRT_TILE_M *
+                  (size_t)(first->moduli_most * launch->tiles * launch->cluster * parts * TB_CRT_TILE_M *
                            (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_SM80_TILE_N))),
     };
     regions_are_apart(regions, (int)(sizeof regions / sizeof *regions), memory, bytes);
     CHECK(launch->a.plane == (int64_t)launch->a.panels * launch->a.panel * launch->stages * TB_CRT_STAGE_K &&
-              (int64_t)launch->a.panels * launch->a.panel >= launch->problem.m &&
+              (int64_t)launch->a.panels * launch->a.panel * parts >= launch->problem.m &&
               (int64_t)launch->b.panels * launch->b.panel >= launch->problem.n &&
               launch->a.panel == launch->cluster * TB_CRT_TILE_M && launch->a.panel == launch->b.panel,
           "planes of %d and %d panels", launch->a.panels, launch->b.panels);
@@ -128,20 +130,22 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
     double elements = 0;
     int64_t row_of_a = -1, column_of_b = -1; /* where begins what the residues are of */
     while (at < launches && strstr(symbols[at], "_crt_")) {
-        const bool makes = is(at, "_residues");
+        const bool makes = is(at, first->parts > 1 ? "_residues_of_pairs" : "_residues");
         at += makes;
         const tb_crt_arguments *now = &arguments[makes ? at - 1 : at];
-        CHECK(is(at, "_multiply") && is(at + 1, "_join"), "launch %d is %s", at, symbols[at]);
+        CHECK(is(at, first->parts > 1 ? "_multiply_pairs" : "_multiply") && is(at + 1, "_join"),
+              "launch %d is %s", at, symbols[at]);
         const tb_dgemm *part = &now->problem;
         elements += (double)part->m * (double)part->n;
         CHECK(now->tiles == now->tiles_m * now->tiles_n &&
-                  (int64_t)now->tiles_m * now->cluster * TB_CRT_TILE_M >= part->m &&
+                  (int64_t)now->tiles_m * now->cluster * TB_CRT_TILE_M * now->parts >= part->m &&
                   now->tiles_m <= now->a.panels && now->tiles_n <= now->b.panels,
               "%d x %d tiles", now->tiles_m, now->tiles_n);
         const int64_t offset = part->c - c, row = offset % product->c.ld, column = offset / product->c.ld;
         CHECK(offset >= 0 && row + part->m <= product->m && column + part->n <= product->n,
               "a rectangle at %lld, %lld", (long long)row, (long long)column);
-        CHECK(now->a.quantum == first->a.quantum + row && now->b.quantum == first->b.quantum + column,
+        CHECK(now->a.quantum == first->a.quantum + row / now->parts &&
+                  now->b.quantum == first->b.quantum + column,
               "quanta of other rows");
         if (now->pieces_a > 0)
             row_of_a = row;
@@ -203,12 +207,19 @@ int main(void)
                       k = check_between(&random, 1, i % 4 == 1 ? TB_CRT_K_MOST : most);
         const bool transpose_a = check_between(&random, 0, 1), transpose_b = check_between(&random, 0, 1),
                    one_operand = i % 3 == 0;
-        const tb_product product = one_operand
+        tb_product product = one_operand
                                        ? tb_rank_k(TB_DSYRK, TB_FULL, transpose_a, m, k, 1, (void *)(1 << 12),
                                                    transpose_a ? k : m, 0, (void *)(1 << 14), m + 3)
                                        : tb_gemm(TB_DGEMM, transpose_a, transpose_b, m, n, k, 1,
                                                  (void *)(1 << 12), transpose_a ? k : m, (void *)(1 << 13),
                                                  transpose_b ? n : k, 0, (void *)(1 << 14), m + 3);
+        if (i % 5 == 1) {
+            const int64_t less = (k + 7) / 8;
+            product = tb_gemm(TB_ZGEMM, false, false, m, n, less, 1, (void *)(1 << 12), m, (void *)(1 << 13),
+                              less, 0, (void *)(1 << 14), m + 3);
+            product = tb_lowered(&product);
+            product.a.data = (void *)(1 << 12);
+        }
         a_product_is_launched(sm90, &product, 90);
         a_product_is_launched(sm80, &product, i % 2 ? 89 : 80);
         if (atomic_load(&check_failures) > 0) {
