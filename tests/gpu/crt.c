@@ -5,8 +5,8 @@
  * - Numbers with all bits: the rms error before the last rounding is what docs/precision.md says, in each row and column of C.
  * - Infinities, NaN, numbers beyond the limits: classes are those of a loop of multiply-adds, and errors within its bound.
  *
- * Pairs of products share the workspace, and nobody waits between them. What lies there before is not zeros. Outside of C, and of its
- * mask, bytes stay as they were.
+ * Products come in pairs that share the workspace, and nobody waits between the two. Some share A, too: the second finds what the
+ * first has made of it. The workspace does not begin as zeros. Outside of C, and of its mask, bytes stay as they were.
  */
 #include "lib/device/device.h"
 #include "tests/check.h"
@@ -191,7 +191,9 @@ static void free_lines(lines *x)
 
 typedef struct test {
     const tb_kernel *kernel;
-    const family *family;
+    const family *family; /* of B */
+    double spread;        /* the larger of A's and B's */
+    bool keeps_a;         /* it is that of the launch before */
     lines a, b;
     tb_product given;
     double *before, *after;
@@ -241,24 +243,29 @@ static void draw_c(test *t, check_random *random)
     t->given.c.ld = ld;
 }
 
-static test draw_test(const tb_kernel *kernel, const family *family, check_random *random)
+static void draw_sizes(const family *family, check_random *random, int64_t *m, int64_t *n, int64_t *k)
 {
     static const int64_t sides[] = {1, 2, 17, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 300},
                          ks[] = {1, 2, 63, 64, 65, 127, 128, 129, 200, 257, 1000, 1025, 1100, 2049, 3000};
     const bool real = family->kind == REALS;
-    int64_t m, n, k;
     do {
-        m = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
-        n = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
-        k = real ? check_between(random, 65, 400) : CHECK_PICK(random, ks);
-        k = k < family->k_most ? k : family->k_most;
-    } while (m * n * k > VOLUME_MOST);
-    test t = {.kernel = kernel, .family = family};
-    t.a = draw_lines(family, false, m, k, random);
+        *m = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
+        *n = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
+        *k = real ? check_between(random, 65, 400) : CHECK_PICK(random, ks);
+        *k = *k < family->k_most ? *k : family->k_most;
+    } while (*m * *n * *k > VOLUME_MOST);
+}
+
+/* What is left: B, C and the rest of a product of a, in which B is of another family, maybe. */
+static test draw_rest(const tb_kernel *kernel, const family *family, const lines *a, double spread_a,
+                      int64_t n, check_random *random)
+{
+    test t = {.kernel = kernel, .family = family, .spread = fmax(family->spread, spread_a), .a = *a};
+    const int64_t m = a->count, k = a->k;
     t.b = draw_lines(family, true, n, k, random);
-    t.given = tb_gemm(TB_DGEMM, t.a.along_k, !t.b.along_k, m, n, k, 1, t.a.device, t.a.ld, t.b.device, t.b.ld,
-                      0, NULL, m);
-    if (!real && check_between(random, 0, 2) == 0) {
+    t.given = tb_gemm(TB_DGEMM, a->along_k, !t.b.along_k, m, n, k, 1, a->device, a->ld, t.b.device, t.b.ld, 0,
+                      NULL, m);
+    if (family->kind != REALS && check_between(random, 0, 2) == 0) {
         t.given.mask = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
         t.given.diagonal = check_between(random, -n, m);
     }
@@ -267,13 +274,37 @@ static test draw_test(const tb_kernel *kernel, const family *family, check_rando
     return t;
 }
 
+static test draw_test(const tb_kernel *kernel, const family *family, check_random *random)
+{
+    int64_t m, n, k;
+    draw_sizes(family, random, &m, &n, &k);
+    const lines a = draw_lines(family, false, m, k, random);
+    return draw_rest(kernel, family, &a, family->spread, n, random);
+}
+
+/* The same A, and a B of another family that goes with it. */
+static test draw_next(const test *first, check_random *random)
+{
+    const family *own = first->family, *other;
+    int64_t m, n, k;
+    do {
+        other = &families[check_between(random, 0, FAMILIES - 1)];
+    } while (other->kind != own->kind || other->k_most < first->a.k);
+    do {
+        draw_sizes(own, random, &m, &n, &k);
+    } while (first->a.count * n * first->a.k > VOLUME_MOST);
+    test next = draw_rest(first->kernel, other, &first->a, own->spread, n, random);
+    next.keeps_a = true;
+    return next;
+}
+
 static void describe(const test *t, char *text, size_t size)
 {
     const tb_product *p = &t->given;
-    snprintf(text, size, "%s, %s: %lld x %lld x %lld %c%c, alpha %g, beta %g, mask %d from %lld",
-             t->kernel->name, t->family->name, (long long)p->m, (long long)p->n, (long long)p->k,
-             p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N', p->alpha.re, p->beta.re, (int)p->mask,
-             (long long)p->diagonal);
+    snprintf(text, size, "%s, %s%s: %lld x %lld x %lld %c%c, alpha %g, beta %g, mask %d from %lld",
+             t->kernel->name, t->family->name, t->keeps_a ? " again" : "", (long long)p->m, (long long)p->n,
+             (long long)p->k, p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N', p->alpha.re,
+             p->beta.re, (int)p->mask, (long long)p->diagonal);
 }
 
 /* ---- What is promised --------------------------------------------------------------------------------------- */
@@ -346,7 +377,7 @@ static void errors_are_small(const test *t, const char *text)
     for (int64_t j = 0; j < n; j++)
         most = fmax(most, of_column[j] / (double)m);
     /* Numbers that differ too much are left to a loop, of which each step may round at the size of the sum. */
-    const double bound = t->family->spread > 4 ? sqrt((double)t->a.k) / 2 : RMS_MOST;
+    const double bound = t->spread > 4 ? sqrt((double)t->a.k) / 2 : RMS_MOST;
     CHECK(sqrt(most) <= bound, "%s: rms error %g u d in a row or column", text, sqrt(most));
     free(of_row);
     free(of_column);
@@ -391,7 +422,8 @@ static void check_test(test *t)
 
 static void free_test(test *t)
 {
-    free_lines(&t->a);
+    if (!t->keeps_a)
+        free_lines(&t->a);
     free_lines(&t->b);
     arena_release(TB_MEMORY_DEVICE, t->device_c);
     free(t->before);
@@ -402,7 +434,8 @@ static void launch(tb_stream *stream, const test *t, void *workspace)
 {
     const tb_schedule schedule = tb_device.prepare(stream, t->kernel, &t->given);
     CHECK(schedule.workspace <= ROOM, "%zu bytes of workspace", schedule.workspace);
-    const tb_status status = tb_device.launch(stream, t->kernel, &t->given, &schedule, workspace);
+    const tb_status status = (t->keeps_a ? tb_device.launch_again : tb_device.launch)(
+        stream, t->kernel, &t->given, &schedule, workspace);
     CHECK(status == TB_OK, "%s: status %d", t->kernel->name, (int)status);
 }
 
@@ -410,13 +443,14 @@ static void check_pair(tb_stream *stream, const tb_kernel *kernel, int number, v
                        check_random *random)
 {
     test pair[2];
-    for (int i = 0; i < 2; i++)
-        pair[i] = draw_test(kernel, &families[i ? check_between(random, 0, FAMILIES - 1) : number % FAMILIES],
-                            random);
+    pair[0] = draw_test(kernel, &families[number % FAMILIES], random);
+    pair[1] = check_between(random, 0, 1)
+                  ? draw_next(&pair[0], random)
+                  : draw_test(kernel, &families[check_between(random, 0, FAMILIES - 1)], random);
     for (int i = 0; i < 2; i++)
         launch(stream, &pair[i], workspace);
     CHECK(tb_device.synchronize(stream) == TB_OK, "%s: the device fails", kernel->name);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 1; i >= 0; i--) {
         check_test(&pair[i]);
         free_test(&pair[i]);
     }
