@@ -18,21 +18,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAIRS = 102, GARBAGE = 0x5b };
+enum { PAIRS = 114, GARBAGE = 0x5b };
 
 /* Multiply-adds on the host for one product, in integers of 128 bits. */
 #define VOLUME_MOST      (INT64_C(1) << 23)
 #define ROOM             ((size_t)512 << 20)
 #define ROUNDOFF         0x1p-53
-#define RMS_MOST         0.12 /* 0.10 u d, of which a row or a column is a sample */
-#define LEAST_FOR_AN_RMS 100
+#define RMS_MOST         0.125 /* 0.10 u d, of which a row or a column is a sample */
+#define LEAST_FOR_AN_RMS 40
 
 __extension__ typedef __int128 wide;
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------ */
 
 /* What a row of op(A), or a column of op(B), is made of. */
-typedef enum kind { INTEGERS, REALS, STRANGE } kind;
+typedef enum kind { INTEGERS, EDGES, REALS, STRANGE } kind;
 typedef struct family {
     const char *name;
     kind kind;
@@ -41,8 +41,12 @@ typedef struct family {
     int exponents;      /* powers of two of rows and of columns, up and down */
     int zeros;          /* of 100 numbers */
     int64_t k_most;
-    double spread; /* reals are (u - 1/2) exp(spread N); 0: of nearly one magnitude, and either sign */
+    double
+        spread; /* reals are (u - 1/2) exp(spread N); 0: of nearly one magnitude, and either sign; -1: from 1 to 2 */
 } family;
+
+/* Instead of a spread: from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a line 512 times as large. */
+enum { POSITIVE = -3, ALIKE, ONE_LARGE };
 
 static const family families[] = {
     {"signs", INTEGERS, 1, 1, 0, 0, 0, 4000, 0},
@@ -53,14 +57,17 @@ static const family families[] = {
     {"49 bits", INTEGERS, 49, 49, 0, 400, 0, 1100, 0},
     {"53 bits, k 1", INTEGERS, 53, 53, 0, 300, 0, 1, 0},
     {"shifted", INTEGERS, 10, 10, 44, 400, 0, 300, 0},
-    {"most bits", INTEGERS, 10, 10, 52, 300, 0, 32, 0},
+    {"most bits", INTEGERS, 10, 10, 51, 300, 0, 16, 0},
     {"shifted, few", INTEGERS, 9, 2, 30, 400, 0, 2100, 0},
     {"sparse", INTEGERS, 45, 45, 0, 300, 90, 600, 0},
     {"one a row", INTEGERS, 53, 53, 0, 300, 99, 130, 0},
-    {"one magnitude", REALS, 0, 0, 0, 300, 0, 1100, 0},
-    {"normal-like", REALS, 0, 0, 0, 300, 0, 1100, 0.5},
-    {"spread", REALS, 0, 0, 0, 300, 0, 1100, 0.9},
-    {"spread, native", REALS, 0, 0, 0, 100, 0, 1100, 8},
+    {"at the edge", EDGES, 0, 0, 0, 300, 0, 3000, 0},
+    {"positive", REALS, 0, 0, 0, 300, 0, 12000, POSITIVE},
+    {"one magnitude", REALS, 0, 0, 0, 300, 0, 12000, ALIKE},
+    {"one large", REALS, 0, 0, 0, 300, 0, 12000, ONE_LARGE},
+    {"normal-like", REALS, 0, 0, 0, 300, 0, 12000, 0.5},
+    {"spread", REALS, 0, 0, 0, 300, 0, 400, 0.9},
+    {"spread, native", REALS, 0, 0, 0, 100, 0, 12000, 8},
     {"strange", STRANGE, 0, 0, 0, 10, 0, 1100, 0.5},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -83,6 +90,8 @@ typedef struct lines {
     int64_t *integers;
     double *reals;
     int *exponents;
+    double spread; /* of the family */
+    int64_t alike; /* what all of them are at the edge, but for signs */
     double *block;
     void *device;
     size_t bytes;
@@ -104,11 +113,32 @@ static int64_t draw_integer(const family *family, int bits, check_random *random
            (INT64_C(1) << check_between(random, 0, family->shifted));
 }
 
-static double draw_real(const family *family, check_random *random)
+/* Of numbers that are all alike: a sum of k products is just below what some moduli take, or what they would take without a sign. */
+static int64_t draw_alike(int64_t k, check_random *random)
+{
+    static const int moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
+                                 227, 223, 217, 211, 199, 197, 193, 191};
+    enum { COUNT = sizeof moduli / sizeof *moduli };
+    const int least = (int)check_between(random, 3, COUNT);
+    double product = check_between(random, 0, 3) ? 0.93 : 0.465;
+    for (int i = 0; i < COUNT && (i < least || product < 0x1p16 * (double)k); i++)
+        product *= moduli[i];
+    const double root =
+        floor(sqrt(fmin(product, 0x1.8p125) / (double)k)); /* so that it has less than 63 bits */
+    int exponent;
+    frexp(root, &exponent);
+    return exponent <= 50 ? (int64_t)root : (int64_t)ldexp(floor(ldexp(root, 50 - exponent)), exponent - 50);
+}
+
+static double draw_real(const family *family, bool is_large, check_random *random)
 {
     const double half = uniform(random) - 0.5;
-    return family->spread == 0 ? copysign(1 + ldexp(uniform(random), -10), half)
-                               : half * exp(family->spread * normal(random));
+    if (family->spread >= 0)
+        return half * exp(family->spread * normal(random));
+    if (family->spread == POSITIVE)
+        return 1 + uniform(random);
+    const double alike = copysign(1 + ldexp(uniform(random), -10), half);
+    return is_large && family->spread == ONE_LARGE ? 512 * alike : alike;
 }
 
 /* Some lines are zeros, and the sum of some two neighbours' products is: all of the first ones of B's, equal in pairs in A's. */
@@ -118,7 +148,11 @@ static void fill_line(lines *x, const family *family, int bits, bool in_b, int64
     for (int64_t l = 0; l < x->k; l++) {
         const int64_t at = line * x->k + l;
         if (x->reals) {
-            x->reals[at] = ldexp(draw_real(family, random), x->exponents[line]);
+            x->reals[at] = ldexp(draw_real(family, l == line % x->k, random), x->exponents[line]);
+            continue;
+        }
+        if (family->kind == EDGES) {
+            x->integers[at] = style % 2 ? -x->alike : x->alike;
             continue;
         }
         x->integers[at] = style == 3 ? 0 : draw_integer(family, bits, random);
@@ -146,11 +180,16 @@ static void *must_allocate(size_t bytes)
     return block;
 }
 
-static lines draw_lines(const family *family, bool in_b, int64_t count, int64_t k, check_random *random)
+static lines draw_lines(const family *family, bool in_b, int64_t count, int64_t k, int64_t alike,
+                        check_random *random)
 {
-    lines x = {.count = count, .k = k, .along_k = check_between(random, 0, 1)};
+    lines x = {.count = count,
+               .k = k,
+               .spread = family->spread,
+               .alike = alike,
+               .along_k = check_between(random, 0, 1)};
     const size_t numbers = (size_t)(count * k);
-    if (family->kind == INTEGERS)
+    if (family->kind == INTEGERS || family->kind == EDGES)
         x.integers = must_allocate(numbers * sizeof *x.integers);
     else
         x.reals = must_allocate(numbers * sizeof *x.reals);
@@ -192,7 +231,6 @@ static void free_lines(lines *x)
 typedef struct test {
     const tb_kernel *kernel;
     const family *family; /* of B */
-    double spread;        /* the larger of A's and B's */
     bool keeps_a;         /* it is that of the launch before */
     lines a, b;
     tb_product given;
@@ -221,7 +259,7 @@ static void draw_scalars(test *t, check_random *random)
     static const double alphas[] = {1,         1,       1,       -1,       -0.75, 0x1p-1060,
                                     0x1p-1074, DBL_MAX, -0x1p60, INFINITY, NAN},
                         betas[] = {0, 0, 1, 1, -0.75, 0x1p-1074, DBL_MAX, NAN};
-    const bool any = t->family->kind == INTEGERS;
+    const bool any = t->a.integers;
     t->given.alpha.re = any ? CHECK_PICK(random, alphas) : check_between(random, 0, 1) ? 1 : -0.5;
     t->given.beta.re = any ? CHECK_PICK(random, betas) : 0;
 }
@@ -247,22 +285,32 @@ static void draw_sizes(const family *family, check_random *random, int64_t *m, i
 {
     static const int64_t sides[] = {1, 2, 17, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 300},
                          ks[] = {1, 2, 63, 64, 65, 127, 128, 129, 200, 257, 1000, 1025, 1100, 2049, 3000};
-    const bool real = family->kind == REALS;
-    do {
-        *m = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
-        *n = real ? check_between(random, LEAST_FOR_AN_RMS, 140) : CHECK_PICK(random, sides);
-        *k = real ? check_between(random, 65, 400) : CHECK_PICK(random, ks);
+    const bool real = family->kind == REALS,
+               is_long = family->spread == ONE_LARGE || check_between(random, 0, 2) > 0;
+    if (!real &&
+        check_between(random, 0, 5) == 0) { /* more tiles of all moduli than the device has multiprocessors */
+        *m = check_between(random, 500, 1100);
+        *n = check_between(random, 500, 1100);
+        *k = check_between(random, 1, 6);
         *k = *k < family->k_most ? *k : family->k_most;
-    } while (*m * *n * *k > VOLUME_MOST);
+        return;
+    }
+    do {
+        *m = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
+        *n = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
+        *k = real ? check_between(random, is_long ? 4000 : 300, is_long ? 12000 : 400)
+                  : CHECK_PICK(random, ks);
+        *k = *k < family->k_most ? *k : family->k_most;
+    } while (!real && *m * *n * *k > VOLUME_MOST);
 }
 
 /* What is left: B, C and the rest of a product of a, in which B is of another family, maybe. */
-static test draw_rest(const tb_kernel *kernel, const family *family, const lines *a, double spread_a,
-                      int64_t n, check_random *random)
+static test draw_rest(const tb_kernel *kernel, const family *family, const lines *a, int64_t n,
+                      check_random *random)
 {
-    test t = {.kernel = kernel, .family = family, .spread = fmax(family->spread, spread_a), .a = *a};
+    test t = {.kernel = kernel, .family = family, .a = *a};
     const int64_t m = a->count, k = a->k;
-    t.b = draw_lines(family, true, n, k, random);
+    t.b = draw_lines(family, true, n, k, a->alike, random);
     t.given = tb_gemm(TB_DGEMM, a->along_k, !t.b.along_k, m, n, k, 1, a->device, a->ld, t.b.device, t.b.ld, 0,
                       NULL, m);
     if (family->kind != REALS && check_between(random, 0, 2) == 0) {
@@ -278,22 +326,30 @@ static test draw_test(const tb_kernel *kernel, const family *family, check_rando
 {
     int64_t m, n, k;
     draw_sizes(family, random, &m, &n, &k);
-    const lines a = draw_lines(family, false, m, k, random);
-    return draw_rest(kernel, family, &a, family->spread, n, random);
+    const lines a = draw_lines(family, false, m, k, draw_alike(k, random), random);
+    return draw_rest(kernel, family, &a, n, random);
 }
 
-/* The same A, and a B of another family that goes with it. */
+/* Whether there is an exact sum, or one of reals that integers take, where A is of a family and B of another. */
+static bool goes_with(const family *a, const family *b, int64_t k)
+{
+    const bool much = a->spread >= 0 && b->spread == ONE_LARGE,
+               much_too = b->spread >= 0 && a->spread == ONE_LARGE;
+    return a->kind == b->kind && b->k_most >= k && !(a->kind == REALS && (much || much_too));
+}
+
+/* The same A, and a B of another family: of reals often the next one, whose magnitudes differ more. */
 static test draw_next(const test *first, check_random *random)
 {
-    const family *own = first->family, *other;
+    const family *own = first->family, *other = own + 1;
     int64_t m, n, k;
-    do {
+    while (other == &families[FAMILIES] || !goes_with(own, other, first->a.k) ||
+           (other == own + 1 && check_between(random, 0, 3) == 0))
         other = &families[check_between(random, 0, FAMILIES - 1)];
-    } while (other->kind != own->kind || other->k_most < first->a.k);
     do {
         draw_sizes(own, random, &m, &n, &k);
-    } while (first->a.count * n * first->a.k > VOLUME_MOST);
-    test next = draw_rest(first->kernel, other, &first->a, own->spread, n, random);
+    } while (own->kind != REALS && first->a.count * n * first->a.k > VOLUME_MOST);
+    test next = draw_rest(first->kernel, other, &first->a, n, random);
     next.keeps_a = true;
     return next;
 }
@@ -376,8 +432,11 @@ static void errors_are_small(const test *t, const char *text)
         most = fmax(most, of_row[i] / (double)n);
     for (int64_t j = 0; j < n; j++)
         most = fmax(most, of_column[j] / (double)m);
-    /* Numbers that differ too much are left to a loop, of which each step may round at the size of the sum. */
-    const double bound = t->spread > 4 ? sqrt((double)t->a.k) / 2 : RMS_MOST;
+    /* Where one operand has one sign, the errors of a line of the other are all alike: a sample of one. Numbers that differ too much
+     * are left to a loop, of which each step may round at the size of the sum. */
+    const bool is_positive = fmin(t->a.spread, t->b.spread) == POSITIVE,
+               is_native = fmax(t->a.spread, t->b.spread) > 4;
+    const double bound = is_native ? sqrt((double)t->a.k) / 2 : is_positive ? 4 * RMS_MOST : RMS_MOST;
     CHECK(sqrt(most) <= bound, "%s: rms error %g u d in a row or column", text, sqrt(most));
     free(of_row);
     free(of_column);
@@ -390,8 +449,8 @@ static void check_elements(test *t, const char *text)
         const tb_range rows = tb_masked_rows(&t->given, j);
         for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
             const int64_t at = i + j * t->given.c.ld;
-            const bool holds = t->family->kind == INTEGERS ? is_exact(t, i, j, t->after[at])
-                                                           : is_as_a_loop(t, i, j, t->after[at]);
+            const bool holds =
+                t->a.integers ? is_exact(t, i, j, t->after[at]) : is_as_a_loop(t, i, j, t->after[at]);
             wrong += !holds;
             if (!holds && first < 0)
                 first = at;
@@ -444,9 +503,9 @@ static void check_pair(tb_stream *stream, const tb_kernel *kernel, int number, v
 {
     test pair[2];
     pair[0] = draw_test(kernel, &families[number % FAMILIES], random);
-    pair[1] = check_between(random, 0, 1)
-                  ? draw_next(&pair[0], random)
-                  : draw_test(kernel, &families[check_between(random, 0, FAMILIES - 1)], random);
+    const bool keeps_a = pair[0].family->kind == REALS || check_between(random, 0, 1);
+    pair[1] = keeps_a ? draw_next(&pair[0], random)
+                      : draw_test(kernel, &families[check_between(random, 0, FAMILIES - 1)], random);
     for (int i = 0; i < 2; i++)
         launch(stream, &pair[i], workspace);
     CHECK(tb_device.synchronize(stream) == TB_OK, "%s: the device fails", kernel->name);
