@@ -1,0 +1,542 @@
+/* dgemm_crt on a device, by the numbers it is made for and by those that it has to leave to others:
+ *
+ * - Integers times a power of two for each row of op(A) and column of op(B): C is the exact sum, rounded once, and then alpha and
+ *   beta, bit for bit, signs of zeros among them. Sums are longer than a double, so that no other arithmetic gives the same.
+ * - Numbers with all bits: the rms error before the last rounding is what docs/precision.md says, in each row and column of C.
+ * - Infinities, NaN, numbers beyond the limits: classes are those of a loop of multiply-adds, and errors within its bound.
+ *
+ * Products come in pairs that share the workspace, and nobody waits between the two. Some share A, too: the second finds what the
+ * first has made of it. The workspace does not begin as zeros. Outside of C, and of its mask, bytes stay as they were.
+ */
+#include "lib/device/device.h"
+#include "tests/check.h"
+#include "tests/conformance/arena.h"
+#include "tests/gpu/open_device.h"
+
+#include <cuda_runtime_api.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { PAIRS = 114, GARBAGE = 0x5b };
+
+/* Multiply-adds on the host for one product, in integers of 128 bits. */
+#define VOLUME_MOST      (INT64_C(1) << 23)
+#define ROOM             ((size_t)512 << 20)
+#define ROUNDOFF         0x1p-53
+#define RMS_MOST         0.125 /* 0.10 u d, of which a row or a column is a sample */
+#define LEAST_FOR_AN_RMS 40
+
+__extension__ typedef __int128 wide;
+
+/* ---- Numbers ------------------------------------------------------------------------------------------------ */
+
+/* What a row of op(A), or a column of op(B), is made of. */
+typedef enum kind { INTEGERS, EDGES, REALS, STRANGE } kind;
+typedef struct family {
+    const char *name;
+    kind kind;
+    int bits_a, bits_b; /* of integers */
+    int shifted;        /* by so many bits more at most, each number by its own */
+    int exponents;      /* powers of two of rows and of columns, up and down */
+    int zeros;          /* of 100 numbers */
+    int64_t k_most;
+    double
+        spread; /* reals are (u - 1/2) exp(spread N); 0: of nearly one magnitude, and either sign; -1: from 1 to 2 */
+} family;
+
+/* Instead of a spread: from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a line 512 times as large. */
+enum { POSITIVE = -3, ALIKE, ONE_LARGE };
+
+static const family families[] = {
+    {"signs", INTEGERS, 1, 1, 0, 0, 0, 4000, 0},
+    {"bytes", INTEGERS, 8, 8, 0, 0, 0, 4000, 0},
+    {"floats", INTEGERS, 24, 24, 0, 100, 0, 4000, 0},
+    {"floats and bytes", INTEGERS, 24, 8, 0, 450, 0, 4000, 0},
+    {"40 bits", INTEGERS, 40, 40, 0, 400, 0, 2100, 0},
+    {"49 bits", INTEGERS, 49, 49, 0, 400, 0, 1100, 0},
+    {"53 bits, k 1", INTEGERS, 53, 53, 0, 300, 0, 1, 0},
+    {"shifted", INTEGERS, 10, 10, 44, 400, 0, 300, 0},
+    {"most bits", INTEGERS, 10, 10, 51, 300, 0, 16, 0},
+    {"shifted, few", INTEGERS, 9, 2, 30, 400, 0, 2100, 0},
+    {"sparse", INTEGERS, 45, 45, 0, 300, 90, 600, 0},
+    {"one a row", INTEGERS, 53, 53, 0, 300, 99, 130, 0},
+    {"at the edge", EDGES, 0, 0, 0, 300, 0, 3000, 0},
+    {"positive", REALS, 0, 0, 0, 300, 0, 12000, POSITIVE},
+    {"one magnitude", REALS, 0, 0, 0, 300, 0, 12000, ALIKE},
+    {"one large", REALS, 0, 0, 0, 300, 0, 12000, ONE_LARGE},
+    {"normal-like", REALS, 0, 0, 0, 300, 0, 12000, 0.5},
+    {"spread", REALS, 0, 0, 0, 300, 0, 400, 0.9},
+    {"spread, native", REALS, 0, 0, 0, 100, 0, 12000, 8},
+    {"strange", STRANGE, 0, 0, 0, 10, 0, 1100, 0.5},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static double uniform(check_random *random)
+{
+    return (double)(check_next(random) >> 11) * 0x1p-53;
+}
+
+static double normal(check_random *random)
+{
+    const double radius = sqrt(-2 * log(1 - uniform(random)));
+    return radius * cos(2 * M_PI * uniform(random));
+}
+
+/* Rows of op(A) or columns of op(B); numbers are integers times the power of two of their line, or reals. */
+typedef struct lines {
+    int64_t count, k, ld;
+    bool along_k; /* neighbours in memory are of one line */
+    int64_t *integers;
+    double *reals;
+    int *exponents;
+    double spread; /* of the family */
+    int64_t alike; /* what all of them are at the edge, but for signs */
+    double *block;
+    void *device;
+    size_t bytes;
+} lines;
+
+static double value_at(const lines *x, int64_t line, int64_t l)
+{
+    const int64_t at = line * x->k + l;
+    return x->integers ? ldexp((double)x->integers[at], x->exponents[line]) : x->reals[at];
+}
+
+static int64_t draw_integer(const family *family, int bits, check_random *random)
+{
+    if (check_between(random, 0, 99) < family->zeros)
+        return 0;
+    const int64_t most = (INT64_C(1) << bits) - 1,
+                  size = check_between(random, 0, 3) ? check_between(random, 0, most) : most;
+    return (check_between(random, 0, 1) ? -size : size) *
+           (INT64_C(1) << check_between(random, 0, family->shifted));
+}
+
+/* Of numbers that are all alike: a sum of k products is just below what some moduli take, or what they would take without a sign. */
+static int64_t draw_alike(int64_t k, check_random *random)
+{
+    static const int moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
+                                 227, 223, 217, 211, 199, 197, 193, 191};
+    enum { COUNT = sizeof moduli / sizeof *moduli };
+    const int least = (int)check_between(random, 3, COUNT);
+    double product = check_between(random, 0, 3) ? 0.93 : 0.465;
+    for (int i = 0; i < COUNT && (i < least || product < 0x1p16 * (double)k); i++)
+        product *= moduli[i];
+    const double root =
+        floor(sqrt(fmin(product, 0x1.8p125) / (double)k)); /* so that it has less than 63 bits */
+    int exponent;
+    frexp(root, &exponent);
+    return exponent <= 50 ? (int64_t)root : (int64_t)ldexp(floor(ldexp(root, 50 - exponent)), exponent - 50);
+}
+
+static double draw_real(const family *family, bool is_large, check_random *random)
+{
+    const double half = uniform(random) - 0.5;
+    if (family->spread >= 0)
+        return half * exp(family->spread * normal(random));
+    if (family->spread == POSITIVE)
+        return 1 + uniform(random);
+    const double alike = copysign(1 + ldexp(uniform(random), -10), half);
+    return is_large && family->spread == ONE_LARGE ? 512 * alike : alike;
+}
+
+/* Some lines are zeros, and the sum of some two neighbours' products is: all of the first ones of B's, equal in pairs in A's. */
+static void fill_line(lines *x, const family *family, int bits, bool in_b, int64_t line, check_random *random)
+{
+    const int64_t style = x->count > 4 ? line % 8 : 0;
+    for (int64_t l = 0; l < x->k; l++) {
+        const int64_t at = line * x->k + l;
+        if (x->reals) {
+            x->reals[at] = ldexp(draw_real(family, l == line % x->k, random), x->exponents[line]);
+            continue;
+        }
+        if (family->kind == EDGES) {
+            x->integers[at] = style % 2 ? -x->alike : x->alike;
+            continue;
+        }
+        x->integers[at] = style == 3 ? 0 : draw_integer(family, bits, random);
+        if (style == 5 && l % 2 == 1)
+            x->integers[at] = in_b ? -x->integers[at - 1] : x->integers[at - 1];
+        else if (style == 5 && l == x->k - 1)
+            x->integers[at] = 0;
+    }
+}
+
+static void spoil(lines *x, check_random *random)
+{
+    static const double strange[] = {INFINITY, -INFINITY, NAN,      0x1p-1074, -0x1p-1022,
+                                     0x1p481,  -0x1p-481, 0x1p1000, DBL_MAX};
+    const int64_t line = check_between(random, 0, 1) ? x->count - 1 : check_between(random, 0, x->count - 1),
+                  l = check_between(random, 0, 1) ? x->k - 1 : check_between(random, 0, x->k - 1);
+    x->reals[line * x->k + l] = CHECK_PICK(random, strange);
+}
+
+static void *must_allocate(size_t bytes)
+{
+    void *block = malloc(bytes > 0 ? bytes : 1);
+    if (!block)
+        abort();
+    return block;
+}
+
+static lines draw_lines(const family *family, bool in_b, int64_t count, int64_t k, int64_t alike,
+                        check_random *random)
+{
+    lines x = {.count = count,
+               .k = k,
+               .spread = family->spread,
+               .alike = alike,
+               .along_k = check_between(random, 0, 1)};
+    const size_t numbers = (size_t)(count * k);
+    if (family->kind == INTEGERS || family->kind == EDGES)
+        x.integers = must_allocate(numbers * sizeof *x.integers);
+    else
+        x.reals = must_allocate(numbers * sizeof *x.reals);
+    x.exponents = must_allocate((size_t)count * sizeof *x.exponents);
+    for (int64_t line = 0; line < count; line++) {
+        const int bits = in_b ? family->bits_b : family->bits_a;
+        int exponent = (int)check_between(random, -family->exponents, family->exponents);
+        if (family->exponents == 450) /* to the limits: 2^480 and 2^-480 are numbers that the method takes */
+            exponent = check_between(random, 0, 1) ? -480 : 481 - bits - family->shifted;
+        x.exponents[line] = exponent;
+        fill_line(&x, family, bits, in_b, line, random);
+    }
+    if (family->kind == STRANGE)
+        spoil(&x, random);
+    x.ld = (x.along_k ? k : count) + check_between(random, 0, 3);
+    x.bytes = (size_t)(x.ld * (x.along_k ? count : k)) * sizeof(double);
+    x.block = must_allocate(x.bytes);
+    memset(x.block, 0xff, x.bytes);
+    for (int64_t line = 0; line < count; line++)
+        for (int64_t l = 0; l < k; l++) {
+            const double value = value_at(&x, line, l);
+            x.block[x.along_k ? l + line * x.ld : line + l * x.ld] = value == 0 && l % 3 == 1 ? -0.0 : value;
+        }
+    x.device = arena_allocate(TB_MEMORY_DEVICE, x.bytes);
+    arena_copy(x.device, x.block, x.bytes);
+    return x;
+}
+
+static void free_lines(lines *x)
+{
+    void *blocks[] = {x->integers, x->reals, x->exponents, x->block};
+    for (int i = 0; i < 4; i++)
+        free(blocks[i]);
+    arena_release(TB_MEMORY_DEVICE, x->device);
+}
+
+/* ---- A product ---------------------------------------------------------------------------------------------- */
+
+typedef struct test {
+    const tb_kernel *kernel;
+    const family *family; /* of B */
+    bool keeps_a;         /* it is that of the launch before */
+    lines a, b;
+    tb_product given;
+    double *before, *after;
+    void *device_c;
+    size_t bytes_c;
+} test;
+
+static wide sum_of(const test *t, int64_t i, int64_t j)
+{
+    const int64_t *x = t->a.integers + i * t->a.k, *y = t->b.integers + j * t->b.k;
+    wide sum = 0;
+    for (int64_t l = 0; l < t->a.k; l++)
+        sum += (wide)x[l] * y[l];
+    return sum;
+}
+
+/* The sum, rounded once. */
+static double exact_product(const test *t, int64_t i, int64_t j)
+{
+    return t->given.alpha.re * ldexp((double)sum_of(t, i, j), t->a.exponents[i] + t->b.exponents[j]);
+}
+
+static void draw_scalars(test *t, check_random *random)
+{
+    static const double alphas[] = {1,         1,       1,       -1,       -0.75, 0x1p-1060,
+                                    0x1p-1074, DBL_MAX, -0x1p60, INFINITY, NAN},
+                        betas[] = {0, 0, 1, 1, -0.75, 0x1p-1074, DBL_MAX, NAN};
+    const bool any = t->a.integers;
+    t->given.alpha.re = any ? CHECK_PICK(random, alphas) : check_between(random, 0, 1) ? 1 : -0.5;
+    t->given.beta.re = any ? CHECK_PICK(random, betas) : 0;
+}
+
+/* Where C is added to, some of it takes the product away. */
+static void draw_c(test *t, check_random *random)
+{
+    const int64_t m = t->given.m, n = t->given.n, ld = m + check_between(random, 0, 3);
+    t->bytes_c = (size_t)(ld * n) * sizeof(double);
+    t->before = must_allocate(t->bytes_c);
+    t->after = must_allocate(t->bytes_c);
+    t->device_c = arena_allocate(TB_MEMORY_DEVICE, t->bytes_c);
+    memset(t->before, 0xff, t->bytes_c);
+    for (int64_t j = 0; j < n && t->given.beta.re != 0; j++)
+        for (int64_t i = 0; i < m; i++)
+            t->before[i + j * ld] = check_between(random, 0, 2) ? normal(random) : -exact_product(t, i, j);
+    arena_copy(t->device_c, t->before, t->bytes_c);
+    t->given.c.data = t->device_c;
+    t->given.c.ld = ld;
+}
+
+static void draw_sizes(const family *family, check_random *random, int64_t *m, int64_t *n, int64_t *k)
+{
+    static const int64_t sides[] = {1, 2, 17, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 300},
+                         ks[] = {1, 2, 63, 64, 65, 127, 128, 129, 200, 257, 1000, 1025, 1100, 2049, 3000};
+    const bool real = family->kind == REALS,
+               is_long = family->spread == ONE_LARGE || check_between(random, 0, 2) > 0;
+    if (!real &&
+        check_between(random, 0, 5) == 0) { /* more tiles of all moduli than the device has multiprocessors */
+        *m = check_between(random, 500, 1100);
+        *n = check_between(random, 500, 1100);
+        *k = check_between(random, 1, 6);
+        *k = *k < family->k_most ? *k : family->k_most;
+        return;
+    }
+    do {
+        *m = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
+        *n = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
+        *k = real ? check_between(random, is_long ? 4000 : 300, is_long ? 12000 : 400)
+                  : CHECK_PICK(random, ks);
+        *k = *k < family->k_most ? *k : family->k_most;
+    } while (!real && *m * *n * *k > VOLUME_MOST);
+}
+
+/* What is left: B, C and the rest of a product of a, in which B is of another family, maybe. */
+static test draw_rest(const tb_kernel *kernel, const family *family, const lines *a, int64_t n,
+                      check_random *random)
+{
+    test t = {.kernel = kernel, .family = family, .a = *a};
+    const int64_t m = a->count, k = a->k;
+    t.b = draw_lines(family, true, n, k, a->alike, random);
+    t.given = tb_gemm(TB_DGEMM, a->along_k, !t.b.along_k, m, n, k, 1, a->device, a->ld, t.b.device, t.b.ld, 0,
+                      NULL, m);
+    if (family->kind != REALS && check_between(random, 0, 2) == 0) {
+        t.given.mask = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
+        t.given.diagonal = check_between(random, -n, m);
+    }
+    draw_scalars(&t, random);
+    draw_c(&t, random);
+    return t;
+}
+
+static test draw_test(const tb_kernel *kernel, const family *family, check_random *random)
+{
+    int64_t m, n, k;
+    draw_sizes(family, random, &m, &n, &k);
+    const lines a = draw_lines(family, false, m, k, draw_alike(k, random), random);
+    return draw_rest(kernel, family, &a, n, random);
+}
+
+/* Whether there is an exact sum, or one of reals that integers take, where A is of a family and B of another. */
+static bool goes_with(const family *a, const family *b, int64_t k)
+{
+    const bool much = a->spread >= 0 && b->spread == ONE_LARGE,
+               much_too = b->spread >= 0 && a->spread == ONE_LARGE;
+    return a->kind == b->kind && b->k_most >= k && !(a->kind == REALS && (much || much_too));
+}
+
+/* The same A, and a B of another family: of reals often the next one, whose magnitudes differ more. */
+static test draw_next(const test *first, check_random *random)
+{
+    const family *own = first->family, *other = own + 1;
+    int64_t m, n, k;
+    while (other == &families[FAMILIES] || !goes_with(own, other, first->a.k) ||
+           (other == own + 1 && check_between(random, 0, 3) == 0))
+        other = &families[check_between(random, 0, FAMILIES - 1)];
+    do {
+        draw_sizes(own, random, &m, &n, &k);
+    } while (own->kind != REALS && first->a.count * n * first->a.k > VOLUME_MOST);
+    test next = draw_rest(first->kernel, other, &first->a, n, random);
+    next.keeps_a = true;
+    return next;
+}
+
+static void describe(const test *t, char *text, size_t size)
+{
+    const tb_product *p = &t->given;
+    snprintf(text, size, "%s, %s%s: %lld x %lld x %lld %c%c, alpha %g, beta %g, mask %d from %lld",
+             t->kernel->name, t->family->name, t->keeps_a ? " again" : "", (long long)p->m, (long long)p->n,
+             (long long)p->k, p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N', p->alpha.re,
+             p->beta.re, (int)p->mask, (long long)p->diagonal);
+}
+
+/* ---- What is promised --------------------------------------------------------------------------------------- */
+
+static bool is_same(double x, double y)
+{
+    return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0;
+}
+
+static bool is_exact(const test *t, int64_t i, int64_t j, double got)
+{
+    const double product = exact_product(t, i, j), beta = t->given.beta.re;
+    return is_same(got, beta == 0 ? product : fma(beta, t->before[i + j * t->given.c.ld], product));
+}
+
+/* The error of C = alpha A B before the last rounding, and d. */
+static double excess_of(const test *t, int64_t i, int64_t j, double got, double *magnitude)
+{
+    const int64_t k = t->a.k;
+    const double *x = t->a.reals + i * k, *y = t->b.reals + j * k, alpha = t->given.alpha.re;
+    double sum = 0, lost = 0;
+    *magnitude = 0;
+    for (int64_t l = 0; l < k; l++) {
+        const double product = x[l] * y[l], next = sum + product, part = next - sum;
+        lost += (sum - (next - part)) + (product - part) + fma(x[l], y[l], -product);
+        sum = next;
+        *magnitude += fabs(alpha * product);
+    }
+    const double error = fabs((got - alpha * sum) - alpha * lost);
+    return fmax(0, error - ROUNDOFF * fabs(got));
+}
+
+/* Of one alpha, a power of two. */
+static bool is_as_a_loop(const test *t, int64_t i, int64_t j, double got)
+{
+    const int64_t k = t->a.k;
+    double loop = 0;
+    long double sum = 0, magnitude = 0;
+    for (int64_t l = 0; l < k; l++) {
+        const double x = value_at(&t->a, i, l), y = value_at(&t->b, j, l);
+        loop = fma(x, y, loop);
+        sum += (long double)x * y;
+        magnitude += fabsl((long double)x * y);
+    }
+    loop *= t->given.alpha.re;
+    if (!isfinite(loop))
+        return isnan(loop) ? isnan(got) : got == loop;
+    const long double room = (long double)(k + 4) * (ROUNDOFF * magnitude + 0x1p-1074L);
+    return isfinite(got) && fabsl(got - t->given.alpha.re * sum) <= room;
+}
+
+/* Each line's numbers of C are a sample of errors. */
+static void errors_are_small(const test *t, const char *text)
+{
+    const int64_t m = t->given.m, n = t->given.n;
+    double *of_row = calloc((size_t)m, sizeof *of_row), *of_column = calloc((size_t)n, sizeof *of_column),
+           most = 0;
+    if (!of_row || !of_column)
+        abort();
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < m; i++) {
+            double magnitude;
+            const double excess = excess_of(t, i, j, t->after[i + j * t->given.c.ld], &magnitude),
+                         relative = excess / (ROUNDOFF * magnitude);
+            of_row[i] += relative * relative;
+            of_column[j] += relative * relative;
+        }
+    for (int64_t i = 0; i < m; i++)
+        most = fmax(most, of_row[i] / (double)n);
+    for (int64_t j = 0; j < n; j++)
+        most = fmax(most, of_column[j] / (double)m);
+    /* Where one operand has one sign, the errors of a line of the other are all alike: a sample of one. Numbers that differ too much
+     * are left to a loop, of which each step may round at the size of the sum. */
+    const bool is_positive = fmin(t->a.spread, t->b.spread) == POSITIVE,
+               is_native = fmax(t->a.spread, t->b.spread) > 4;
+    const double bound = is_native ? sqrt((double)t->a.k) / 2 : is_positive ? 4 * RMS_MOST : RMS_MOST;
+    CHECK(sqrt(most) <= bound, "%s: rms error %g u d in a row or column", text, sqrt(most));
+    free(of_row);
+    free(of_column);
+}
+
+static void check_elements(test *t, const char *text)
+{
+    int64_t wrong = 0, first = -1;
+    for (int64_t j = 0; j < t->given.n && t->family->kind != REALS; j++) {
+        const tb_range rows = tb_masked_rows(&t->given, j);
+        for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
+            const int64_t at = i + j * t->given.c.ld;
+            const bool holds =
+                t->a.integers ? is_exact(t, i, j, t->after[at]) : is_as_a_loop(t, i, j, t->after[at]);
+            wrong += !holds;
+            if (!holds && first < 0)
+                first = at;
+        }
+    }
+    const int64_t ld = t->given.c.ld, i = first % ld, j = first / ld;
+    CHECK(wrong == 0, "%s: %lld wrong, C(%lld, %lld) = %a, product %a", text, (long long)wrong, (long long)i,
+          (long long)j, first >= 0 ? t->after[first] : 0,
+          first >= 0 && t->a.integers ? exact_product(t, i, j) : 0);
+}
+
+static void check_test(test *t)
+{
+    char text[256];
+    describe(t, text, sizeof text);
+    arena_copy(t->after, t->device_c, t->bytes_c);
+    check_elements(t, text);
+    if (t->family->kind == REALS)
+        errors_are_small(t, text);
+    for (int64_t j = 0; j < t->given.n; j++) {
+        const tb_range rows = tb_masked_rows(&t->given, j);
+        if (rows.count > 0)
+            memcpy(t->after + rows.first + j * t->given.c.ld, t->before + rows.first + j * t->given.c.ld,
+                   (size_t)rows.count * sizeof(double));
+    }
+    CHECK(memcmp(t->after, t->before, t->bytes_c) == 0, "%s: bytes outside of C have changed", text);
+}
+
+static void free_test(test *t)
+{
+    if (!t->keeps_a)
+        free_lines(&t->a);
+    free_lines(&t->b);
+    arena_release(TB_MEMORY_DEVICE, t->device_c);
+    free(t->before);
+    free(t->after);
+}
+
+static void launch(tb_stream *stream, const test *t, void *workspace)
+{
+    const tb_schedule schedule = tb_device.prepare(stream, t->kernel, &t->given);
+    CHECK(schedule.workspace <= ROOM, "%zu bytes of workspace", schedule.workspace);
+    const tb_status status = (t->keeps_a ? tb_device.launch_again : tb_device.launch)(
+        stream, t->kernel, &t->given, &schedule, workspace);
+    CHECK(status == TB_OK, "%s: status %d", t->kernel->name, (int)status);
+}
+
+static void check_pair(tb_stream *stream, const tb_kernel *kernel, int number, void *workspace,
+                       check_random *random)
+{
+    test pair[2];
+    pair[0] = draw_test(kernel, &families[number % FAMILIES], random);
+    const bool keeps_a = pair[0].family->kind == REALS || check_between(random, 0, 1);
+    pair[1] = keeps_a ? draw_next(&pair[0], random)
+                      : draw_test(kernel, &families[check_between(random, 0, FAMILIES - 1)], random);
+    for (int i = 0; i < 2; i++)
+        launch(stream, &pair[i], workspace);
+    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: the device fails", kernel->name);
+    for (int i = 1; i >= 0; i--) {
+        check_test(&pair[i]);
+        free_test(&pair[i]);
+    }
+}
+
+/* With arguments, only the rows that they name. */
+int main(int argc, char **argv)
+{
+    tb_device_description description;
+    tb_stream *stream = open_device(&description);
+    check_random random = {.state = check_seed()};
+    void *workspace = arena_allocate(TB_MEMORY_DEVICE, ROOM);
+    int rows = 0;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        if (!strstr(kernel->name, "_crt_") || !tb_kernel_runs_on(kernel, description.architecture) ||
+            (argc > 1 && strcmp(argv[1], kernel->name) != 0))
+            continue;
+        CHECK(cudaMemset(workspace, GARBAGE, ROOM) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
+              "cudaMemset");
+        for (int number = 0; number < PAIRS; number++)
+            check_pair(stream, kernel, number, workspace, &random);
+        rows++;
+    }
+    arena_release(TB_MEMORY_DEVICE, workspace);
+    tb_device.destroy_stream(stream);
+    if (rows == 0)
+        SKIP("no such kernel here");
+    return check_result();
+}
