@@ -17,8 +17,8 @@ constexpr int logarithm_shift = 45, logarithm_units = 128;
 constexpr float logarithm_error = 0.0861f;
 constexpr int no_bit = 1 << 20; /* the lowest bit of zeros */
 
-/* Numbers that have one of their last bits have no few bits: theirs are counted as if they had the very last. */
-constexpr uint32_t last_bits = 31;
+/* Where a number has its very last bit, as one of two has that are not of few bits, last bits are not looked for. */
+constexpr uint32_t last_bit = 1;
 
 constexpr int batch = 8;
 
@@ -44,7 +44,7 @@ struct census {
             squares = fma(values[i], values[i], squares);
             bits |= low;
         }
-        few = few && (bits & last_bits) == 0;
+        few = few && (bits & last_bit) == 0;
         if (few)
 #pragma unroll
             for (int i = 0; i < batch; i++)
