@@ -223,13 +223,13 @@ def spread(results):
 
 
 def _name_choices(axes, products):
-    """Moduli that the survey chooses, along the upper edge, and a line wherever that changes."""
+    """How many moduli the survey chooses, along the upper edge, and a line wherever that changes."""
     begin = 0
     for before, after in zip(products, products[1:] + [None]):
         if after and after["moduli"] == before["moduli"]:
             continue
         end = (before["spread"] + after["spread"]) / 2 if after else SPREAD_MOST
-        text = str(before["moduli"] or "native: too many moduli")
+        text = str(before["moduli"] or "native")
         axes.text((begin + end) / 2, 0.98, text, transform=axes.get_xaxis_transform(), ha="center", va="top",
                   fontsize=8, color="tab:blue")
         if after:

@@ -26,7 +26,7 @@ import os
 import numpy
 
 K = 4096
-SPREADS = [i / 8 for i in range(17)] + [2.5, 3, 3.5, 4, 6, 8]
+SPREADS = (0, 0.25, 0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 6, 8)
 FIXED = (14, 16, 18)
 SAMPLE = 48
 ROUNDOFF = 2.0**-53
@@ -173,7 +173,8 @@ class Device:
         one, zero = ctypes.c_double(1), ctypes.c_double(0)
         m, n, k = (ctypes.c_int(extent) for extent in (len(a), len(b), K))
         at = lambda x: ctypes.c_void_p(x.data_ptr())
-        self.library.cblas_dgemm(COLUMN_MAJOR, TRANSPOSED, AS_IT_IS, m, n, k, one, at(a), k, at(b), k, zero, at(columns), m)
+        self.library.cblas_dgemm(COLUMN_MAJOR, TRANSPOSED, AS_IT_IS, m, n, k, one, at(a), k, at(b), k, zero, at(columns),
+                                 m)
         plan = ctypes.create_string_buffer(256)
         self.library.tileblas_last_plan(plan, ctypes.c_size_t(len(plan)))
         if self.chosen not in plan.value.decode():
