@@ -6,6 +6,7 @@
     bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
     bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
     bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
+    bench/pictures.py spread    bench/results/h100-spread.json docs/spread.png
 """
 import argparse
 import json
@@ -16,6 +17,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plot  # noqa: E402, behind the choice of what draws
+
+from plot import spread as move_apart  # noqa: E402
 
 # What multiply-adds alone sustain on an H200: docs/ladder.md.
 CEILING = 59.6
@@ -183,7 +186,59 @@ def precision(results):
     return picture
 
 
-PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "tensor": tensor, "precision": precision}
+# How the sides of the picture of spreads look; the rest is dgemm_crt.
+FIXED = {"14 moduli": "tab:orange", "16 moduli": "tab:green", "18 moduli": "tab:purple"}
+SPREAD_MOST = 4  # beyond that errors of few moduli alone are to be seen
+
+
+def spread(results):
+    """Error in u d over the spread of magnitudes, rms and largest, and what the survey chooses."""
+    products = [p for p in results["products"] if p["spread"] <= SPREAD_MOST]
+    spreads = [p["spread"] for p in products]
+    names = list(products[0]["errors"])
+    picture, panels = plot.subplots(1, 2, figsize=(11, 5), sharey=True)
+    for axes, statistic, title in zip(panels, ("rms", "maximum"), ("rms", f"largest of {results['sample']} elements")):
+        ends = []
+        for name in names:
+            native, chosen = name == names[0], name.startswith("dgemm_crt")
+            colour = "black" if native else FIXED.get(name, "tab:blue")
+            errors = [p["errors"][name][statistic] for p in products]
+            axes.plot(spreads, errors, color=colour, linewidth=3 if chosen else 1.2, zorder=2 if chosen else 3,
+                      linestyle="--" if name in FIXED else "-")
+            ends.append((math.log10(errors[-1]), name, colour))
+        axes.set_yscale("log")
+        ends.sort()
+        for (_, name, colour), place in zip(ends, move_apart([end[0] for end in ends], 0.32)):
+            axes.annotate(name, (SPREAD_MOST, 10**place), xytext=(6, 0), textcoords="offset points", va="center",
+                          fontsize=8, color=colour)
+        _name_choices(axes, products)
+        axes.set_xlim(0, SPREAD_MOST)
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel("spread s of (u - 1/2) exp(s N)")
+        _bare(axes)
+    panels[0].set_ylabel("error in units of 2^-53 |A||B|")
+    machine = results["gpu"] or "without a GPU"
+    picture.suptitle(f"Error against spread, {results['m']} x {results['n']} x {results['k']}, {machine}", fontsize=11)
+    return picture
+
+
+def _name_choices(axes, products):
+    """How many moduli the survey chooses, along the upper edge, and a line wherever that changes."""
+    begin = 0
+    for before, after in zip(products, products[1:] + [None]):
+        if after and after["moduli"] == before["moduli"]:
+            continue
+        end = (before["spread"] + after["spread"]) / 2 if after else SPREAD_MOST
+        text = str(before["moduli"] or "native")
+        axes.text((begin + end) / 2, 0.98, text, transform=axes.get_xaxis_transform(), ha="center", va="top",
+                  fontsize=8, color="tab:blue")
+        if after:
+            axes.axvline(end, color="tab:blue", linewidth=0.7, linestyle=":")
+        begin = end
+
+
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "tensor": tensor, "precision": precision,
+            "spread": spread}
 
 
 def main():

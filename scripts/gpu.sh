@@ -23,6 +23,8 @@
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
 #   precision  bench/precision: their errors against k
+#   spread     bench/spread.py: errors of dgemm_crt against how different magnitudes are, a minute; PYTHON (default
+#              python3) has NumPy and PyTorch; SPREAD_OPTIONS
 #   streamed   bench/streamed: operands in host memory, beside NVBLAS, cublasXt, cuBLAS with copies, and OpenBLAS;
 #              about 200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES
 #              "link_in link_out link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of
@@ -108,6 +110,9 @@ run_part() {
     kernels) "$build/bench/kernels" --routine "$routine" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} ;;
     tensor) "$build/bench/tensor" "$out/tensor.json" ;;
     precision) "$build/bench/precision" "$out/precision.json" "$element" ;;
+    spread)
+        "${PYTHON:-python3}" bench/spread.py --library "$build/libtileblas.so" --json "$out/spread.json" ${SPREAD_OPTIONS:-}
+        ;;
     streamed)
         for each in ${STREAMED_MEMORY:-pageable pinned}; do
             measure_streamed "$each" || status=1
