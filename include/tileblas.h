@@ -93,9 +93,8 @@ TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
 
 /* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less
- * accurate than FP32 fused multiply-adds; "ieee", those and nothing else; "fast", less. Products in FP64 are
- * always computed by FP64 fused multiply-adds. NULL: the option again. Returns 0, or -1 with nothing changed
- * when there is no such precision. */
+ * accurate than fused multiply-adds of their own element; "ieee", those and nothing else; "fast", less in
+ * FP32. NULL: the option again. Returns 0, or -1 with nothing changed when there is no such precision. */
 TILEBLAS_API int tileblas_set_precision(const char *name);
 
 /* The CUDA stream (a cudaStream_t or CUstream) on which the calling thread's later calls with operands in

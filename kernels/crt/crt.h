@@ -12,8 +12,8 @@
 #include "kernels/dgemm.h"
 #include "kernels/mask.h"
 
-/* Moduli there are: the product of all has 155 bits, and sums of products of integers below 2^63 at most 2^142. */
-#define TB_CRT_MODULI 20
+/* Moduli there are: the product of all has 132 bits; that of the norms of a row and a column of integers is below 2^126. */
+#define TB_CRT_MODULI 17
 
 /* Sums of so many products of residues, each of at most 2^14, stay below 2^30. */
 #define TB_CRT_K_MOST 65536

@@ -102,9 +102,10 @@ __device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_rec
     return record.norm - float(quantum);
 }
 
-/* The share e of u d. Beside cuBLAS's own errors of random numbers, 0.12 u d at k = 65536 and 0.5 u d at k = 500, what is rounded here
- * hardly counts; and most distributions take 15 moduli (docs/lab/crt.md). */
-constexpr float share_of_error = 0.17f;
+/* The shares e of u d, of which the first is taken that the moduli, and integers, have room for. With the first, numbers that repeat
+ * along k, so that roundings add up, err by sqrt(k / 2) / 64 u d at most, 1 u d at k = 8192; most distributions take 16 moduli. With the
+ * second, random numbers err by a tenth of what FP64 units make of them (docs/precision.md). */
+constexpr float share_of_error = 1.0f / 64, larger_share = 0.17f;
 
 /* Bits by which A's quanta are finer than they need be, so that they serve the next B, too. */
 constexpr float spare_bits = 0.25f;
@@ -121,6 +122,29 @@ __device__ inline int count_moduli(float bits_a, float bits_b, int most)
     return 0;
 }
 
+/* Chooses the quanta, or those of B where A keeps what it has, for an error of 2^error; says how many moduli that takes. */
+__device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_decision &own, bool keeps_a,
+                                     float terms, pair spread, float error)
+{
+    if (!keeps_a)
+        own.spread_of_b = spread.b + (arguments.same ? 0 : spare_bits);
+    const float finest_a = error - own.spread_of_b, finest_b = error - spread.a;
+    const int64_t rows_a = keeps_a ? 0 : arguments.a.rows, rows_b = arguments.same ? 0 : arguments.b.rows;
+    const pair bits =
+        most_of_block({most_of_records(arguments.a, rows_a,
+                                       [&](const tb_crt_record &record, int64_t row) {
+                                           return choose_quantum(arguments.a, record, row, terms, finest_a);
+                                       }),
+                       most_of_records(arguments.b, rows_b, [&](const tb_crt_record &record, int64_t row) {
+                           return choose_quantum(arguments.b, record, row, terms, finest_b);
+                       })});
+    if (!keeps_a) {
+        own.bits_of_a = bits.a;
+        own.moduli_of_a = 0;
+    }
+    own.moduli = count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
+}
+
 /* By one block of TB_CRT_DECIDE_THREADS. */
 __device__ inline void decide(const tb_crt_arguments &arguments)
 {
@@ -132,30 +156,13 @@ __device__ inline void decide(const tb_crt_arguments &arguments)
         bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros.b <= own.zeros_of_b;
         if (!keeps_a)
             own.zeros_of_b = zeros.b;
-        const float terms = float(k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1),
-                    error = log2f(share_of_error) - 53 + log2f(some);
+        const float terms = float(k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1);
         const pair spread = most_spread(arguments, some);
         keeps_a = keeps_a && spread.b <= own.spread_of_b;
-        if (!keeps_a)
-            own.spread_of_b = spread.b + (arguments.same ? 0 : spare_bits);
-        pair bits = {keeps_a ? 0
-                             : most_of_records(arguments.a, arguments.a.rows,
-                                               [&](const tb_crt_record &record, int64_t row) {
-                                                   return choose_quantum(arguments.a, record, row, terms,
-                                                                         error - own.spread_of_b);
-                                               }),
-                     most_of_records(arguments.b, arguments.same ? 0 : arguments.b.rows,
-                                     [&](const tb_crt_record &record, int64_t row) {
-                                         return choose_quantum(arguments.b, record, row, terms,
-                                                               error - spread.a);
-                                     })};
-        bits = most_of_block(bits);
-        if (!keeps_a) {
-            own.bits_of_a = bits.a;
-            own.moduli_of_a = 0;
-        }
-        own.moduli =
-            count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
+        const float terms_of_d = log2f(some) - 53;
+        choose_quanta(arguments, own, keeps_a, terms, spread, log2f(share_of_error) + terms_of_d);
+        if (own.moduli == 0)
+            choose_quanta(arguments, own, false, terms, spread, log2f(larger_share) + terms_of_d);
     } else if (!arguments.keeps_a)
         own.bits_of_a = -1; /* and so no quanta */
     own.makes_a = own.moduli > own.moduli_of_a;

@@ -59,7 +59,7 @@ static const family sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM
 #define JOIN_CLOCKS 0.135
 
 /* What random numbers need, of most distributions: as many moduli are counted with. */
-#define USUAL_MODULI 15
+#define USUAL_MODULI 16
 
 #define ELEMENT_BYTES 8.0
 
@@ -163,6 +163,13 @@ static int32_t survey_k_of(const tb_product *product, tb_target target)
            rows * tb_pieces(product->k, steps) < 4 * (int64_t)target.multiprocessors)
         steps /= 2;
     return steps;
+}
+
+/* What counts blocks and rows in 32 bits. */
+static bool is_in_range(const tb_product *product)
+{
+    const int64_t most = TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8;
+    return numbers_k(product) <= TB_CRT_K_MOST && product->m <= most && product->n <= most;
 }
 
 /* Of those that can be told not to run (tb_launcher.unless) the ones for large products, which alone are for integers. */
@@ -276,6 +283,8 @@ static void prepare(const family *family, const tb_product *product, tb_target t
     schedule->clocks =
         survey_clocks(product, target) +
         (own.moduli_most >= USUAL_MODULI ? moduli_clocks(&costs, USUAL_MODULI) : native.clocks);
+    if (!is_in_range(product))
+        schedule->clocks = HUGE_VAL;
     if (is_whole(&own, product) && own.moduli_most >= USUAL_MODULI)
         schedule->clocks_of_a = bytes_clocks(2 * ELEMENT_BYTES + USUAL_MODULI * (double)sets_of(product) /
                                                                      (double)parts_of(product),
@@ -403,8 +412,7 @@ static tb_status launch(const family *family, const tb_launcher *launcher, const
     const tb_schedule native = tb_prepare(own->native, product, launcher->target);
     if (product->k == 0 || product->m == 0 || product->n == 0)
         return own->native->launch(launcher, own->native, product, &native, workspace);
-    if (numbers_k(product) > TB_CRT_K_MOST || product->m > TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8 ||
-        product->n > TB_BLOCKS_MAXIMUM / TB_CRT_STAGE_K / 8)
+    if (!is_in_range(product))
         return TB_UNSUPPORTED;
     const int64_t stages = stages_of(product), blocks_k = tb_pieces(product->k, own->survey_k);
     char *left = workspace;
