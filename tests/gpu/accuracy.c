@@ -1,7 +1,7 @@
 /* Whether a kernel may call itself FP32, or FP64: its error on families of matrices, beside that of cuBLAS's
  * GEMM without any reduced precision (pedantic), both against sums in double-double.
  *
- * accuracy [kernel=name] [from=smallest k] [largest k]. Errors are in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|:
+ * accuracy [kernel=name] [side=rows and columns of C] [from=smallest k] [largest k]. Errors are in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|:
  * what one rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is more,
  * and so is what is allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints
  * a line for every family and k, and at the end what failed.
@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define M      SAMPLED_M
-#define N      SAMPLED_N
 #define SAMPLE SAMPLED_SIDE
 
 /* Acceptance against the comparator from this k on; below it an absolute bound. */
@@ -36,6 +34,7 @@ static const int64_t all_k[K_COUNT] = {16, 64, 256, 1024, 4096, 16384};
 
 typedef struct sides {
     const tb_kernel *kernel;
+    int64_t m, n; /* of C */
     sampled_device on;
 } sides;
 
@@ -72,8 +71,8 @@ static void judge(const accuracy_family *family, const tb_kernel *kernel, int64_
 static sampled_errors compare_sides(sides *s, const accuracy_family *family, int64_t k, uint64_t seed)
 {
     const tb_element element = s->kernel->element;
-    sampled_operand a = sampled_make_operand(family, element, k, false, seed),
-                    b = sampled_make_operand(family, element, k, true, seed);
+    sampled_operand a = sampled_make_lines(family, element, s->m, k, false, seed),
+                    b = sampled_make_lines(family, element, s->n, k, true, seed);
     static sampled_reference r;
     r = (sampled_reference){.a = &a, .b = &b, .floor = is_fast(s) ? FAST_FLOOR : 0};
     sampled_refer(&r);
@@ -140,20 +139,20 @@ static double fill_normal_times_256(const accuracy_position *at, check_random *r
 static void multiply_families(sides *s, const accuracy_family *of_a, const accuracy_family *of_b, int64_t k,
                               uint64_t seed, sampled_operand *a, sampled_operand *b)
 {
-    *a = sampled_make_operand(of_a, s->kernel->element, k, false, seed);
-    *b = sampled_make_operand(of_b, s->kernel->element, k, true, seed);
+    *a = sampled_make_lines(of_a, s->kernel->element, s->m, k, false, seed);
+    *b = sampled_make_lines(of_b, s->kernel->element, s->n, k, true, seed);
     sampled_multiply(&s->on, s->kernel, a, b);
 }
 
 static size_t bytes_of_c(const sides *s)
 {
-    return tb_bytes_of(s->kernel->element) * M * N;
+    return tb_bytes_of(s->kernel->element) * (size_t)(s->m * s->n);
 }
 
 static void the_identity_changes_nothing(sides *s, uint64_t seed)
 {
     sampled_operand a, b;
-    multiply_families(s, &(accuracy_family){.name = "I", .fill = fill_identity}, &accuracy_families[4], M,
+    multiply_families(s, &(accuracy_family){.name = "I", .fill = fill_identity}, &accuracy_families[4], s->m,
                       seed, &a, &b);
     CHECK(memcmp(s->on.host_c, b.host, bytes_of_c(s)) == 0, "I * B is not B");
     sampled_drop_operand(&a);
@@ -194,7 +193,7 @@ static void powers_of_two_commute(sides *s, bool of_alpha, uint64_t seed)
     multiply_families(s, of_alpha ? &accuracy_families[2] : &larger, &accuracy_families[2], K, seed, &a, &b);
     s->on.alpha = 1;
     size_t different = 0;
-    for (int64_t i = 0; i < (int64_t)M * N; i++)
+    for (int64_t i = 0; i < s->m * s->n; i++)
         different += sampled_number(element, s->on.host_c, i) != 256 * sampled_number(element, first, i);
     CHECK(different == 0, "%s differs from 256 (A * B) in %zu elements",
           of_alpha ? "C where alpha is 256" : "256 A * B", different);
@@ -227,19 +226,19 @@ static void the_survey_chooses(sides *s, uint64_t seed)
     /* Long enough for a survey of like rows, and cut alike by both: bits depend on that. */
     const int64_t k = 800;
     const tb_kernel *own = s->kernel;
-    float *first = malloc(sizeof(float) * M * N);
+    float *first = malloc(sizeof(float) * (size_t)(s->m * s->n));
     sampled_must(first != NULL, "malloc");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const accuracy_family *family = family_named(cases[i].name);
         sampled_operand a, b;
         multiply_families(s, family, family, k, seed, &a, &b);
-        memcpy(first, s->on.host_c, sizeof(float) * M * N);
+        memcpy(first, s->on.host_c, sizeof(float) * (size_t)(s->m * s->n));
         sampled_drop_operand(&a);
         sampled_drop_operand(&b);
         s->kernel = tb_find_kernel("sgemm_bf16x6_sm90");
         multiply_families(s, family, family, k, seed, &a, &b);
         s->kernel = own;
-        CHECK((memcmp(first, s->on.host_c, sizeof(float) * M * N) != 0) == cases[i].narrow,
+        CHECK((memcmp(first, s->on.host_c, sizeof(float) * (size_t)(s->m * s->n)) != 0) == cases[i].narrow,
               "%s: other parts were chosen", family->name);
         sampled_drop_operand(&a);
         sampled_drop_operand(&b);
@@ -277,11 +276,13 @@ static void infinities_and_nans_are_those_of_a_loop(sides *s, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    sides s = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90")};
+    sides s = {.kernel = tb_find_kernel("sgemm_bf16x6_sm90"), .m = SAMPLED_M, .n = SAMPLED_N};
     int64_t first_k = 0, largest_k = all_k[K_COUNT - 1];
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "kernel=", 7) == 0)
             s.kernel = tb_find_kernel(argv[i] + 7);
+        else if (strncmp(argv[i], "side=", 5) == 0)
+            s.m = s.n = atoll(argv[i] + 5);
         else if (strncmp(argv[i], "from=", 5) == 0)
             first_k = atoll(argv[i] + 5);
         else
@@ -296,7 +297,7 @@ int main(int argc, char **argv)
     uint64_t seed = check_seed();
 
     sampled_open(&s.on);
-    printf("%s on %s, %d x %d\n", s.kernel->name, description.name, M, N);
+    printf("%s on %s, %lld x %lld\n", s.kernel->name, description.name, (long long)s.m, (long long)s.n);
     printf("%-16s %6s   %8s %8s %8s   %8s %8s %8s\n", "family", "k", "max", "rms", "bias", "cuBLAS", "rms",
            "bias");
     for (int f = 0; f < accuracy_family_count; f++) {

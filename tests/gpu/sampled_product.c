@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define M       SAMPLED_M
-#define N       SAMPLED_N
 #define SAMPLE  SAMPLED_SIDE
 #define THREADS 16
 
@@ -82,12 +80,6 @@ sampled_operand sampled_make_lines(const accuracy_family *family, tb_element ele
     MUST_CUDA(cudaMalloc(&x.device, bytes));
     MUST_CUDA(cudaMemcpy(x.device, x.host, bytes, cudaMemcpyHostToDevice));
     return x;
-}
-
-sampled_operand sampled_make_operand(const accuracy_family *family, tb_element element, int64_t k, bool in_b,
-                                     uint64_t seed)
-{
-    return sampled_make_lines(family, element, in_b ? N : M, k, in_b, seed);
 }
 
 void sampled_drop_operand(sampled_operand *x)

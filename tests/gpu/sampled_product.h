@@ -38,9 +38,6 @@ typedef struct sampled_operand {
 sampled_operand sampled_make_lines(const accuracy_family *family, tb_element element, int64_t outer,
                                    int64_t k, bool in_b, uint64_t seed);
 
-/* A has SAMPLED_M lines, B SAMPLED_N. */
-sampled_operand sampled_make_operand(const accuracy_family *family, tb_element element, int64_t k, bool in_b,
-                                     uint64_t seed);
 void sampled_drop_operand(sampled_operand *operand);
 
 typedef double sampled_elements[SAMPLED_SIDE][SAMPLED_SIDE]; /* [column][row] */
