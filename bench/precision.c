@@ -46,8 +46,8 @@ static void collect_contenders(bench *bench, int architecture)
 static void measure(bench *bench, const accuracy_family *family, int64_t k)
 {
     const uint64_t seed = 1;
-    sampled_operand a = sampled_make_operand(family, bench->element, k, false, seed),
-                    b = sampled_make_operand(family, bench->element, k, true, seed);
+    sampled_operand a = sampled_make_lines(family, bench->element, SAMPLED_M, k, false, seed),
+                    b = sampled_make_lines(family, bench->element, SAMPLED_N, k, true, seed);
     static sampled_reference reference;
     reference = (sampled_reference){.a = &a, .b = &b};
     sampled_refer(&reference);
