@@ -86,6 +86,12 @@ TILEBLAS_API void tileblas_reset_statistics(void);
  */
 TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 
+/* Appends to the file what the option STATS=json says of a process that ends, as it is now: a line of JSON. The
+ * command `tileblas show` makes a page of such a file, in which a process counts with its last line. NULL: nothing
+ * is written. From the first call on it is kept when calls run; earlier ones are in the page's tables alone. Returns
+ * 0, or -1 when the file cannot be written. */
+TILEBLAS_API int tileblas_report(const char *path);
+
 /* ---- Steering --------------------------------------------------------------------------------------- */
 
 /* Sets an option, by its environment name without TILEBLAS_ ("ROUTE", "streamed"). Returns 0, or -1 with
