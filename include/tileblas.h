@@ -114,7 +114,8 @@ TILEBLAS_API void tileblas_set_stream(void *stream);
 /* Binds the calls of routines that this library takes over, of all objects that are loaded, to this library:
  * what preloading does at the start of a program, for one that is running, and also for objects that were opened
  * RTLD_LOCAL or RTLD_DEEPBIND. What an object called before is its host BLAS from then on. Objects that are
- * loaded later are found by another call. Left alone are BLAS libraries themselves, pointers that were
+ * loaded later are bound, too: by another call of this, or by the next product that arrives here, is not small, and
+ * begins some milliseconds after the last look. Left alone are BLAS libraries themselves, pointers that were
  * copied elsewhere, and BLAS that is linked statically.
  *
  * Other threads may be calling meanwhile. Returns how many references are bound, those of earlier calls

@@ -27,7 +27,7 @@ def attach():
     """Binds the matrix products of all loaded modules to TileBLAS, and returns how many references that are.
 
     Extension modules that are imported later are bound as they come. A library that is opened otherwise, by ctypes
-    for one, is found by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
+    for one, is found by the next product, or by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
     """
     bound = _count(library().tileblas_attach)
     _hook.install()
