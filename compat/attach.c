@@ -16,6 +16,7 @@
  * object loaded. Words are written holding a lock of our own, asking nobody: so nobody who has the linker's
  * lock, in a constructor perhaps, waits for somebody who waits for it.
  */
+#include "compat/follow.h"
 #include "compat/former.h"
 #include "compat/forwarders.h"
 #include "compat/survey.h"
@@ -177,8 +178,9 @@ static int attach_object(const tb_surveyed_object *object, const tb_surveyed_ref
             continue;
         }
         tb_take_lock(&writing);
-        /* The linker may have filled a slot in between, at its first call: once. */
-        bound += bind(object, reference, target) || bind(object, reference, target);
+        /* The linker may have filled a slot in between, at its first call: once. Nobody has detached meanwhile. */
+        bound +=
+            atomic_load(&tb_follows) && (bind(object, reference, target) || bind(object, reference, target));
         tb_free_lock(&writing);
     }
     if (handle)
@@ -259,6 +261,7 @@ static int call_leader(const tb_surveyed_object *leader, const char *name)
 typedef struct visit {
     tb_call call;
     sigset_t signals;
+    unsigned long long loaded; /* objects, all of which the survey has seen */
     tb_survey survey;
     const tb_surveyed_object *leader; /* of the process's TileBLAS another one that does the work, or NULL */
 } visit;
@@ -272,6 +275,7 @@ static bool begin_visit(visit *visit)
     visit->leader = NULL;
     if (!tb_linker_answers())
         return false;
+    visit->loaded = tb_count_loaded();
     visit->survey = tb_make_survey();
     if (visit->survey.failed)
         return false;
@@ -287,8 +291,12 @@ static void end_visit(visit *visit)
     tb_end_call(&visit->call);
 }
 
-static int go_through_objects(const char *name, int work(const tb_surveyed_object *object,
-                                                         const tb_surveyed_reference *references))
+static void attach_to_others(void);
+
+/* follows: objects that are loaded later are to be bound, too. */
+static int go_through_objects(const char *name, bool follows,
+                              int work(const tb_surveyed_object *object,
+                                       const tb_surveyed_reference *references))
 {
     visit visit;
     int count = 0;
@@ -296,22 +304,42 @@ static int go_through_objects(const char *name, int work(const tb_surveyed_objec
         count = -1;
     else if (visit.leader && !is_this_one(visit.leader))
         count = call_leader(visit.leader, name);
-    else
+    else {
+        if (follows)
+            tb_begin_following(visit.loaded, attach_to_others);
         for (int i = 0; i < visit.survey.object_count; i++)
             count += work(&visit.survey.objects[i], visit.survey.references);
+    }
     end_visit(&visit);
     return count;
+}
+
+static void attach_to_others(void)
+{
+    go_through_objects("tileblas_attach", false, attach_object);
+}
+
+/* When this returns, nobody binds any more. */
+static void end_binding(void)
+{
+    tb_call call;
+    tb_begin_call(&call);
+    tb_take_lock(&writing);
+    tb_end_following();
+    tb_free_lock(&writing);
+    tb_end_call(&call);
 }
 
 int tileblas_attach(void)
 {
     tb_stay_loaded(); /* calls will arrive here whether or not somebody closes the library */
-    return go_through_objects("tileblas_attach", attach_object);
+    return go_through_objects("tileblas_attach", true, attach_object);
 }
 
 int tileblas_detach(void)
 {
-    return go_through_objects("tileblas_detach", detach_object);
+    end_binding();
+    return go_through_objects("tileblas_detach", false, detach_object);
 }
 
 size_t tileblas_runtime(char *path, size_t size)

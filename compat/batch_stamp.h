@@ -29,8 +29,10 @@ static void settle_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
         look_at_cblas(&call, host, CBLAS_ARGUMENTS);
     if (host->nested || goes_on(host, &call))
         ((function){host->address}).cblas(CBLAS_ARGUMENTS);
-    else if (call.number == 0)
+    else if (call.number == 0) {
+        tb_follow();
         multiply_cblas(host, CBLAS_ARGUMENTS);
+    }
 }
 
 static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
@@ -40,8 +42,10 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
         look_at_fortran(&call, host, FORTRAN_ARGUMENTS);
     if (host->nested || goes_on(host, &call))
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
-    else if (call.number == 0)
+    else if (call.number == 0) {
+        tb_follow();
         multiply_fortran(host, FORTRAN_ARGUMENTS);
+    }
 }
 
 #define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \

@@ -2,6 +2,7 @@
  * they use, and the host's routine as a function of the parameters that they have defined before they include this.
  */
 #include "compat/arguments.h"
+#include "compat/follow.h"
 #include "compat/forwarders.h"
 #include "compat/host_blas.h"
 #include "compat/host_calls.h"

@@ -52,9 +52,10 @@ TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, 
 /* number is 0 and the product complete, or it is that of an irregular argument. */
 TB_INLINED bool is_settled(const tb_host_blas *host, int number, const tb_product *product)
 {
-    if (number == 0)
+    if (number == 0) {
+        tb_follow();
         tb_multiply(product, &host->base);
-    else if (host->address)
+    } else if (host->address)
         return false;
     else
         tb_report_irregular(host->spelling, number);

@@ -86,6 +86,12 @@ TILEBLAS_API void tileblas_reset_statistics(void);
  */
 TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
 
+/* Appends to the file what the option STATS=json says of a process that ends, as it is now: a line of JSON. The
+ * command `tileblas show` makes a page of such a file, in which a process counts with its last line. NULL: nothing
+ * is written. From the first call on it is kept when calls run; earlier ones are in the page's tables alone. Returns
+ * 0, or -1 when the file cannot be written. */
+TILEBLAS_API int tileblas_report(const char *path);
+
 /* ---- Steering --------------------------------------------------------------------------------------- */
 
 /* Sets an option, by its environment name without TILEBLAS_ ("ROUTE", "streamed"). Returns 0, or -1 with
@@ -107,7 +113,8 @@ TILEBLAS_API void tileblas_set_stream(void *stream);
 /* Binds the calls of routines that this library takes over, of all objects that are loaded, to this library:
  * what preloading does at the start of a program, for one that is running, and also for objects that were opened
  * RTLD_LOCAL or RTLD_DEEPBIND. What an object called before is its host BLAS from then on. Objects that are
- * loaded later are found by another call. Left alone are BLAS libraries themselves, pointers that were
+ * loaded later are bound, too: by another call of this, or by the next product that arrives here, is not small, and
+ * begins some milliseconds after the last look. Left alone are BLAS libraries themselves, pointers that were
  * copied elsewhere, and BLAS that is linked statically.
  *
  * Other threads may be calling meanwhile. Returns how many references are bound, those of earlier calls

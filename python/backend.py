@@ -2,7 +2,8 @@
 
 pip calls build_wheel. It builds the libraries in build/wheel of the project or, with the setting build-folder
 (pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python, CMake and a C
-compiler is needed; a CUDA toolkit is used where there is one.
+compiler is needed. Where there is a CUDA toolkit the wheel has device code, compressed for size: for all generations of
+GPUs or, with the setting architectures ("80;90"), for some.
 
 The platform tag says which GNU C library is needed: the newest version of its symbols that the libraries use.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent
 LARGEST = 60 << 20  # bytes of a wheel
+ALL_ARCHITECTURES = "all-major"
 OLDEST_GLIBC = 17  # of 2.17, the least that a tag can say
 
 
@@ -33,13 +35,14 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    given = (config_settings or {}).get("build-folder")
-    build = Path(given).resolve() if given else make_build(PROJECT / "build" / "wheel")
+    settings = config_settings or {}
+    given, architectures = settings.get("build-folder"), settings.get("architectures", "")
+    build = Path(given).resolve() if given else make_build(PROJECT / "build" / "wheel", architectures)
     with tempfile.TemporaryDirectory() as installed:
         for component in ("link", "preload", "command"):
             run("cmake", "--install", build, "--prefix", installed, "--component", component, "--strip")
         contents = gather(Path(installed))
-    return write_wheel(Path(wheel_directory), contents)
+    return write_wheel(Path(wheel_directory), contents, find_version() + variant_of(architectures))
 
 
 def run(*words):
@@ -47,9 +50,9 @@ def run(*words):
     subprocess.run([str(word) for word in words], check=True, stdout=2)
 
 
-def make_build(build):
+def make_build(build, architectures):
     run("cmake", "-S", PROJECT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DTILEBLAS_TESTS=OFF", "-DTILEBLAS_BENCH=OFF",
-        "-DTILEBLAS_COMPRESS=size")
+        "-DTILEBLAS_COMPRESS=size", f"-DTILEBLAS_ARCHITECTURES={architectures or ALL_ARCHITECTURES}")
     run("cmake", "--build", build, "--parallel", os.cpu_count() or 1,
         "--target", "tileblas", "tileblas-preload", "tileblas-command")
     return build
@@ -74,6 +77,11 @@ def find_version():
     return re.search(r"project\(TileBLAS VERSION (\S+)", (PROJECT / "CMakeLists.txt").read_text())[1]
 
 
+def variant_of(architectures):
+    """What a wheel for some generations has behind its version: "+sm80.sm90"."""
+    return "+" + ".".join(f"sm{one}" for one in architectures.split(";")) if architectures else ""
+
+
 def find_tag(contents):
     versions = [int(version) for _, data, _ in contents if data.startswith(b"\x7fELF")
                 for version in re.findall(rb"\0GLIBC_2\.(\d+)\b", data)]
@@ -96,8 +104,8 @@ def describe(version, tag):
             "licenses/LICENSE": (PROJECT / "LICENSE").read_text()}
 
 
-def write_wheel(folder, contents):
-    version, tag = find_version(), find_tag(contents)
+def write_wheel(folder, contents, version):
+    tag = find_tag(contents)
     about = f"tileblas-{version}.dist-info"
     files = contents + [(f"{about}/{name}", text.encode(), False) for name, text in describe(version, tag).items()]
     lines = [f"{path},sha256={digest(data)},{len(data)}" for path, data, _ in files]
@@ -110,7 +118,7 @@ def write_wheel(folder, contents):
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
     if wheel.stat().st_size > LARGEST:
         raise RuntimeError(f"{wheel} has more than {LARGEST >> 20} MiB: build it with -DTILEBLAS_COMPRESS=size, "
-                           "or one for each generation of GPUs with TILEBLAS_ARCHITECTURES")
+                           "or one for each generation of GPUs (--config-settings architectures=90)")
     return wheel.name
 
 

@@ -104,8 +104,8 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
-# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks. The tests go on without them, and say what
-# was skipped.
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with ScaLAPACK, and Dask; a
+# browser, for reports. The tests go on without them, and say what was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
@@ -120,6 +120,9 @@ want_suites() {
     want g++ have g++
     want r-base-core have Rscript
     want libsuitesparse-dev test -e /usr/include/suitesparse/cholmod.h
+    want openmpi-bin have mpirun
+    want libscalapack-openmpi-dev compgen -G '/usr/lib/*/libscalapack-openmpi.so'
+    want chromium have chromium
     want locales test -e /usr/share/i18n/locales/de_DE
     # PySCF goes into an environment of the project's own, and into no other.
     if [[ $python == "$PWD/build/venv/"* ]] && ! "$python" -c 'import pyscf' 2>/dev/null; then
@@ -135,6 +138,11 @@ want_suites() {
         say "installing: auditwheel ipykernel nbclient, with pip into build/wheel-tools"
         "$python" -m pip install --quiet --target build/wheel-tools auditwheel ipykernel nbclient ||
             say "auditwheel could not be installed: the wheel is not tested"
+    fi
+    if ! PYTHONPATH=$PWD/build/dask-tools "$python" -c 'import dask.array, distributed' 2>/dev/null; then
+        say "installing: dask distributed, with pip into build/dask-tools"
+        "$python" -m pip install --quiet --target build/dask-tools dask distributed ||
+            say "dask could not be installed: its test is skipped"
     fi
 }
 

@@ -9,6 +9,7 @@ static const char help[] =
     "usage: tileblas SUBCOMMAND [ARGUMENT]...\n"
     "\n"
     "  run -- PROGRAM [ARGUMENT]...   run a program, its products taken over, and sum up where they went\n"
+    "  show FILE                      a page of where products of other programs went\n"
     "  info                           what is here: GPUs, driver, host BLAS, kernels, options in force\n"
     "  explain M N K                  how a product of that shape would be computed, and why\n"
     "  forecast FILE                  what a recorded program's products would take with another GPU\n"
@@ -27,6 +28,7 @@ static const struct {
     int (*main)(int argc, char **argv);
 } subcommands[] = {
     {"run", "tileblas run", tool_run},
+    {"show", "tileblas show", tool_show},
     {"info", "tileblas info", tool_info},
     {"explain", "tileblas explain", tool_explain},
     {"forecast", "tileblas forecast", tool_forecast},

@@ -106,7 +106,7 @@ static bool read_course(const report *report, course *course)
     *course = (struct course){.began_ms = HUGE_VAL};
     for (size_t i = 0; i < report->event_count; i++) {
         const json_value *timeline = json_member(report->events[i], "timeline");
-        if (!timeline)
+        if (!timeline || !report_takes(report, report->events[i]))
             continue;
         const double began_ms = json_number_of(timeline, "began_ms");
         course->began_ms = fmin(course->began_ms, began_ms);
@@ -117,7 +117,7 @@ static bool read_course(const report *report, course *course)
         return false;
     for (size_t i = 0; i < report->event_count; i++) {
         const json_value *timeline = json_member(report->events[i], "timeline");
-        if (timeline)
+        if (timeline && report_takes(report, report->events[i]))
             add_timeline(course, timeline);
     }
     return true;
@@ -309,12 +309,12 @@ static void write_body(FILE *page, char **program, const report *report, const c
 
 bool page_write(const char *path, char **program, const report *report, const char *end, const diagnosis *why)
 {
-    FILE *page = fopen(path, "we");
+    FILE *page = path ? fopen(path, "we") : stdout;
     if (!page)
         return false;
     locale_t previous = tb_enter_c_locale();
     write_body(page, program, report, end, why);
     tb_leave_c_locale(previous);
-    const bool failed = ferror(page);
-    return fclose(page) == 0 && !failed;
+    const bool failed = fflush(page) != 0 || ferror(page);
+    return (!path || fclose(page) == 0) && !failed;
 }

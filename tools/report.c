@@ -62,6 +62,26 @@ bool report_ended(const report *report, pid_t process)
     return event && is_event(event, "exit");
 }
 
+/* Of a process that has not ended the last report stands for all. */
+static bool is_latest(const report *report, const json_value *event)
+{
+    return is_event(event, "now") && last_event(report, (pid_t)json_number_of(event, "pid")) == event;
+}
+
+bool report_takes(const report *report, const json_value *event)
+{
+    return is_event(event, "exit") || is_latest(report, event);
+}
+
+int report_silent(const report *report)
+{
+    int silent = 0;
+    for (size_t i = 0; i < report->event_count; i++)
+        silent += is_event(report->events[i], "load") &&
+                  last_event(report, (pid_t)json_number_of(report->events[i], "pid")) == report->events[i];
+    return silent;
+}
+
 /* A process that is linked with TileBLAS besides has two of it, and each reports. */
 static void take_event(report *report, json_value *event)
 {
@@ -72,6 +92,15 @@ static void take_event(report *report, json_value *event)
         add_counts(&report->counts, event);
     }
     report->events[report->event_count++] = event;
+}
+
+static void take_latest(report *report)
+{
+    for (size_t i = 0; i < report->event_count; i++)
+        if (is_latest(report, report->events[i])) {
+            report->processes++;
+            add_counts(&report->counts, report->events[i]);
+        }
 }
 
 /* Empty when there is no such file: no process wrote to it. NULL when memory is out. */
@@ -105,6 +134,7 @@ bool report_read(const char *path, report *report)
         if (event)
             take_event(report, event);
     }
+    take_latest(report);
     return true;
 }
 

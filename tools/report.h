@@ -1,5 +1,5 @@
 /* What the processes of a program reported through TILEBLAS_STATS_FILE: lib/reports/summary.c writes a line
- * of JSON when the library is loaded, and one when a process ends.
+ * of JSON when the library is loaded, one when a process ends, and others when it is asked to (tileblas_report).
  */
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
@@ -14,8 +14,8 @@ typedef struct report {
     char *text;
     json_value **events; /* in the order they were written */
     size_t event_count;
-    tb_counts counts; /* of all processes that ended with a report */
-    int processes;    /* that ended with a report */
+    tb_counts counts; /* of all processes that reported any */
+    int processes;    /* that reported counts */
     bool was_loaded;  /* into any process at all */
 } report;
 
@@ -27,5 +27,11 @@ void report_free(report *report);
 /* Whether the process with this number was entered, and whether it reported its end. */
 bool report_entered(const report *report, pid_t process);
 bool report_ended(const report *report, pid_t process);
+
+/* Whether the event's counts are among those of the report: a process's last ones are. */
+bool report_takes(const report *report, const json_value *event);
+
+/* Processes that were entered and have reported no counts. */
+int report_silent(const report *report);
 
 #endif

@@ -21,6 +21,7 @@ enum {
 
 /* argv[0] is "tileblas SUBCOMMAND". */
 int tool_run(int argc, char **argv);
+int tool_show(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_explain(int argc, char **argv);
 int tool_forecast(int argc, char **argv);

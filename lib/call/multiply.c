@@ -11,6 +11,7 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/reports/options.h"
+#include "lib/reports/ranges.h"
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
 #include "lib/reports/stats.h"
@@ -59,6 +60,16 @@ static bool lies_in_host_memory(const tb_facts *facts)
            tb_is_in_host_memory(&facts->places[TB_B]) && tb_is_in_host_memory(&facts->places[TB_C]);
 }
 
+static tb_outcome execute(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                          double *seconds)
+{
+    tb_call_range range;
+    tb_begin_range(&range, product, plan->route);
+    const tb_outcome outcome = run[plan->route](product, plan, host, seconds);
+    tb_end_range(&range);
+    return outcome;
+}
+
 static void settle(const tb_product *given, const tb_host *host)
 {
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
@@ -97,11 +108,11 @@ static void settle(const tb_product *given, const tb_host *host)
     say_refusal(&plan, &facts);
 
     double start = tb_seconds(), seconds = 0;
-    tb_outcome outcome = run[plan.route](&product, &plan, host, &seconds);
+    tb_outcome outcome = execute(&product, &plan, host, &seconds);
     if (outcome == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
         plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
         const double again = tb_seconds();
-        outcome = tb_run_host(&product, &plan, host, NULL);
+        outcome = execute(&product, &plan, host, NULL);
         seconds = tb_seconds() - again;
     }
     double whole = tb_seconds() - start;

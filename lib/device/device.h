@@ -24,7 +24,8 @@ typedef struct tb_event tb_event;
 
 typedef struct tb_device_description {
     char name[128];
-    int architecture; /* 90 for compute capability 9.0 */
+    unsigned char uuid[16]; /* the same in all processes; zeros when unknown */
+    int architecture;       /* 90 for compute capability 9.0 */
     int multiprocessors;
     int clock_khz;                  /* the highest */
     double memory_bytes_per_second; /* the highest; 0 when unknown */

@@ -130,6 +130,14 @@ static tb_status cuda_open_device(int device)
     return TB_OK;
 }
 
+/* Left unknown where the driver does not tell. */
+static void read_uuid(CUdevice device, unsigned char uuid[16])
+{
+    CUuuid read;
+    if (TB_CU(cuDeviceGetUuid, &read, device) == TB_OK)
+        memcpy(uuid, read.bytes, sizeof read.bytes);
+}
+
 static tb_status cuda_describe(int device, tb_device_description *description)
 {
     memset(description, 0, sizeof *description);
@@ -137,6 +145,7 @@ static tb_status cuda_describe(int device, tb_device_description *description)
     description->multiprocessors = devices[device].target.multiprocessors;
     TB_TRY(read_rates(device, &description->clock_khz, &description->memory_bytes_per_second));
     TB_TRY(TB_CU(cuDeviceGetName, description->name, (int)sizeof description->name, devices[device].device));
+    read_uuid(devices[device].device, description->uuid);
     TB_TRY(TB_CU(cuDeviceTotalMem, &description->memory_bytes, devices[device].device));
     return TB_CU(cuDriverGetVersion, &description->driver_version);
 }

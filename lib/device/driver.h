@@ -19,6 +19,7 @@
     X(cuDeviceGetAttribute)                                                                                  \
     X(cuDeviceGetCount)                                                                                      \
     X(cuDeviceGetName)                                                                                       \
+    X(cuDeviceGetUuid)                                                                                       \
     X(cuDevicePrimaryCtxRetain)                                                                              \
     X(cuDeviceTotalMem)                                                                                      \
     X(cuDriverGetVersion)                                                                                    \

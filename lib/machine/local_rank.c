@@ -15,7 +15,7 @@ static int read_number(const char *variable)
     return value && end != value && *end == '\0' && number >= 0 && number < 1 << 20 ? (int)number : -1;
 }
 
-/* Open MPI, MPICH and Intel MPI, MVAPICH2, Slurm: which rank of this host, and of how many at most. A single process
+/* Open MPI, MPICH and Intel MPI, MVAPICH2, torchrun, Slurm: which rank of this host, and of how many at most. A single process
  * that a batch system started is no rank among others. */
 static void read_environment(void)
 {
@@ -25,6 +25,7 @@ static void read_environment(void)
         {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
         {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
         {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
+        {"LOCAL_RANK", "LOCAL_WORLD_SIZE"},
         {"SLURM_LOCALID", "SLURM_NTASKS"},
     };
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {

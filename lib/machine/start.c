@@ -2,6 +2,7 @@
 
 #include "lib/device/device_entry.h"
 #include "lib/machine/calibrate.h"
+#include "lib/machine/claim.h"
 #include "lib/machine/local_rank.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
@@ -92,17 +93,25 @@ static bool open_chip(int index)
     return open;
 }
 
+/* A rank's own device, or one that no other process has. */
+static int find_home(void)
+{
+    const int rank = tb_local_rank();
+    return rank >= 0 ? rank % device_count : tb_claim_home(descriptions, device_count);
+}
+
 static tb_status describe_all(void)
 {
     const size_t count = (size_t)device_count;
-    const int home = tb_local_rank() >= 0 ? tb_local_rank() % device_count : 0;
     descriptions = calloc(count, sizeof *descriptions);
     tables = calloc((count + 2) * count, sizeof *tables);
     if (!descriptions || !tables)
         return TB_OUT_OF_MEMORY;
+    for (int device = 0; device < device_count; device++)
+        TB_TRY(tb_device.describe(device, &descriptions[device]));
+    const int home = find_home();
     for (int index = 0; index < device_count; index++) {
         int device = (home + index) % device_count;
-        TB_TRY(tb_device.describe(device, &descriptions[device]));
         tables[index] = tb_presume_chip(device, &descriptions[device]);
     }
     tables_published = 1;
@@ -167,11 +176,15 @@ static void *start_beside_program(void *unused)
     return unused;
 }
 
+/* Not those of other processes, unless the option DEVICES wants several. */
 static void *open_others(void *unused)
 {
+    const bool are_wanted = tb_option_value(TB_OPTION_DEVICES) > 0;
+    const tb_machine machine = tb_machine_facts();
     tb_begin_bringing_up();
-    for (int index = 1; index < device_count; index++)
-        open_chip(index);
+    for (int index = 1; index < machine.chip_count; index++)
+        if (are_wanted || tb_claim_device(&descriptions[machine.chips[index].device]))
+            open_chip(index);
     tb_end_bringing_up();
     atomic_store(&opening_more, 0);
     tb_wake_all(&opening_more);

@@ -93,7 +93,7 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
     const tb_product one = tb_member_of(product, 0);
     tb_count_call(product->routine, plan->route, tb_shape_of(&one), plan->reason, &call);
 
-    if (tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
+    if (tb_timeline_is_kept() || tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
         tb_note_in_time(plan->route, seconds, call.link_bytes);
     if (*tb_option_text(TB_OPTION_RECORD))
         tb_note_called(product, facts, plan, spelling, seconds);
@@ -164,6 +164,7 @@ size_t tileblas_read_statistics(tileblas_statistics *statistics, size_t size)
 void tileblas_reset_statistics(void)
 {
     tb_reset_counts();
+    tb_restart_timeline();
 }
 
 size_t tileblas_last_plan(char *text, size_t size)

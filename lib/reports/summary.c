@@ -1,5 +1,6 @@
 #include "lib/reports/summary.h"
 
+#include "include/tileblas.h"
 #include "lib/reports/bindings.h"
 #include "lib/process/c_locale.h"
 #include "lib/reports/log.h"
@@ -141,15 +142,31 @@ void tb_write_counts(tb_json *json, const tb_counts *counts)
 }
 
 /* Ends the event and writes it in one piece: lines of several processes do not mix. */
-static void finish_event(tb_json *json, int file)
+static bool finish_event(tb_json *json, int file)
 {
+    bool is_written = false;
     tb_json_close(json, '}');
     if (!json->failed) {
         json->text[json->length] = '\n';
-        ssize_t written = write(file, json->text, json->length + 1);
-        (void)written;
+        is_written = write(file, json->text, json->length + 1) == (ssize_t)json->length + 1;
     }
     free(json->text);
+    return is_written;
+}
+
+/* What has been counted so far. Whether the line was written. */
+static bool write_counted(int file, const char *event, bool with_timeline, bool with_bindings)
+{
+    tb_counts counts;
+    tb_json json = {0};
+    tb_read_counts(&counts);
+    start_event(&json, event);
+    tb_write_counts(&json, &counts);
+    if (with_timeline)
+        tb_write_timeline(&json);
+    if (with_bindings)
+        tb_write_bindings(&json);
+    return finish_event(&json, file);
 }
 
 /* ---- When --------------------------------------------------------------------------------------------- */
@@ -180,20 +197,25 @@ __attribute__((destructor)) static void summarize(void)
         tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
         return;
     }
-    tb_counts counts;
-    tb_read_counts(&counts);
     if (form == TB_STATS_WORDS) {
+        tb_counts counts;
+        tb_read_counts(&counts);
         tb_write_summary(file, &counts);
     } else {
-        tb_json json = {0};
-        start_event(&json, "exit");
-        tb_write_counts(&json, &counts);
-        if (*path) {
-            tb_write_timeline(&json);
-            tb_write_bindings(&json);
-        }
-        finish_event(&json, file);
+        write_counted(file, "exit", *path, *path);
     }
     if (*path)
         close(file);
+}
+
+int tileblas_report(const char *path)
+{
+    tb_keep_timeline();
+    if (!path)
+        return 0;
+    const int file = open_to_append(path);
+    if (file < 0)
+        return -1;
+    const bool is_written = write_counted(file, "now", true, false);
+    return close(file) == 0 && is_written ? 0 : -1;
 }

@@ -4,6 +4,7 @@
 #include "lib/reports/sums.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #define FINEST_SECONDS (1.0 / 64)
@@ -17,15 +18,20 @@ typedef struct column {
 } column;
 
 static column columns[SCALES][TB_TIMELINE_COLUMNS];
-static double began; /* of the monotonic clock */
+static _Atomic(double) began; /* of the monotonic clock */
+static atomic_bool is_kept;
 
-/* When the library is loaded, and in a forked child, whose calls are its own. */
-static void begin(void)
+void tb_keep_timeline(void)
 {
-    began = tb_seconds();
+    atomic_store_explicit(&is_kept, true, memory_order_relaxed);
 }
 
-static void begin_in_child(void)
+bool tb_timeline_is_kept(void)
+{
+    return atomic_load_explicit(&is_kept, memory_order_relaxed);
+}
+
+void tb_restart_timeline(void)
 {
     for (int scale = 0; scale < SCALES; scale++)
         for (int i = 0; i < TB_TIMELINE_COLUMNS; i++) {
@@ -34,13 +40,14 @@ static void begin_in_child(void)
                 tb_clear_sum(&column->seconds[route]);
             tb_clear_sum(&column->link_bytes);
         }
-    begin();
+    began = tb_seconds();
 }
 
+/* When the library is loaded, and in a forked child, whose calls are its own. */
 __attribute__((constructor)) static void begin_when_loaded(void)
 {
-    begin();
-    pthread_atfork(NULL, NULL, begin_in_child);
+    began = tb_seconds();
+    pthread_atfork(NULL, NULL, tb_restart_timeline);
 }
 
 /* What a call took is spread over the columns that it ran in. */

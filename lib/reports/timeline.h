@@ -1,5 +1,6 @@
-/* When calls ran: seconds by route, and bytes over the link, in columns of equal width since the library was loaded. For
- * the page that `tileblas run` writes; kept only while statistics go to a file as JSON.
+/* When calls ran: seconds by route, and bytes over the link, in columns of equal width since the library was loaded, or
+ * statistics were reset. For the pages of `tileblas run` and `tileblas show`; kept only while statistics go to a file as
+ * JSON, or once somebody has asked for a report.
  *
  * How long a program runs is known at its end, so that several scales are kept, each four times as coarse as the one
  * before. Nobody waits for a lock: columns are added to.
@@ -11,6 +12,13 @@
 #include "lib/reports/json.h"
 
 #define TB_TIMELINE_COLUMNS 256
+
+/* From now on it is kept, whatever the option STATS says. */
+void tb_keep_timeline(void);
+bool tb_timeline_is_kept(void);
+
+/* All columns are empty, and the first one begins now. */
+void tb_restart_timeline(void);
 
 /* A call of the route that ends now. */
 void tb_note_in_time(tb_route route, double seconds, double link_bytes);

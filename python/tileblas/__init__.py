@@ -4,6 +4,7 @@
     tileblas.attach()
     ...                       # NumPy, SciPy and others call the library from now on
     tileblas.stats()          # where products went
+    tileblas.report()         # and when, as a page
     tileblas.detach()
 
 Nothing has to be set before Python starts. What modules called before, NumPy's own OpenBLAS for one, computes all
@@ -12,23 +13,25 @@ that is not worth sending to a GPU.
 
 from contextlib import contextmanager
 
-from tileblas import _hook
+from tileblas import _hook, _report
 from tileblas._explanation import Explanation, explain
 from tileblas._library import Error, library
+from tileblas._report import Report, report
 from tileblas._statistics import Statistics, last_plan, reset, stats
 
-__all__ = ["Error", "Explanation", "Statistics", "attach", "attached", "detach", "explain", "last_plan", "reset",
-           "set_option", "stats", "version"]
+__all__ = ["Error", "Explanation", "Report", "Statistics", "attach", "attached", "detach", "explain", "last_plan", "report",
+           "reset", "set_option", "stats", "version"]
 
 
 def attach():
     """Binds the matrix products of all loaded modules to TileBLAS, and returns how many references that are.
 
     Extension modules that are imported later are bound as they come. A library that is opened otherwise, by ctypes
-    for one, is found by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
+    for one, is found by the next product, or by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
     """
     bound = _count(library().tileblas_attach)
     _hook.install()
+    _report.begin()
     return bound
 
 

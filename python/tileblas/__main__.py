@@ -1,6 +1,6 @@
 """python -m tileblas run [--quiet] SCRIPT [ARGUMENT]...      attaches, runs the script, and says where products went
 python -m tileblas run [--quiet] -m MODULE [ARGUMENT]...   likewise
-python -m tileblas SUBCOMMAND...                           the command: info, explain, bench, tune
+python -m tileblas SUBCOMMAND...                           the command: info, explain, show and others
 """
 
 import os

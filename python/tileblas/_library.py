@@ -79,6 +79,7 @@ def _with_functions(opened):
         "tileblas_detach": (ctypes.c_int, []),
         "tileblas_last_plan": (ctypes.c_size_t, text),
         "tileblas_read_statistics": (ctypes.c_size_t, [ctypes.POINTER(Counts), ctypes.c_size_t]),
+        "tileblas_report": (ctypes.c_int, [ctypes.c_char_p]),
         "tileblas_reset_statistics": (None, []),
         "tileblas_runtime": (ctypes.c_size_t, text),
         "tileblas_set_option": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_char_p]),

@@ -7,6 +7,7 @@
  */
 #include "tests/attach/process.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static library tileblas;
@@ -113,7 +114,6 @@ static void loaded_later(void)
     check_calls(&tileblas, &first, false, "loaded after attaching");
     check_number(tileblas.attach(), REFERENCES, "attach: bound");
     const module second = open_module(modules[2], modules[3], ON_ITS_OWN);
-    check_calls(&tileblas, &first, true, "attached");
     check_calls(&tileblas, &second, false, "loaded after attaching");
     check_number(tileblas.attach(), 2 * REFERENCES, "attach: bound");
     check_calls(&tileblas, &first, true, "attached twice");
@@ -121,6 +121,82 @@ static void loaded_later(void)
     check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
     check_calls(&tileblas, &first, false, "detached");
     check_calls(&tileblas, &second, false, "detached");
+}
+
+/* Longer than a tick of the coarse clock. */
+static void let_time_pass(void)
+{
+    usleep(30000);
+}
+
+/* By an address that nobody has bound. */
+static void call_library(void)
+{
+    static float a[SIZE * SIZE], b[SIZE * SIZE], c[SIZE * SIZE];
+    void (*gemm)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                 int);
+    *(void **)&gemm = dlsym(tileblas.handle, "cblas_sgemm");
+    for (int i = 0; i < SIZE * SIZE; i++)
+        a[i] = b[i] = 1;
+    const int before = count_of_library(&tileblas);
+    gemm(102, 111, 111, SIZE, SIZE, SIZE, 1, a, SIZE, b, SIZE, 0, c, SIZE);
+    CHECK(count_of_library(&tileblas) == before + 1 && c[SIZE] == SIZE,
+          "the library was not called, or wrongly");
+}
+
+/* The next call of an attached module finds what was loaded meanwhile, and detaching restores it; detached, nothing is found. */
+static void followed(void)
+{
+    const module first = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    const module second = open_module(modules[2], modules[3], ON_ITS_OWN);
+    check_calls(&tileblas, &second, false, "before the next call");
+    let_time_pass();
+    picture *before = take_picture(&second);
+    check_call(&tileblas, &first, false, true, "the next call");
+    check_calls(&tileblas, &second, true, "found by the next call");
+    check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
+    check_same(before, &second, "detached");
+    check_calls(&tileblas, &second, false, "detached");
+    free(before);
+
+    const module third = open_module(modules[4], modules[5], ON_ITS_OWN);
+    let_time_pass();
+    call_library();
+    check_calls(&tileblas, &third, false, "loaded when detached");
+}
+
+static const module *waiting;
+
+static void *multiply(void *unused)
+{
+    check_call(&tileblas, waiting, false, true, "while a library is loaded");
+    return unused;
+}
+
+/* The constructor of waiting.c calls it. */
+void multiply_beside(void);
+void multiply_beside(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, multiply, NULL);
+    pthread_join(thread, NULL);
+    waiting = NULL;
+}
+
+/* A constructor waits for a thread that multiplies: it does not wait for ever. */
+static void followed_constructor(void)
+{
+    const module first = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_call(&tileblas, &first, false, true, "whose BLAS is known by that");
+    let_time_pass();
+    waiting = &first;
+    CHECK(dlopen(modules[2], RTLD_NOW | RTLD_LOCAL) && !waiting, "the constructor has not waited");
+    const module second = open_module(modules[3], modules[4], ON_ITS_OWN);
+    let_time_pass();
+    check_call(&tileblas, &first, false, true, "after the constructor");
+    check_calls(&tileblas, &second, true, "found by the next call");
 }
 
 /* Modules that are closed take their references along, and others come to lie where they lay. One that has called keeps
@@ -209,11 +285,18 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"there_and_back", there_and_back},     {"never_called", never_called},
-    {"changed_pointers", changed_pointers}, {"other_functions", other_functions},
-    {"loaded_later", loaded_later},         {"closed_meanwhile", closed_meanwhile},
-    {"inside_blas", inside_blas},           {"before_blas", before_blas},
-    {"before_forwarder", before_forwarder}, {"several_libraries", several_libraries},
+    {"there_and_back", there_and_back},
+    {"never_called", never_called},
+    {"changed_pointers", changed_pointers},
+    {"other_functions", other_functions},
+    {"loaded_later", loaded_later},
+    {"closed_meanwhile", closed_meanwhile},
+    {"inside_blas", inside_blas},
+    {"before_blas", before_blas},
+    {"followed", followed},
+    {"followed_constructor", followed_constructor},
+    {"before_forwarder", before_forwarder},
+    {"several_libraries", several_libraries},
 };
 
 int main(int argc, char **argv)

@@ -9,7 +9,16 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 chmod 777 "$folder"
 export TILEBLAS_VERBOSE=1 TILEBLAS_STATS=1 TILEBLAS_STATS_FILE="$folder/statistics"
+if test -n "${2-}"; then
+    cp "$2" "$folder/profiler.so"
+    chmod 755 "$folder/profiler.so"
+    export NVTX_INJECTION64_PATH="$folder/profiler.so" PROFILER_SAYS=1
+fi
 "$1" >/dev/null 2>"$folder/open"
+if test -n "${2-}" && ! grep -q 'a profiler was loaded' "$folder/open"; then
+    echo "no profiler is loaded at all"
+    exit 1
+fi
 if ! grep -q '^tileblas: sgemm' "$folder/open" || ! test -s "$folder/statistics"; then
     echo "options are not followed at all"
     exit 1

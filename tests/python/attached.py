@@ -139,6 +139,33 @@ def table():
         expect("stayed on the host: forced 1" in html, html)
 
 
+def page():
+    """The page of this process, while it runs."""
+    product()
+    tileblas.attach()
+    for _ in range(3):
+        product()
+    early_page = tileblas.report()
+    product()
+    late_page = tileblas.report()
+    for shown, calls in ((early_page, 3), (late_page, 4)):
+        expect(f"<tr><td>dgemm</td><td>{ROUTE}</td><td>{calls}</td>" in shown.html, shown.html)
+        expect("1 process" in shown.html and f'<rect class="{ROUTE}"' in shown.html, shown.html)
+    expect(repr(late_page) == repr(tileblas.stats()), repr(late_page))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        late_page.save(path)
+        expect(path.read_text(encoding="utf-8") == late_page.html, "another page was saved")
+    frame = late_page._repr_html_()
+    expect(frame.startswith("<iframe ") and "<" not in frame[frame.index("srcdoc="):-len("></iframe>")], frame)
+    tileblas.reset()
+    other = {"host": "streamed", "streamed": "host"}[ROUTE]
+    tileblas.set_option("ROUTE", other)
+    product()
+    after = tileblas.report().html
+    expect(f'<rect class="{other}"' in after and f'<rect class="{ROUTE}"' not in after, f"before the reset: {after}")
+
+
 def workers():
     """Forked workers, which have no device, and those who come after them."""
     product()

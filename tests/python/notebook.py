@@ -3,6 +3,8 @@
 usage: notebook.py NOTEBOOK
 """
 
+import html
+import re
 import sys
 
 import nbclient
@@ -23,7 +25,18 @@ def shown(kind):
     return [output.data[kind] for output in outputs if kind in output.get("data", {})]
 
 
-tables = [html for html in shown("text/html") if "TileBLAS" in html]
+def page_of(frame):
+    """What a frame shows."""
+    return html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])
+
+
+frames = [shown_html for shown_html in shown("text/html") if shown_html.startswith("<iframe")]
+expect(len(frames) == 1, f"there are {len(frames)} pages")
+page = page_of(frames[0])
+expect(page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>"), page)
+expect("<tr><td>sgemm</td><td>streamed</td><td>2</td>" in page, page)
+expect('<rect class="streamed"' in page and '<rect class="link"' in page, page)
+tables = [shown_html for shown_html in shown("text/html") if "TileBLAS" in shown_html and shown_html not in frames]
 expect(len(tables) == 2, f"there are {len(tables)} tables")
 for table in tables:
     expect("1 products, 1 of them on a GPU" in table and ">sgemm</td>" in table and ">streamed</td>" in table, table)

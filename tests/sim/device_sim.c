@@ -57,6 +57,11 @@ static tb_status describe(int device, tb_device_description *description)
         .memory_bytes = sim_get_settings()->memory_bytes,
         .driver_version = 13000,
     };
+    const uint64_t host = sim_get_settings()->host;
+    if (host) {
+        memcpy(description->uuid, &host, sizeof host);
+        description->uuid[sizeof host] = (unsigned char)device;
+    }
     return TB_OK;
 }
 

@@ -10,6 +10,7 @@
  * the first use:
  *
  *   DEVICES  0 to 8         how many there are (1)
+ *   HOST     integer        processes with the same number see the same devices (0: devices of their own)
  *   MEMORY   bytes          on each device (1 GiB)
  *   LINK     bytes/second   of copies between host and device, each way (0: as fast as memory)
  *   MULTIPROCESSORS         of each device (132)

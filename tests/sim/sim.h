@@ -21,6 +21,7 @@ extern const tb_device_operations sim_operations_inside;
 
 typedef struct sim_settings {
     int devices, multiprocessors;
+    uint64_t host;
     size_t memory_bytes;
     double link;
     double start_seconds;

@@ -116,6 +116,8 @@ static void apply(const char *name, const char *value)
         read_speeds(value);
     else if (strcmp(name, "DEVICES") == 0)
         settings.devices = (int)strtol(value, &end, 0);
+    else if (strcmp(name, "HOST") == 0)
+        settings.host = strtoull(value, &end, 0);
     else if (strcmp(name, "MULTIPROCESSORS") == 0)
         settings.multiprocessors = (int)strtol(value, &end, 0);
     else if (strcmp(name, "MEMORY") == 0)
@@ -136,8 +138,8 @@ static void apply(const char *name, const char *value)
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"DEVICES", "MULTIPROCESSORS", "MEMORY", "LINK", "START", "DELAY",
-                                        "SEED",    "SPEEDS",          "FAIL"};
+    static const char *const names[] = {"DEVICES", "HOST", "MULTIPROCESSORS", "MEMORY", "LINK", "START",
+                                        "DELAY",   "SEED", "SPEEDS",          "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);

@@ -5,7 +5,7 @@ import re
 
 from tool import PATHS, call, contains, equal, main
 
-SUBCOMMANDS = ("run", "info", "explain", "bench", "tune")
+SUBCOMMANDS = ("run", "show", "info", "explain", "forecast", "bench", "tune")
 
 
 def it_tells_what_is_here():

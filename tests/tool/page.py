@@ -1,14 +1,12 @@
 """`tileblas run --report` writes a page that says where products went, and needs nothing but a browser."""
 
 import html.parser
+import json
 import os
 import re
-import shutil
-import subprocess
 import tempfile
-import urllib.parse
 
-from tool import SIZE, call, contains, equal, main
+from tool import PATHS, SIZE, call, contains, equal, main
 
 ON_DEVICE = {"TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
 EMPTY = ("meta", "line", "rect")  # elements that have no end
@@ -129,21 +127,59 @@ def numbers_have_points_in_every_locale():
     contains(page.tables[0][1][3], ".")
 
 
-def a_browser_shows_it():
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not browser:
-        print("no browser: not shown")
-        return
+def _show(lines, *options):
+    """The page of `tileblas show`, and the process."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "page.html")
-        call("TOOL", "run", "--report", path, "--preload", "PRELOAD_SIM", "CLIENT", "calls", "4", environment=ON_DEVICE)
-        shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
-                                "--dump-dom", "file://" + urllib.parse.quote(path)], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, universal_newlines=True, timeout=60, check=True).stdout
-        with open(path, encoding="utf-8") as file:
-            written = file.read()
-        equal(shown.count("<rect"), written.count("<rect"))
-        contains(shown, "<td>streamed</td><td>4</td>", "load of the link, over time")
+        path = os.path.join(folder, "statistics")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        done = call("TOOL", "show", path, *options)
+    return _Page(done.stdout) if done.stdout else None, done
+
+
+def _event(event, pid, calls=0):
+    tally = {"calls": calls, "flop": 1e9 * calls, "seconds": 1e-3 * calls, "link_bytes": 0, "won_seconds": 0}
+    timeline = {"began_ms": 1000, "spanned": 2, "width": 0.5, "columns": [[1, 0.001 * calls, 0, 0, 0]] if calls else []}
+    return {"tileblas": "0.1.0", "event": event, "pid": pid, "program": "/bin/<program>", "calls": calls,
+            "routes": {"host": {**tally, "shapes": {"medium": tally}}}, "routines": {"dgemm": {"host": tally}},
+            "host_reasons": {"forced": calls}, "timeline": timeline}
+
+
+def programs_started_otherwise_are_shown():
+    with tempfile.TemporaryDirectory() as folder:
+        path, page = os.path.join(folder, "statistics"), os.path.join(folder, "page.html")
+        written = {"TILEBLAS_STATS": "json", "TILEBLAS_STATS_FILE": path}
+        call("CLIENT", "calls", "7", "children", "5", "calls", "2",
+             environment={"LD_PRELOAD": PATHS["PRELOAD"], **written})
+        done = call("TOOL", "show", path, "--output", page)
+        equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(page, encoding="utf-8") as file:
+            shown = _Page(file.read())
+    equal(_figure(shown, "products"), 7 + 3 * 5 + 2)
+    contains(shown.text, "4 processes", os.path.realpath(PATHS["CLIENT"]))
+
+
+def the_last_report_of_a_process_counts():
+    page, _ = _show([_event("load", 7), _event("now", 7, 3), _event("now", 8, 20), _event("now", 7, 5)])
+    equal(_figure(page, "products"), 25)
+    contains(page.text, "2 processes", "/bin/<program>")
+    equal(page.tables[0][1][:3], ["dgemm", "host", "25"])
+    drawn = sum(page.bars["host"]) / 200 * 2 / 240  # one thread at the top, of 2 s in 240 columns
+    assert abs(drawn - 0.025) < 1e-3, drawn
+    page, _ = _show([_event("load", 7), _event("now", 7, 3), _event("exit", 7, 6), _event("load", 9)])
+    equal(_figure(page, "products"), 6)
+    contains(page.text, "1 process.", "1 process has not reported any calls, or not yet")
+
+
+def what_cannot_be_shown_is_said():
+    _, done = _show([_event("load", 7)])
+    equal((done.returncode, done.stdout), (1, ""))
+    contains(done.stderr, "tileblas show: ", "no process has reported its calls there")
+    done = call("TOOL", "show", "/nonexistent/file")
+    equal((done.returncode, done.stdout), (1, ""))
+    contains(done.stderr, "tileblas show: /nonexistent/file: ")
+    for words in ((), ("one", "two"), ("--nonsense",)):
+        equal(call("TOOL", "show", *words).returncode, 2)
 
 
 main(globals())

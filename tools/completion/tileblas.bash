@@ -23,7 +23,7 @@ _tileblas() {
         return
     fi
     case $subcommand:${COMP_WORDS[COMP_CWORD - 1]}:$word in
-        :*) words='run info explain forecast bench tune --help --version' ;;
+        :*) words='run show info explain forecast bench tune --help --version' ;;
         *:--output:* | *:--record:* | *:--report:* | *:--preload:* | *:--library:*)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
@@ -37,6 +37,11 @@ _tileblas() {
         run:*:-*) words='--json --output --record --report --preload --help' ;;
         run:*)
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
+            return
+            ;;
+        show:*:-*) words='--output --help' ;;
+        show:*)
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
         info:*) words='--all --json --help' ;;

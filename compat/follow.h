@@ -1,0 +1,33 @@
+/* Objects that are loaded after attaching: the next call that is looked at notices that there are more than before, and has
+ * them bound, too (attach.c). A program that opens a library need not attach again.
+ *
+ * A call comes from anywhere: from a constructor, whose thread has the dynamic linker's lock, or from a thread that
+ * the constructor waits for. Binding asks the linker. So it is done by a thread of its own, and the call waits for that
+ * no longer than it takes where nobody has the lock.
+ */
+#ifndef TB_FOLLOW_H
+#define TB_FOLLOW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Whether objects are followed: from attaching to detaching. */
+extern atomic_bool tb_follows;
+
+/* How many objects the linker has loaded so far, those that are gone among them. */
+unsigned long long tb_count_loaded(void);
+
+/* All that were loaded by then are bound; bind does it for others. */
+void tb_begin_following(unsigned long long loaded, void (*bind)(void));
+void tb_end_following(void);
+
+void tb_look_for_objects(void);
+
+/* By calls that are not small. */
+static inline void tb_follow(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&tb_follows, memory_order_relaxed), false))
+        tb_look_for_objects();
+}
+
+#endif
