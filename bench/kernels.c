@@ -253,7 +253,7 @@ static bool has_room_for(const bench_product *product, const tb_kernel *kernel)
 /* Kernels of the precision that could have been chosen. */
 static bool is_candidate(const bench *bench, const tb_kernel *kernel, const bench_product *product)
 {
-    return kernel->accuracy <= bench->options.accuracy &&
+    return kernel->accuracy <= bench->options.accuracy && kernel->in_place == product->first.in_place &&
            tb_kernel_is_free_on(kernel, bench->gpu.description.architecture) &&
            has_room_for(product, kernel) && !bench_refusal(&bench->gpu, kernel, &product->first);
 }
