@@ -99,7 +99,7 @@ function(tileblas_embed_kernels target)
         list(APPEND flags --compress-mode=${TILEBLAS_COMPRESS})
     endif()
     if(TILEBLAS_FAST_KERNELS)
-        list(APPEND flags --Ofast-compile max)
+        list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large
     endif()
     target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
     foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)
