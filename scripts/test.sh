@@ -41,7 +41,7 @@ log=build/tests.log
 : >"$log"
 status=0
 # Tests wait for the simulated device, for each other's threads and for files as much as they compute.
-jobs=$(($(nproc) * 3 / 2))
+jobs=$(($(nproc) * 2))
 run_tests() { # run_tests PRESET [CTEST ARGUMENT...]
     ctest --preset "$1" --parallel "$jobs" --no-tests=ignore "${@:2}" 2>&1 | tee -a "$log" || status=1
 }
