@@ -3,7 +3,7 @@
 # Kernels are not linked by nvcc's host code: that would register them from a constructor and unregister them
 # at exit. The fat binary is data, loaded through the driver when its first kernel is launched.
 #
-# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY.
+# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY, and TILEBLAS_FAST_KERNELS to OFF where nvcc cannot.
 
 set(TILEBLAS_WITH_CUDA OFF)
 set(TILEBLAS_CUDA_SUMMARY "no: TILEBLAS_CUDA is OFF; every call goes to the CPU")
@@ -12,6 +12,11 @@ if(NOT TILEBLAS_CUDA STREQUAL "OFF")
     if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
         set(TILEBLAS_WITH_CUDA ON)
         set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}")
+        if(CUDAToolkit_VERSION VERSION_LESS 13.0)
+            set(TILEBLAS_FAST_KERNELS OFF)
+        elseif(TILEBLAS_FAST_KERNELS)
+            string(APPEND TILEBLAS_CUDA_SUMMARY ", hardly optimized")
+        endif()
     elseif(TILEBLAS_CUDA STREQUAL "ON")
         message(FATAL_ERROR "TILEBLAS_CUDA is ON, but no CUDA toolkit (12.0 or later) with nvcc was found. "
                             "Put nvcc on the PATH or set CUDAToolkit_ROOT; with TILEBLAS_CUDA=OFF the library "
@@ -92,6 +97,9 @@ function(tileblas_embed_kernels target)
     endif()
     if(TILEBLAS_COMPRESS AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
         list(APPEND flags --compress-mode=${TILEBLAS_COMPRESS})
+    endif()
+    if(TILEBLAS_FAST_KERNELS)
+        list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large
     endif()
     target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
     foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)

@@ -81,14 +81,16 @@ find_architectures() {
     if [[ $found =~ ^[0-9\;]+$ ]]; then printf '%s' "$found"; else printf 90; fi
 }
 
-# build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong.
+# build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong. fast_kernels=ON: as quickly as
+# nvcc can compile them. tests_left_out: labels for whose tests the target test_programs builds nothing.
 build() {
     local log=build/$1.log generator=()
     [[ -f build/$1/CMakeCache.txt ]] || ! have ninja || generator=(-G Ninja)
     mkdir -p build
     say "building build/$1, for a few minutes the first time"
     if ! { cmake --preset "$1" "${generator[@]}" -DTILEBLAS_PYTHON="$python" \
-        -DTILEBLAS_ARCHITECTURES="$(find_architectures)" &&
+        -DTILEBLAS_ARCHITECTURES="$(find_architectures)" -DTILEBLAS_FAST_KERNELS="${fast_kernels:-OFF}" \
+        -DTILEBLAS_TESTS_LEFT_OUT="${tests_left_out:-}" &&
         cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "${@:2}"}; } >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         fail "building the preset $1 failed; the whole log is $log"

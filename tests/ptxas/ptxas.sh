@@ -7,14 +7,17 @@
 # a multiprocessor of 9.0 by their registers than the catalog says, or where they are launched with other registers than it
 # asks for. rows is the program that prints what it says.
 #
-# ptxas.sh --record nvcc architecture: the same, and notes in judged.txt what has been found without fault. What stands there,
+# ptxas.sh nvcc architecture rows: the same, where the build has no reports of the architecture.
+#
+# ptxas.sh --record nvcc architecture: the first, and notes in judged.txt what has been found without fault. What stands there,
 # the kernel's text with all that it includes, the compiler and what is asked of its reports being the same, is not compiled
-# again.
+# again. Of 9.0 its kernels' registers stand there too.
 #
 # The shapes of the SIMT family are written from their table, by cmake.
 #
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
-# later; all others for any. The ladder, which is plain, is compiled for the oldest alone.
+# later; all others for any, but for sm_90a instead of sm_90 where the build does so; for sm_100 those that the build names.
+# The ladder, which is plain, is compiled for the oldest and for sm_90 alone.
 # Needs no GPU. Exit code 77 where there is no nvcc.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,21 +46,30 @@ judge() {
             failed = 1
         }
     }
+    # What is said of a kernel whose registers are known, where it is not as the catalog states.
+    function against_catalog(name, registers,    entry, fit, few, other) {
+        split(name, entry, " ")
+        if (entry[2] !~ /^sm_90/)
+            return ""
+        # A warp has its registers by the 256.
+        fit = threads[entry[1]] ? int(65536 / (int((registers + 7) / 8) * 8 * threads[entry[1]])) : 0
+        few = fit < blocks[entry[1]]
+        other = exactly[entry[1]] > 0 && registers != exactly[entry[1]]
+        compared += fit > 0
+        failed = failed || few || other
+        return (few ? sprintf("  FAILED: %d blocks fit, %d are stated", fit, blocks[entry[1]]) : "") \
+               (other ? sprintf("  FAILED: %d registers are asked for", exactly[entry[1]]) : "")
+    }
+    # Noted in judged.txt.
+    /^noted /                   { printf "%-44s %3d registers%s\n", $2 " " $3, $4, against_catalog($2 " " $3, $4); kernels++ }
     /Used [0-9]+ registers/     {
         registers = $5
         shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH) + 0 : 0
         bad = stack + stores + loads > 0
-        split(name, entry, " ")
-        # A warp has its registers by the 256.
-        fit = threads[entry[1]] ? int(65536 / (int((registers + 7) / 8) * 8 * threads[entry[1]])) : 0
-        few = entry[2] ~ /^sm_90/ && fit < blocks[entry[1]]
-        other = entry[2] ~ /^sm_90/ && exactly[entry[1]] > 0 && registers != exactly[entry[1]]
-        compared += entry[2] ~ /^sm_90/ && fit > 0
-        printf "%-44s %3d registers %6d bytes shared%s%s%s\n", name, registers, shared,
+        printf "%-44s %3d registers %6d bytes shared%s%s\n", name, registers, shared,
                bad ? sprintf("  FAILED: stack %d, spilled %d out, %d in", stack, stores, loads) : "",
-               few ? sprintf("  FAILED: %d blocks fit, %d are stated", fit, blocks[entry[1]]) : "",
-               other ? sprintf("  FAILED: %d registers are asked for", exactly[entry[1]]) : ""
-        failed = failed || bad || few || other
+               against_catalog(name, registers)
+        failed = failed || bad
         kernels++
     }
     END {
@@ -82,6 +94,7 @@ if [ "$1" = --record ]; then
 fi
 nvcc=$1
 architecture=$2
+[ $# -lt 3 ] || stated=$("$3") || exit 1
 if ! command -v "$nvcc" > /dev/null; then
     echo "skipped: no nvcc"
     exit 77
@@ -91,13 +104,24 @@ shapes=$(mktemp -d)
 trap 'rm -rf "$reports" "$shapes"' EXIT
 
 cmake -D FOLDER="$shapes" -P "$root/cmake/TileblasShapes.cmake" || exit
+built_for() {
+    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_embed_kernels([^)]*)' |
+        grep -E "ARCHITECTURES( [0-9a]+)* $1( [0-9a]+)*\)" | grep -o 'kernels/[^ ]*[.]cu' | sort
+}
+files=
 case $architecture in
-*a) files=$(find "$root/kernels" -name "*_sm${architecture%a}.cu" | sort) ;;
-*) files=$(
-    find "$root/kernels" "$shapes/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
-    [ "$architecture" -gt 75 ] || find "$root/kernels/ladder" -name '*.cu'
-    [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
-) ;;
+90a | 100) for file in $(built_for "$architecture"); do files="$files $root/$file"; done ;;
+*a) ;;
+*)
+    alone=$(built_for 90a)
+    for file in $(
+        find "$root/kernels" "$shapes/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
+        case $architecture in 75 | 90) find "$root/kernels/ladder" -name '*.cu' ;; esac
+        [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
+    ); do
+        [ "$architecture" = 90 ] && echo "$alone" | grep -qxF "${file#"$root"/}" || files="$files $file"
+    done
+    ;;
 esac
 if [ -z "$files" ]; then
     echo "skipped: no kernel needs sm_$architecture"
@@ -142,21 +166,28 @@ compile() {
     fi
 }
 
+# "kernel=registers" of each that a report names, where they are held against the catalog.
+registers_in() {
+    case $architecture in 90*) ;; *) return ;; esac
+    awk '/Compiling entry function/ { split($0, quoted, "\047") } /Used [0-9]+ registers/ { printf " %s=%d", quoted[2], $5 }' "$1"
+}
+
+noted=$reports/noted
 known=0
-new=
 for file in $files; do
     key=$(key_of "$file")
     judged_key=$(judged_key_of "$key")
     name=${file#"$root"/}
     name=${name#"$shapes"/}
-    if [ -n "$judged_key" ]; then
-        new=$new"$name $architecture $judged_key
-"
-        if [ -z "$record" ] && grep -qsxF "$name $architecture $judged_key" "$judged"; then
-            known=$((known + 1))
-            continue
-        fi
+    line="$name $architecture $judged_key"
+    if [ -n "$judged_key" ] && [ -z "$record" ] && found=$(grep -sE "^$line( |\$)" "$judged"); then
+        known=$((known + 1))
+        for kernel in ${found#"$line"}; do
+            echo "noted ${kernel%=*} sm_$architecture ${kernel#*=}" >> "$noted"
+        done
+        continue
     fi
+    [ -z "$judged_key" ] || echo "$line" >> "$shapes/new"
     compile "$file" "$key" &
     running=$((${running:-0} + 1))
     if [ "$running" -ge "${TILEBLAS_PTXAS_JOBS:-2}" ]; then
@@ -171,6 +202,12 @@ if [ "$known" = 0 ] || [ -n "$(ls "$reports")" ]; then
     judge "$reports"/* || exit
 fi
 if [ -n "$record" ]; then
-    { [ ! -f "$judged" ] || grep -v " $architecture [0-9a-f]*\$" "$judged"; printf %s "$new"; } | sort > "$judged.$$"
+    {
+        [ ! -f "$judged" ] || awk -v of="$architecture" '$2 != of' "$judged"
+        while read -r line; do
+            name=${line%% *}
+            echo "$line$(registers_in "$reports/$(basename "$name" .cu)")"
+        done < "$shapes/new"
+    } | sort > "$judged.$$"
     mv "$judged.$$" "$judged"
 fi
