@@ -71,7 +71,8 @@ def larger():
     expectation = expected(a, b)
     product("larger", a, b, expectation=expectation)
     product("larger, np.dot", a, b, np.dot, expectation)
-    product("larger, both transposed", b.T, a.T)
+    element, wanted, bound = expectation
+    product("larger, both transposed", b.T, a.T, expectation=(element, wanted.T, bound.T))
     product("much longer than wide", normal(4000, 30), normal(30, 20))
     product("inner dimension only", normal(4, 20000), normal(20000, 3))
 
