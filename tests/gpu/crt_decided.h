@@ -5,7 +5,6 @@
 #ifndef TB_CRT_DECIDED_H
 #define TB_CRT_DECIDED_H
 
-#include "kernels/crt/crt.h"
 #include "tests/gpu/crt_lines.h"
 
 /* By the share of u d that roundings get; or FP64 units multiply. */
