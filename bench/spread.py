@@ -43,8 +43,8 @@ COLUMN_MAJOR, AS_IT_IS, TRANSPOSED = 102, 111, 112
 
 
 class Operand:
-    """What numbers of any spread are made of. Thirds have last bits, which NumPy's uniform numbers have not: those would
-    be taken as numbers of few bits."""
+    """What numbers of any spread are made of. Every other third has its very last bit, of 53. NumPy's uniform numbers
+    have at most 52, and would be taken as numbers of few bits."""
 
     def __init__(self, generator, size):
         self.uniform = generator.uniform(-1, 1, (size, K)) / 3
@@ -110,7 +110,7 @@ def fixed_quanta(lines, moduli):
 
 
 class Survey:
-    """What dgemm_crt finds out about lines none of whose numbers is zero, or has few bits."""
+    """What dgemm_crt finds out about lines of numbers that are not zero, and some of which have more than 52 bits."""
 
     def __init__(self, lines):
         uppers = (lines.view(numpy.int64) >> 32 & 0x7FFFFFFF) / 2.0**13  # logarithms in units of 1/128
@@ -230,7 +230,8 @@ def main():
         entry = measure(machine, operands, spread)
         products.append(entry)
         errors = ", ".join(f"{name} {of['rms']:.3g} {of['maximum']:.3g}" for name, of in entry["errors"].items())
-        print(f"{spread:5g}  {entry['moduli'] or 'native':>6} {entry['share'] or 0:5.3f} {entry.get('as_simulated', ''):>5}  {errors}", flush=True)
+        choice = f"{entry['moduli']}, {entry['share']:.3f}" if entry["moduli"] else "native"
+        print(f"{spread:5g}  {choice:>9} {entry.get('as_simulated', ''):>5}  {errors}", flush=True)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"gpu": machine.name, "m": arguments.size, "n": arguments.size, "k": K, "sample": SAMPLE**2,

@@ -123,11 +123,15 @@ static void draw_rest(test *t, int64_t n, check_random *random)
 static bool draw_one_operand(test *t, const family *family, bool turned, int64_t m, int64_t k,
                              check_random *random)
 {
-    if ((turned && (family->kind != INTEGERS || family->exponents > 0)) ||
-        m * m * (turned ? m : k) > VOLUME_MOST)
+    struct family own = *family;
+    if (turned) {
+        own.exponents = 0;
+        k = m;
+    }
+    if ((own.kind != REALS && m * m * k > VOLUME_MOST) || k > own.k_most || (turned && own.kind != INTEGERS))
         return false;
     t->same = true;
-    t->a = draw_lines(family, NULL, false, m, turned ? m : k, random);
+    t->a = draw_lines(&own, NULL, false, m, k, random);
     t->b = turned ? turn_lines(&t->a) : t->a;
     draw_rest(t, m, random);
     return true;
