@@ -32,18 +32,19 @@ SAMPLE = 48
 ROUNDOFF = 2.0**-53
 
 # kernels/crt: moduli.cuh, survey.cuh and decide.cuh.
-MODULI = (256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193, 191, 181, 179, 173)
+MODULI = (256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193, 191)
+MORE_MODULI = (181,)  # of fixed numbers
 SHARE_OF_PRODUCT, BITS_MOST = 0.47, 63
 LOGARITHM_UNITS, LOGARITHM_ERROR = 128, 0.0861
-SHARE_OF_ERROR, SPARE_BITS, ROUNDING = 0.17, 0.25, 1e-3
+SHARES_OF_ERROR, SPARE_BITS, ROUNDING = (1 / 64, 0.17), 0.25, 1e-3
 
 # Of cblas.h.
 COLUMN_MAJOR, AS_IT_IS, TRANSPOSED = 102, 111, 112
 
 
 class Operand:
-    """What numbers of any spread are made of. Thirds have last bits, which halves of NumPy's uniform numbers have not:
-    those would be taken as numbers of few bits."""
+    """What numbers of any spread are made of. Every other third has its very last bit, of 53. NumPy's uniform numbers
+    have at most 52, and would be taken as numbers of few bits."""
 
     def __init__(self, generator, size):
         self.uniform = generator.uniform(-1, 1, (size, K)) / 3
@@ -88,7 +89,7 @@ def multiply_exactly(a, b):
 
 def bits_of_moduli(count):
     """What sums of products of integers may have."""
-    return math.log2(SHARE_OF_PRODUCT) + sum(math.log2(modulus) for modulus in MODULI[:count])
+    return math.log2(SHARE_OF_PRODUCT) + sum(math.log2(modulus) for modulus in (MODULI + MORE_MODULI)[:count])
 
 
 def norms(lines):
@@ -109,7 +110,7 @@ def fixed_quanta(lines, moduli):
 
 
 class Survey:
-    """What dgemm_crt finds out about lines none of whose numbers is zero, or has few bits."""
+    """What dgemm_crt finds out about lines of numbers that are not zero, and some of which have more than 52 bits."""
 
     def __init__(self, lines):
         uppers = (lines.view(numpy.int64) >> 32 & 0x7FFFFFFF) / 2.0**13  # logarithms in units of 1/128
@@ -119,22 +120,29 @@ class Survey:
         self.deficit = (units - uppers.mean(axis=1)) / LOGARITHM_UNITS + LOGARITHM_ERROR  # of each number
         self.spread = (self.deficit + self.norm - self.largest).max()
 
-    def quanta(self, other_spread):
+    def quanta(self, share, other_spread):
         """Of the lines; and the bits of the longest, taken as multiples of them."""
-        finest = math.log2(SHARE_OF_ERROR * K * ROUNDOFF) - other_spread
+        finest = math.log2(share * K * ROUNDOFF) - other_spread
         quanta = numpy.rint(finest + self.largest - self.deficit).astype(int)
         return quanta, (self.norm - quanta).max()
 
 
-def decide(a, b):
-    """The number of moduli, 0 where FP64 units multiply, and both operands' quanta."""
-    survey_a, survey_b = Survey(a), Survey(b)
-    quanta_a, bits_a = survey_a.quanta(survey_b.spread + SPARE_BITS)
-    quanta_b, bits_b = survey_b.quanta(survey_a.spread)
-    if max(bits_a, bits_b) + ROUNDING >= BITS_MOST:
-        return 0, quanta_a, quanta_b
+def count_moduli(bits_a, bits_b):
+    """0 where there is no room for integers of so many bits."""
     enough = [n for n in range(1, len(MODULI) + 1) if bits_a + bits_b + 2 * ROUNDING <= bits_of_moduli(n)]
-    return enough[0] if enough else 0, quanta_a, quanta_b
+    return enough[0] if enough and max(bits_a, bits_b) + ROUNDING < BITS_MOST else 0
+
+
+def decide(a, b):
+    """The number of moduli, 0 where FP64 units multiply, the share of error, and both operands' quanta."""
+    survey_a, survey_b = Survey(a), Survey(b)
+    for share in SHARES_OF_ERROR:
+        quanta_a, bits_a = survey_a.quanta(share, survey_b.spread + SPARE_BITS)
+        quanta_b, bits_b = survey_b.quanta(share, survey_a.spread)
+        moduli = count_moduli(bits_a, bits_b)
+        if moduli:
+            break
+    return moduli, share if moduli else None, quanta_a, quanta_b
 
 
 # ---- who multiplies -----------------------------------------------------------------------------------------------
@@ -184,12 +192,12 @@ class Device:
 def measure(machine, operands, spread):
     """An entry of the results."""
     a, b = (operand.lines(spread) for operand in operands)
-    moduli, quanta_a, quanta_b = decide(a, b)
+    moduli, share, quanta_a, quanta_b = decide(a, b)
     products = machine.multiply(a, b)
     a, b = sampled(a), sampled(b)
     for count in FIXED:
         products[f"{count} moduli"] = multiply_integers(a, b, fixed_quanta(a, count), fixed_quanta(b, count))
-    entry = {"spread": spread, "moduli": moduli}
+    entry = {"spread": spread, "moduli": moduli, "share": share}
     simulated = products[machine.native]
     if moduli:
         simulated = multiply_integers(a, b, sampled(quanta_a), sampled(quanta_b))
@@ -222,7 +230,8 @@ def main():
         entry = measure(machine, operands, spread)
         products.append(entry)
         errors = ", ".join(f"{name} {of['rms']:.3g} {of['maximum']:.3g}" for name, of in entry["errors"].items())
-        print(f"{spread:5g}  {entry['moduli'] or 'native':>6} {entry.get('as_simulated', ''):>5}  {errors}", flush=True)
+        choice = f"{entry['moduli']}, {entry['share']:.3f}" if entry["moduli"] else "native"
+        print(f"{spread:5g}  {choice:>9} {entry.get('as_simulated', ''):>5}  {errors}", flush=True)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"gpu": machine.name, "m": arguments.size, "n": arguments.size, "k": K, "sample": SAMPLE**2,

@@ -4,6 +4,7 @@
 #ifndef TB_CRT_LINES_H
 #define TB_CRT_LINES_H
 
+#include "kernels/crt/crt.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 
@@ -21,12 +22,15 @@ typedef struct family {
     int exponents;      /* powers of two of rows and of columns, up and down */
     int zeros;          /* of 100 numbers */
     int64_t k_most;
-    double
-        spread; /* reals are (u - 1/2) exp(spread N); 0: of nearly one magnitude, and either sign; -1: from 1 to 2 */
+    double spread; /* reals are (u - 1/2) exp(spread N), or as follows */
 } family;
 
-/* Instead of a spread: from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a line 512 times as large. */
-enum { POSITIVE = -3, ALIKE, ONE_LARGE };
+/* Instead of a spread: a line's are all alike; from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a line 512
+ * times as large. */
+enum { REPEATED = -4, POSITIVE, ALIKE, ONE_LARGE };
+
+/* Instead of what integers are shifted by: one less than the power of two, it, or one more. */
+enum { NEAR = -1 };
 
 static const family families[] = {
     {"signs", INTEGERS, 1, 1, 0, 0, 0, 4000, 0},
@@ -40,11 +44,13 @@ static const family families[] = {
     {"most bits", INTEGERS, 10, 10, 51, 300, 0, 16, 0},
     {"shifted, few", INTEGERS, 9, 2, 30, 400, 0, 2100, 0},
     {"sparse", INTEGERS, 45, 45, 0, 300, 90, 600, 0},
+    {"2^51 and signs", INTEGERS, 51, 0, NEAR, 300, 0, 4096, 0},
     {"one a row", INTEGERS, 52, 52, 0, 300, 99, 130, 0},
     {"at the edge", EDGES, 0, 0, 0, 300, 0, 3000, 0},
-    {"positive", REALS, 0, 0, 0, 300, 0, 12000, POSITIVE},
-    {"one magnitude", REALS, 0, 0, 0, 300, 0, 12000, ALIKE},
-    {"one large", REALS, 0, 0, 0, 300, 0, 12000, ONE_LARGE},
+    {"repeated", REALS, 0, 0, 0, 300, 0, TB_CRT_K_MOST, REPEATED},
+    {"positive", REALS, 0, 0, 0, 300, 0, TB_CRT_K_MOST, POSITIVE},
+    {"one magnitude", REALS, 0, 0, 0, 300, 0, TB_CRT_K_MOST, ALIKE},
+    {"one large", REALS, 0, 0, 0, 300, 0, TB_CRT_K_MOST, ONE_LARGE},
     {"normal-like", REALS, 0, 0, 0, 300, 0, 12000, 0.5},
     {"spread", REALS, 0, 0, 0, 300, 0, 400, 0.7},
     {"spread, native", REALS, 0, 0, 0, 100, 0, 12000, 8},
@@ -72,6 +78,9 @@ typedef struct lines {
     int *exponents;
     double spread; /* of the family */
     int64_t alike; /* what all of them are at the edge, but for signs */
+    bool embedded; /* A's, of complex numbers: two rows for each line that is drawn */
+    bool
+        cancels; /* products of reals come in pairs that nearly cancel: sums are small beside what rounding operands changes */
     double *block;
     void *device;
     size_t bytes;
@@ -87,6 +96,10 @@ static inline int64_t draw_integer(const family *family, int bits, check_random 
 {
     if (check_between(random, 0, 99) < family->zeros)
         return 0;
+    if (family->shifted == NEAR) {
+        const int64_t near = (INT64_C(1) << bits) + (bits > 0 ? check_between(random, -1, 1) : 0);
+        return check_between(random, 0, 1) ? -near : near;
+    }
     const int64_t most = (INT64_C(1) << bits) - 1,
                   size = check_between(random, 0, 3) ? check_between(random, 0, most) : most;
     return (check_between(random, 0, 1) ? -size : size) *
@@ -117,13 +130,37 @@ static inline double draw_real(const family *family, bool is_large, check_random
     return is_large && family->spread == ONE_LARGE ? 512 * alike : alike;
 }
 
+/* A number that makes a pair with one before it: products cancel but for one part of a million. */
+static inline double draw_partner(double partner, bool in_b, check_random *random)
+{
+    const double near = partner * (1 + ldexp(uniform(random), -20));
+    return in_b ? -near : near;
+}
+
+/* In all lines, or but for the signs of B's. */
+static inline void repeat_line(lines *x, bool in_b, int64_t line, check_random *random)
+{
+    double *own = x->reals + line * x->k;
+    const double first = 1 + uniform(random), second = in_b ? -first * (1 + 0x1p-21) : first;
+    for (int64_t l = 0; l < x->k; l++)
+        own[l] = ldexp(l / (x->embedded + 1) % 2 ? second : first, x->exponents[line]);
+}
+
 /* Some lines are zeros, and the sum of some two neighbours' products is: all of the first ones of B's, equal in pairs in A's. */
 static inline void fill_line(lines *x, const family *family, int bits, bool in_b, int64_t line,
                              check_random *random)
 {
-    const int64_t style = x->count > 4 ? line % 8 : 0;
+    const int64_t style = x->count > 4 ? line % 8 : 0, apart = x->embedded ? 2 : 1;
+    if (x->reals && family->spread == REPEATED) {
+        repeat_line(x, in_b, line, random);
+        return;
+    }
     for (int64_t l = 0; l < x->k; l++) {
         const int64_t at = line * x->k + l;
+        if (x->reals && x->cancels && l / apart % 2 == 1) {
+            x->reals[at] = draw_partner(x->reals[at - apart], in_b, random);
+            continue;
+        }
         if (x->reals) {
             x->reals[at] = ldexp(draw_real(family, l == line % x->k, random), x->exponents[line]);
             continue;
@@ -157,20 +194,65 @@ static inline void *must_allocate(size_t bytes)
     return block;
 }
 
-static inline lines draw_lines(const family *family, bool in_b, int64_t count, int64_t k, int64_t alike,
+/* Complex lines, real and imaginary parts taking turns, as the rows of what they are embedded in (words/lowered.h): re, -im; im, re. */
+static inline void embed_lines(lines *x)
+{
+    const int64_t k = x->k;
+    for (int64_t line = x->count - 1; line >= 0; line--) {
+        for (int64_t l = 0; l < k; l += 2) {
+            const int64_t from = line * k + l, upper = 2 * line * k + l, lower = upper + k;
+            if (x->integers) {
+                const int64_t re = x->integers[from], im = x->integers[from + 1];
+                x->integers[upper] = x->integers[lower + 1] = re;
+                x->integers[lower] = im;
+                x->integers[upper + 1] = -im;
+            } else {
+                const double re = x->reals[from], im = x->reals[from + 1];
+                x->reals[upper] = x->reals[lower + 1] = re;
+                x->reals[lower] = im;
+                x->reals[upper + 1] = -im;
+            }
+        }
+        x->exponents[2 * line] = x->exponents[2 * line + 1] = x->exponents[line];
+    }
+    x->count *= 2;
+}
+
+/* As the device has them. */
+static inline void place_lines(lines *x, check_random *random)
+{
+    x->ld = (x->along_k ? x->k : x->count) + check_between(random, 0, 3);
+    x->bytes = (size_t)(x->ld * (x->along_k ? x->count : x->k)) * sizeof(double);
+    x->block = must_allocate(x->bytes);
+    memset(x->block, 0xff, x->bytes);
+    for (int64_t line = 0; line < x->count; line++)
+        for (int64_t l = 0; l < x->k; l++) {
+            const double value = value_at(x, line, l);
+            x->block[x->along_k ? l + line * x->ld : line + l * x->ld] =
+                value == 0 && !x->embedded && l % 3 == 1 ? -0.0 : value;
+        }
+    x->device = arena_allocate(TB_MEMORY_DEVICE, x->bytes);
+    arena_copy(x->device, x->block, x->bytes);
+}
+
+/* Of op(B), where there is an op(A); else of op(A), with an even k if that is embedded. */
+static inline lines draw_lines(const family *family, const lines *a, bool embedded, int64_t count, int64_t k,
                                check_random *random)
 {
+    const bool in_b = a != NULL;
     lines x = {.count = count,
                .k = k,
                .spread = family->spread,
-               .alike = alike,
-               .along_k = check_between(random, 0, 1)};
-    const size_t numbers = (size_t)(count * k);
+               .alike = a ? a->alike : draw_alike(k, random),
+               .cancels = a ? a->cancels : check_between(random, 0, 3) > 0,
+               .embedded = embedded,
+               .along_k = embedded ? in_b : check_between(random, 0, 1)};
+    const size_t numbers = (size_t)(2 * count * k);
     if (family->kind == INTEGERS || family->kind == EDGES)
         x.integers = must_allocate(numbers * sizeof *x.integers);
     else
         x.reals = must_allocate(numbers * sizeof *x.reals);
-    x.exponents = must_allocate((size_t)count * sizeof *x.exponents);
+    x.exponents = must_allocate(2 * (size_t)count * sizeof *x.exponents);
     for (int64_t line = 0; line < count; line++) {
         const int bits = in_b ? family->bits_b : family->bits_a;
         int exponent = (int)check_between(random, -family->exponents, family->exponents);
@@ -181,17 +263,9 @@ static inline lines draw_lines(const family *family, bool in_b, int64_t count, i
     }
     if (family->kind == STRANGE)
         spoil(&x, random);
-    x.ld = (x.along_k ? k : count) + check_between(random, 0, 3);
-    x.bytes = (size_t)(x.ld * (x.along_k ? count : k)) * sizeof(double);
-    x.block = must_allocate(x.bytes);
-    memset(x.block, 0xff, x.bytes);
-    for (int64_t line = 0; line < count; line++)
-        for (int64_t l = 0; l < k; l++) {
-            const double value = value_at(&x, line, l);
-            x.block[x.along_k ? l + line * x.ld : line + l * x.ld] = value == 0 && l % 3 == 1 ? -0.0 : value;
-        }
-    x.device = arena_allocate(TB_MEMORY_DEVICE, x.bytes);
-    arena_copy(x.device, x.block, x.bytes);
+    if (embedded && !in_b)
+        embed_lines(&x);
+    place_lines(&x, random);
     return x;
 }
 
