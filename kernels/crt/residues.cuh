@@ -102,7 +102,7 @@ __device__ inline void read_piece(bool k_contiguous, const staged_piece &from, d
 struct biased {
     uint32_t low, high;
 
-    __device__ biased() = default;
+    biased() = default;
     __device__ biased(double value, double scale)
     {
         const uint64_t y = uint64_t(__double2ll_rn(value * scale)) + (uint64_t(1) << bias_bits);

@@ -110,7 +110,7 @@ template <int sums> struct pairs {
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const int32_t left = int8_t(kept[word] >> (8 * i)), own = bits_of_sum(sum[4 * word + i], by);
-                bits[i] = set == 1 ? 2 * magic + left - own : own - left;
+                bits[i] = set == 1 ? magic + left - (own - magic) : own - left;
                 both[i] = left + own;
             }
             kept[word] = reduce_word(both, by);
