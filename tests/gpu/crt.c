@@ -85,6 +85,8 @@ static void draw_sizes(const family *family, check_random *random, int64_t *m, i
         *m = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
         *n = real ? check_between(random, LEAST_FOR_AN_RMS, 50) : CHECK_PICK(random, sides);
         *k = real ? draw_long(family, is_long, random) : CHECK_PICK(random, ks);
+        if (family->shifted == NEAR) /* a larger share of u d would let these be rounded */
+            *k = check_between(random, 2500, family->k_most);
         *k = *k < family->k_most ? *k : family->k_most;
     } while (!real && *m * *n * *k > VOLUME_MOST);
 }
