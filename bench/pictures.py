@@ -6,7 +6,7 @@
     bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
     bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
     bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
-    bench/pictures.py spread    bench/results/h100-spread.json docs/spread.png
+    bench/pictures.py spread    bench/results/h200-spread.json docs/spread.png
 """
 import argparse
 import json
