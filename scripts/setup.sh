@@ -90,7 +90,7 @@ build() {
     say "building build/$1, for a few minutes the first time"
     if ! { cmake --preset "$1" "${generator[@]}" -DTILEBLAS_PYTHON="$python" \
         -DTILEBLAS_ARCHITECTURES="$(find_architectures)" -DTILEBLAS_FAST_KERNELS="${fast_kernels:-OFF}" \
-        -DTILEBLAS_TESTS_LEFT_OUT="${tests_left_out:-}" &&
+        -DTILEBLAS_TESTS_LEFT_OUT="${tests_left_out:-}" -DTILEBLAS_WHOLE_TESTS="${whole_tests:-ON}" &&
         cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "${@:2}"}; } >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         fail "building the preset $1 failed; the whole log is $log"

@@ -51,8 +51,9 @@ run_tests() { # run_tests PRESET [CTEST ARGUMENT...]
 # thread.
 late='client|suite|packages|kernels|gpu'
 declare -A left_out=([release]=$late [asan]="$late|once" [tsan]="$late|once|tool")
-left_out_late=whole
+left_out_late=whole whole_tests=OFF
 if [[ $whole ]]; then
+    whole_tests=ON
     export SUITE_WHOLE=1
     left_out[asan]=none left_out[tsan]=none left_out_late=none
 fi

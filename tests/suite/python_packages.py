@@ -60,10 +60,12 @@ SCIPY_DOUBLE = [f"scipy.linalg.tests.test_{name}"
                 for name in ("cython_blas", "decomp_update", "interpolative", "matfuncs", "procrustes", "solvers")]
 SCIPY_PART = Package(SCIPY, {"sgemm": 8000, "dgemm": 30000},
                      select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite", "polar"])
+NUMPY = ["numpy.linalg.tests.test_linalg"] + [f"numpy._core.tests.test_multiarray::Test{name}"
+                                              for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")]
+NUMPY_LEFT_OUT = ["huge", "TestCond", "TestDet", "TestEigvals"]
+NUMPY_PART = Package(NUMPY, {"sgemm": 20000, "dgemm": 45000},
+                     deselect=NUMPY_LEFT_OUT + ["TestSVD", "TestEigh", "TestPinvHermitian", "TestNorm", "MatmulInplace"])
 SUITES = {
-    "numpy": Package(["numpy.linalg.tests.test_linalg"] +
-                     [f"numpy._core.tests.test_multiarray::Test{name}"
-                      for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")],
-                     {"sgemm": 25000, "dgemm": 80000}, deselect=["huge", "TestCond", "TestDet", "TestEigvals"]),
+    "numpy": Package(NUMPY, {"sgemm": 25000, "dgemm": 80000}, deselect=NUMPY_LEFT_OUT, part=NUMPY_PART),
     "scipy": Package(SCIPY + SCIPY_DOUBLE, {"sgemm": 10000, "dgemm": 80000}, part=SCIPY_PART),
 }
