@@ -271,8 +271,8 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
         [TB_CRT_RESIDUES] = {&module_##stem, #stem "_residues", 0, NULL, 0, early},                          \
         [TB_CRT_MULTIPLY] = {&module_##stem, #stem "_multiply", ring_bytes, NULL, 0, early},                 \
         [TB_CRT_JOIN] = {&module_##stem, #stem "_join", 0, NULL, 0, early},                                  \
-        [TB_CRT_RESIDUES_OF_PAIRS] = {&module_##stem, #stem "_residues_of_pairs", 0, NULL, 0, early}, \
-        [TB_CRT_MULTIPLY_PAIRS] = {&module_##stem, #stem "_multiply_pairs", ring_bytes, NULL, 0, early}, \
+        [TB_CRT_RESIDUES_OF_PAIRS] = {&module_##stem, #stem "_residues_of_pairs", 0, NULL, 0, early},        \
+        [TB_CRT_MULTIPLY_PAIRS] = {&module_##stem, #stem "_multiply_pairs", ring_bytes, NULL, 0, early},     \
     };
 TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
 TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)

@@ -19,6 +19,11 @@ template <int offset> __device__ __forceinline__ void take_8(uint32_t to, const 
                  : "memory");
 }
 
+__device__ __forceinline__ void take_16(uint32_t to, const void *from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
 __device__ __forceinline__ void commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -22,20 +22,20 @@ namespace crt
 constexpr float rounding = 1e-3f; /* more than logarithms err by, which are below 2^8 */
 
 /* Of both operands. */
-struct pair {
+struct both {
     float a, b;
 };
 
-__device__ inline pair larger(pair x, pair y)
+__device__ inline both larger(both x, both y)
 {
     return {fmaxf(x.a, y.a), fmaxf(x.b, y.b)};
 }
 
 /* Of the block's threads. */
-__device__ inline pair most_of_block(pair value)
+__device__ inline both most_of_block(both value)
 {
-    __shared__ pair of_warp[TB_CRT_DECIDE_THREADS / 32];
-    const auto of_lanes = [](pair x) {
+    __shared__ both of_warp[TB_CRT_DECIDE_THREADS / 32];
+    const auto of_lanes = [](both x) {
 #pragma unroll
         for (int away = 16; away > 0; away /= 2)
             x = larger(x, {__shfl_xor_sync(0xffffffff, x.a, away), __shfl_xor_sync(0xffffffff, x.b, away)});
@@ -61,10 +61,10 @@ __device__ inline float most_of_records(const tb_crt_operand &x, int64_t rows, o
 
 /* The most that a function of its records is for each operand, or 0. */
 template <class operation>
-__device__ inline pair most_of_both(const tb_crt_arguments &arguments, operation value_of)
+__device__ inline both most_of_both(const tb_crt_arguments &arguments, operation value_of)
 {
     const int64_t rows_b = arguments.same ? 0 : arguments.b.rows;
-    pair most = {most_of_records(arguments.a, arguments.a.rows, value_of),
+    both most = {most_of_records(arguments.a, arguments.a.rows, value_of),
                  most_of_records(arguments.b, rows_b, value_of)};
     most = most_of_block(most);
     return {most.a, arguments.same ? most.a : most.b};
@@ -72,7 +72,7 @@ __device__ inline pair most_of_both(const tb_crt_arguments &arguments, operation
 
 /* The most zeros that an outer index has, but for those that have nothing else; `strange` where there is anything strange. */
 constexpr float strange = 1e30f;
-__device__ inline pair most_zeros(const tb_crt_arguments &arguments)
+__device__ inline both most_zeros(const tb_crt_arguments &arguments)
 {
     return most_of_both(arguments, [](const tb_crt_record &record, int64_t) {
         return record.zeros < 0 ? strange : record.norm > TB_CRT_NOTHING ? record.zeros : 0.0f;
@@ -80,7 +80,7 @@ __device__ inline pair most_zeros(const tb_crt_arguments &arguments)
 }
 
 /* The most that D / t and the logarithm of |b| by B are together. */
-__device__ inline pair most_spread(const tb_crt_arguments &arguments, float terms)
+__device__ inline both most_spread(const tb_crt_arguments &arguments, float terms)
 {
     return most_of_both(arguments, [terms](const tb_crt_record &record, int64_t) {
         return record.norm > TB_CRT_NOTHING ? record.deficit / terms + record.norm - record.largest : 0.0f;
@@ -103,7 +103,7 @@ __device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_rec
 }
 
 /* The shares e of u d, of which the first is taken that the moduli, and integers, have room for. With the first, numbers that repeat
- * along k, so that roundings add up, err by sqrt(k / 2) / 64 u d at most, 1 u d at k = 8192; most distributions take 16 moduli. With the
+ * along k, so that roundings add up, err by sqrt(2 k) / 64 u d at most, 1.4 u d at k = 4096; most distributions take 16 moduli. With the
  * second, random numbers err by a tenth of what FP64 units make of them (docs/precision.md). */
 constexpr float share_of_error = 1.0f / 64, larger_share = 0.17f;
 
@@ -124,13 +124,13 @@ __device__ inline int count_moduli(float bits_a, float bits_b, int most)
 
 /* Chooses the quanta, or those of B where A keeps what it has, for an error of 2^error; says how many moduli that takes. */
 __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_decision &own, bool keeps_a,
-                                     float terms, pair spread, float error)
+                                     float terms, both spread, float error)
 {
     if (!keeps_a)
         own.spread_of_b = spread.b + (arguments.same ? 0 : spare_bits);
     const float finest_a = error - own.spread_of_b, finest_b = error - spread.a;
     const int64_t rows_a = keeps_a ? 0 : arguments.a.rows, rows_b = arguments.same ? 0 : arguments.b.rows;
-    const pair bits =
+    const both bits =
         most_of_block({most_of_records(arguments.a, rows_a,
                                        [&](const tb_crt_record &record, int64_t row) {
                                            return choose_quantum(arguments.a, record, row, terms, finest_a);
@@ -151,13 +151,13 @@ __device__ inline void decide(const tb_crt_arguments &arguments)
     const int64_t k = arguments.problem.k;
     tb_crt_decision own = *arguments.decision;
     own.moduli = 0;
-    const pair zeros = most_zeros(arguments);
+    const both zeros = most_zeros(arguments);
     if (zeros.a < strange && zeros.b < strange) {
         bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros.b <= own.zeros_of_b;
         if (!keeps_a)
             own.zeros_of_b = zeros.b;
         const float terms = float(k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1);
-        const pair spread = most_spread(arguments, some);
+        const both spread = most_spread(arguments, some);
         keeps_a = keeps_a && spread.b <= own.spread_of_b;
         const float terms_of_d = log2f(some) - 53;
         choose_quanta(arguments, own, keeps_a, terms, spread, log2f(share_of_error) + terms_of_d);

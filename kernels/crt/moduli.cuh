@@ -13,8 +13,8 @@ namespace crt
 {
 
 constexpr int moduli = TB_CRT_MODULI, group = 4; /* residues in a word */
-constexpr int modulus_of[moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
-                                    223, 217, 211, 199, 197, 193, 191};
+constexpr int modulus_of[moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
+                                    227, 223, 217, 211, 199, 197, 193, 191};
 
 /* The residue with the least magnitude; -128 of 256 and 128. */
 constexpr int centered(int64_t x, int m)

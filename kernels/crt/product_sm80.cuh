@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "kernels/crt/copies.cuh"
 #include "kernels/crt/tiles.cuh"
 
 namespace crt_sm80
@@ -22,22 +23,6 @@ constexpr int bytes_a = tile_m * copy_k, bytes_b = tile_n * copy_k, row_bytes = 
 constexpr int warp_m = 64, warp_n = 32, mma_m = 16, mma_n = 8, mma_k = 32;
 constexpr int pieces_m = warp_m / mma_m, pieces_n = warp_n / mma_n, sums = 4 * pieces_m * pieces_n;
 static_assert(sums == 16 * TB_CRT_VECTORS(tile_n) && pieces_n == 4, "a vector is a row of pieces");
-
-__device__ inline void copy_async(uint32_t target, const void *source)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source) : "memory");
-}
-
-__device__ inline void commit()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* Until all stages but so many of the latest are there. */
-template <int pending> __device__ inline void wait_for_stages()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-}
 
 __device__ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
 {
@@ -68,16 +53,17 @@ struct copier {
             const uint32_t target = shared + stage * stage_bytes;
 #pragma unroll
             for (int at = 0; at < bytes_a; at += threads * row_bytes)
-                copy_async(target + at + threadIdx.x * row_bytes, a + at + threadIdx.x * row_bytes);
+                copies::take_16(target + at + threadIdx.x * row_bytes, a + at + threadIdx.x * row_bytes);
 #pragma unroll
             for (int at = 0; at < bytes_b; at += threads * row_bytes)
-                copy_async(target + bytes_a + at + threadIdx.x * row_bytes, b + at + threadIdx.x * row_bytes);
+                copies::take_16(target + bytes_a + at + threadIdx.x * row_bytes,
+                                b + at + threadIdx.x * row_bytes);
             a += bytes_a;
             b += bytes_b;
             left--;
         }
         stage = stage + 1 == stages ? 0 : stage + 1;
-        commit(); /* an empty one, too: waits count them */
+        copies::commit(); /* an empty one, too: waits count them */
     }
 };
 
@@ -132,7 +118,7 @@ template <int sets> __device__ inline void multiply(const tb_crt_arguments &argu
         int stage = 0;
 #pragma unroll 1
         for (int done = 0; done < copies; done++) {
-            wait_for_stages<stages - 2>();
+            copies::wait<stages - 2>();
             __syncthreads(); /* and all are done with the stage that is begun next */
             copier.begin_stage();
             multiply_stage(sum, shared + stage * stage_bytes, warp, lane);

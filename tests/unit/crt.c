@@ -208,11 +208,11 @@ int main(void)
         const bool transpose_a = check_between(&random, 0, 1), transpose_b = check_between(&random, 0, 1),
                    one_operand = i % 3 == 0;
         tb_product product = one_operand
-                                       ? tb_rank_k(TB_DSYRK, TB_FULL, transpose_a, m, k, 1, (void *)(1 << 12),
-                                                   transpose_a ? k : m, 0, (void *)(1 << 14), m + 3)
-                                       : tb_gemm(TB_DGEMM, transpose_a, transpose_b, m, n, k, 1,
-                                                 (void *)(1 << 12), transpose_a ? k : m, (void *)(1 << 13),
-                                                 transpose_b ? n : k, 0, (void *)(1 << 14), m + 3);
+                                 ? tb_rank_k(TB_DSYRK, TB_FULL, transpose_a, m, k, 1, (void *)(1 << 12),
+                                             transpose_a ? k : m, 0, (void *)(1 << 14), m + 3)
+                                 : tb_gemm(TB_DGEMM, transpose_a, transpose_b, m, n, k, 1, (void *)(1 << 12),
+                                           transpose_a ? k : m, (void *)(1 << 13), transpose_b ? n : k, 0,
+                                           (void *)(1 << 14), m + 3);
         if (i % 5 == 1) {
             const int64_t less = (k + 7) / 8;
             product = tb_gemm(TB_ZGEMM, false, false, m, n, less, 1, (void *)(1 << 12), m, (void *)(1 << 13),
