@@ -74,12 +74,11 @@ static bool is_free(const tb_kernel *kernel)
 
 static const char *kernel_state(const tb_kernel *kernel)
 {
-    bool built = kernel->entries && kernel->entries->module && kernel->entries->module->image;
     const tb_machine machine = tb_machine_facts();
     tb_product aligned = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         aligned.operands[role].element = kernel->element;
-    if (!built && strcmp(tb_device.name, "simulated") != 0)
+    if (strcmp(tb_device.name, "none") == 0)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";

@@ -57,6 +57,9 @@ typedef struct tb_device_operations {
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);
 
+    /* The file that an open driver's kernels were found in; an empty text: they were not. NULL where they need no file. */
+    const char *(*code_file)(void);
+
     /* Brings the driver up; called at most once. */
     tb_status (*open)(int *device_count);
     tb_status (*describe)(int device, tb_device_description *description);
