@@ -23,6 +23,7 @@ static const char *const folders[] = {".", "..", "../" TB_LIBDIR, "../lib", "../
 
 static const tb_code *found;
 static char found_in[PATH_MAX];
+static bool has_looked;
 
 /* ---- Where this is -------------------------------------------------------------------------------------- */
 
@@ -117,13 +118,17 @@ static const tb_code *look_beside(const char *own_file)
 tb_status tb_open_code(void)
 {
     char own_file[PATH_MAX];
-    const bool looks = !&tb_own_code && find_own_file(own_file, sizeof own_file);
-    found = looks ? look_beside(own_file) : &tb_own_code;
-    if (found)
+    if (&tb_own_code) {
+        found = &tb_own_code;
+        return TB_OK;
+    }
+    has_looked = true;
+    const bool is_known = find_own_file(own_file, sizeof own_file);
+    if (is_known && (found = look_beside(own_file)))
         return TB_OK;
     tb_log("products stay on the CPU: the device code is in " TB_CODE_HOLDER
            " of the same build, which is not beside %s",
-           looks ? own_file : "this library");
+           is_known ? own_file : "this library");
     return TB_NO_DEVICE;
 }
 
@@ -134,5 +139,5 @@ const void *tb_find_binary(const char *name)
 
 const char *tb_code_file(void)
 {
-    return found_in;
+    return has_looked ? found_in : NULL;
 }

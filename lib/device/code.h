@@ -30,7 +30,7 @@ tb_status tb_open_code(void);
 /* The fat binary of kernels/.../<name>.cu; NULL: there is none. */
 const void *tb_find_binary(const char *name);
 
-/* The other file that has it; an empty text: none. */
+/* The other file that has it, or an empty text where none was found. NULL: none was looked for. */
 const char *tb_code_file(void);
 
 static inline const void *tb_binary_in(const tb_code *code, const char *name)

@@ -57,7 +57,8 @@ typedef struct tb_device_operations {
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);
 
-    /* The file that an open driver's kernels were found in; an empty text: they were not. NULL where they need no file. */
+    /* The file that the kernels' code was found in, or an empty text where it was not. NULL, as the answer or in place of this: no
+     * file was looked for. */
     const char *(*code_file)(void);
 
     /* Brings the driver up; called at most once. */
