@@ -139,13 +139,13 @@ function(tileblas_add_code target)
     endforeach()
     list(LENGTH ARGN TB_COUNT)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/code.S.in ${folder}/code.S @ONLY)
-    add_custom_command(OUTPUT ${folder}/code_identity.h
-                       COMMAND ${CMAKE_COMMAND} -D "BINARIES=${ARGN}" -D HEADER=${folder}/code_identity.h
+    add_custom_command(OUTPUT ${folder}/tb_code_identity.h
+                       COMMAND ${CMAKE_COMMAND} -D "BINARIES=${ARGN}" -D HEADER=${folder}/tb_code_identity.h
                                -P ${PROJECT_SOURCE_DIR}/cmake/code_identity.cmake
                        DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/code_identity.cmake VERBATIM)
-    add_custom_target(${target}_identity DEPENDS ${ARGN} ${folder}/code_identity.h)
+    add_custom_target(${target}_identity DEPENDS ${ARGN} ${folder}/tb_code_identity.h)
     add_library(${target} OBJECT ${folder}/code.S)
-    set_source_files_properties(${folder}/code.S PROPERTIES OBJECT_DEPENDS "${ARGN};${folder}/code_identity.h")
+    set_source_files_properties(${folder}/code.S PROPERTIES OBJECT_DEPENDS "${ARGN};${folder}/tb_code_identity.h")
     tileblas_know_code(${target} ${target})
 endfunction()
 

@@ -1,6 +1,6 @@
 #include "lib/device/code.h"
 
-#include "code_identity.h"
+#include "tb_code_identity.h"
 #include "lib/reports/log.h"
 
 #include <elf.h>

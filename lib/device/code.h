@@ -15,7 +15,7 @@
 /* As code.S, which CMake writes, lays it out. */
 typedef struct tb_code {
     char identity
-        [64]; /* SHA-256 of all binaries and names. Which one this build's is stands in code_identity.h */
+        [64]; /* SHA-256 of all binaries and names. Which one this build's is stands in tb_code_identity.h */
     uint64_t bytes; /* from here to the end of the last binary */
     uint64_t count;
     struct {
