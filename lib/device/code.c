@@ -1,7 +1,7 @@
 #include "lib/device/code.h"
 
-#include "tb_code_identity.h"
 #include "lib/reports/log.h"
+#include "tb_code_identity.h"
 
 #include <elf.h>
 #include <fcntl.h>
