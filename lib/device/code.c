@@ -60,6 +60,13 @@ static bool lies_within(uint64_t bytes, uint64_t start, uint64_t length)
     return start <= bytes && length <= bytes - start;
 }
 
+static bool has_code(const char *file, size_t bytes, const ElfW(Shdr) * section)
+{
+    return section->sh_type == SHT_PROGBITS && section->sh_size >= sizeof(tb_code) &&
+           lies_within(bytes, section->sh_offset, section->sh_size) &&
+           memcmp(file + section->sh_offset, TB_CODE_IDENTITY, sizeof TB_CODE_IDENTITY - 1) == 0;
+}
+
 /* The section of a file in memory that begins with our identity. */
 static const tb_code *find_section(const char *file, size_t bytes)
 {
@@ -69,14 +76,9 @@ static const tb_code *find_section(const char *file, size_t bytes)
         !lies_within(bytes, header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr))))
         return NULL;
     const ElfW(Shdr) *sections = (const void *)(file + header->e_shoff);
-    for (int i = 0; i < header->e_shnum; i++) {
-        const tb_code *code = (const void *)(file + sections[i].sh_offset);
-        if (sections[i].sh_type == SHT_PROGBITS && sections[i].sh_size >= sizeof *code &&
-            lies_within(bytes, sections[i].sh_offset, sections[i].sh_size) &&
-            memcmp(code->identity, TB_CODE_IDENTITY, sizeof code->identity) == 0 &&
-            code->bytes <= sections[i].sh_size)
-            return code;
-    }
+    for (int i = 0; i < header->e_shnum; i++)
+        if (has_code(file, bytes, &sections[i]))
+            return (const void *)(file + sections[i].sh_offset);
     return NULL;
 }
 

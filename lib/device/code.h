@@ -15,7 +15,6 @@
 /* As code.S, which CMake writes, lays it out. */
 typedef struct tb_code {
     char identity[64]; /* SHA-256 of the binaries and their names; this build's is in tb_code_identity.h */
-    uint64_t bytes;    /* from here to the end of the last binary */
     uint64_t count;
     /* Of each source file: its name without the ending, and its fat binary. Both in bytes from the beginning of all this. */
     struct {
