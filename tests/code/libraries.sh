@@ -2,47 +2,63 @@
 # Each library brings its device code to the driver: libtileblas.so its own, wherever it has been copied to, the others that of
 # the libtileblas.so.0 beside them. Without it they say so, once, and products are the CPU's.
 #
-#   libraries.sh MULTIPLY LINK PRELOAD PROVIDER PROVIDER64 COMMAND      the driver that they find is libcuda.c
+#   libraries.sh DRIVER MULTIPLY LINK PRELOAD PROVIDER PROVIDER64 COMMAND      DRIVER: stand-in (libcuda.c), or real
 set -eu
-multiply=$1 link=$2 preload=$3 provider=$4 provider64=$5 command=$6
+driver=$1 multiply=$2 link=$3 preload=$4 provider=$5 provider64=$6 command=$7
 work=$(realpath "$(mktemp -d)")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 export TILEBLAS_START=wait TILEBLAS_ROUTE=streamed TILEBLAS_CALIBRATE=0
 
+# What shows that the code has come to the driver.
+case $driver in
+stand-in) brought='^driver: a fat binary$' ;;
+real)
+    "$command" info >said 2>&1 || { cat said; exit 1; }
+    grep -q '^GPU 0 ' said || { echo "skipped: there is no GPU"; exit 77; }
+    export TILEBLAS_VERBOSE=1
+    brought='^tileblas: sgemm .* -> streamed with '
+    ;;
+esac
+
 fail() { echo "$*"; cat said; exit 1; }
-brings_code() { # brings_code WHAT PROGRAM...
+multiply() { # multiply WHAT PROGRAM...
     what=$1
     shift
     env "$@" >said 2>&1 || fail "$what: a wrong product:"
-    grep -qx 'driver: a fat binary' said || fail "$what has brought no code:"
-    if grep -q 'no fat binary\|stay on the CPU' said; then fail "$what has brought something else:"; fi
 }
-says_it_has_none() {
-    what=$1
-    shift
-    env "$@" >said 2>&1 || fail "$what: a wrong product:"
+brings_code() {
+    multiply "$@"
+    grep -q "$brought" said || fail "$1 has brought no code:"
+    if grep -q 'no fat binary\|stay on the CPU' said; then fail "$1 has brought something else:"; fi
+}
+has_none() {
+    multiply "$@"
     test "$(grep -c '^tileblas: products stay on the CPU: the device code is in libtileblas.so.0' said)" = 1 ||
-        fail "$what does not say once that there is no code:"
-    if grep -q '^driver' said; then fail "$what has brought code:"; fi
+        fail "$1 does not say once that there is no code:"
+    if grep -q "$brought" said; then fail "$1 has brought code:"; fi
+}
+command_finds_code() { # command_finds_code COMMAND FILE
+    "$1" info >said 2>&1 || fail "$1 fails:"
+    grep -q "^device code  $2\$" said || fail "$1 does not find $2:"
+    grep -q '^GPU 0 ' said || fail "$1 brings no GPU up:"
 }
 
 brings_code "in the build, libtileblas.so" "$multiply" "$link"
 brings_code "in the build, the preload library" LD_PRELOAD="$preload" "$multiply"
 brings_code "in the build, the provider" "$multiply" "$provider"
-brings_code "in the build, the command" "$command" info
+command_finds_code "$command" "$(realpath "$link")"
 
 mkdir alone
 cp "$link" alone/renamed.so
 brings_code "libtileblas.so alone" "$multiply" ./alone/renamed.so
 cp "$preload" "$command" alone
-says_it_has_none "the preload library alone" LD_PRELOAD=./alone/libtileblas-preload.so "$multiply"
-says_it_has_none "the command alone" ./alone/tileblas info
+has_none "the preload library alone" LD_PRELOAD=./alone/libtileblas-preload.so "$multiply"
+has_none "the command alone" ./alone/tileblas info
 grep -q '^GPU  *none: .*libtileblas.so.0' said || fail "the command does not say why there is no GPU:"
 cp "$link" alone/libtileblas.so.0
 brings_code "the preload library beside it" LD_PRELOAD=./alone/libtileblas-preload.so "$multiply"
-brings_code "the command beside it" ./alone/tileblas info
-grep -q "^device code  *$work/alone/libtileblas.so.0\$" said || fail "the command does not say where its code is:"
+command_finds_code ./alone/tileblas "$work/alone/libtileblas.so.0"
 
 # As installed, and moved.
 mkdir -p first/lib/tileblas first/bin
@@ -52,4 +68,4 @@ cp "$command" first/bin
 mv first prefix
 brings_code "the installed provider" "$multiply" ./prefix/lib/tileblas/libblas.so.3
 brings_code "the installed provider of 64 bits" "$multiply" ./prefix/lib/tileblas/libblas64.so.3
-brings_code "the installed command" ./prefix/bin/tileblas info
+command_finds_code ./prefix/bin/tileblas "$work/prefix/lib/libtileblas.so.0"
