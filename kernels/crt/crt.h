@@ -35,12 +35,16 @@
 #define TB_CRT_SM90_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM90_TILE_N) * TB_CRT_STAGE_K)
 #define TB_CRT_SM90_RING_BYTES  (TB_CRT_SM90_STAGES * (TB_CRT_SM90_STAGE_BYTES + 2 * 8))
 
-/* Of dgemm_crt_sm80, which copies half of the steps at a time. */
-#define TB_CRT_SM80_TILE_N      128
-#define TB_CRT_SM80_COPY_K      64
-#define TB_CRT_SM80_STAGES      3
-#define TB_CRT_SM80_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM80_TILE_N) * TB_CRT_SM80_COPY_K)
-#define TB_CRT_SM80_RING_BYTES  (TB_CRT_SM80_STAGES * TB_CRT_SM80_STAGE_BYTES)
+/* Of dgemm_crt_sm80 and dgemm_crt_sm75, which copy half of the steps at a time. A multiprocessor has room for two blocks, of 7.5
+ * in 64 KiB. */
+#define TB_CRT_MMA_TILE_N      128
+#define TB_CRT_MMA_BLOCKS      2
+#define TB_CRT_MMA_COPY_K      64
+#define TB_CRT_MMA_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_MMA_TILE_N) * TB_CRT_MMA_COPY_K)
+#define TB_CRT_SM80_STAGES     3
+#define TB_CRT_SM80_RING_BYTES (TB_CRT_SM80_STAGES * TB_CRT_MMA_STAGE_BYTES)
+#define TB_CRT_SM75_STAGES     2
+#define TB_CRT_SM75_RING_BYTES (TB_CRT_SM75_STAGES * TB_CRT_MMA_STAGE_BYTES)
 
 /* Panels of A, or pairs of them, whose tiles are in flight together. */
 #define TB_CRT_GROUP 8

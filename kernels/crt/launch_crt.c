@@ -182,3 +182,4 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
     }
 CALLBACK(sm90)
 CALLBACK(sm80)
+CALLBACK(sm75)

@@ -20,7 +20,7 @@ constexpr int no_bit = 1 << 20; /* the lowest bit of zeros */
 /* Where a number has its very last bit, as one of two has that are not of few bits, last bits are not looked for. */
 constexpr uint32_t last_bit = 1;
 
-constexpr int batch = 8;
+constexpr int batch = 8, lanes = 32;
 
 struct census {
     double squares = 0;
@@ -70,6 +70,28 @@ struct census {
         few = few && other.few;
     }
 
+    /* That of a lane so many lanes away. */
+    __device__ census of_lane(int away) const
+    {
+        const auto own = [away](auto value) { return __shfl_xor_sync(0xffffffff, value, away); };
+        census other;
+        other.squares = own(squares);
+        other.uppers = own(uppers);
+        other.largest = own(largest);
+        other.least = own(least);
+        other.lowest = own(lowest);
+        other.count = own(count);
+        other.few = own(int(few));
+        return other;
+    }
+
+    /* With those of all lanes. */
+    __device__ void join_lanes()
+    {
+        for (int away = lanes / 2; away > 0; away /= 2)
+            join(of_lane(away));
+    }
+
     __device__ uint32_t logarithms() const
     {
         return uint32_t(uppers >> (logarithm_shift - 32));
@@ -116,11 +138,31 @@ __device__ inline void survey_rows(const tb_crt_operand &x, int parts, int64_t f
     mine.store(to + first_row + row, mine.logarithms());
 }
 
+/* A block's part of an outer index, of which every lane has some; returns the sum of logarithms. From 8.0 on there are instructions
+ * for what has 32 bits. */
+__device__ inline uint32_t join_warp(census &mine)
+{
+#if __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int away = lanes / 2; away > 0; away /= 2)
+        mine.squares += __shfl_xor_sync(0xffffffff, mine.squares, away);
+    mine.largest = __reduce_max_sync(0xffffffff, mine.largest);
+    mine.least = __reduce_min_sync(0xffffffff, mine.least);
+    mine.lowest = __reduce_min_sync(0xffffffff, mine.lowest);
+    mine.count = __reduce_add_sync(0xffffffff, mine.count);
+    mine.few = __all_sync(0xffffffff, mine.few);
+    return __reduce_add_sync(0xffffffff, mine.logarithms());
+#else
+    mine.join_lanes();
+    return mine.logarithms();
+#endif
+}
+
 /* The same where neighbours are steps of k: a warp takes every eighth row. */
 __device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int steps,
                                       tb_crt_census *to)
 {
-    constexpr int lanes = 32, warps = pass_threads / lanes;
+    constexpr int warps = pass_threads / lanes;
     const int lane = threadIdx.x % lanes;
 #pragma unroll 1
     for (int row = threadIdx.x / lanes; row < block_rows && first_row + row < x.rows; row += warps) {
@@ -133,15 +175,7 @@ __device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row
                 values[i] = i * lanes < left ? source[i * lanes] : 0;
             mine.take(values);
         }
-#pragma unroll
-        for (int away = lanes / 2; away > 0; away /= 2)
-            mine.squares += __shfl_xor_sync(0xffffffff, mine.squares, away);
-        const uint32_t logarithms = __reduce_add_sync(0xffffffff, mine.logarithms());
-        mine.largest = __reduce_max_sync(0xffffffff, mine.largest);
-        mine.least = __reduce_min_sync(0xffffffff, mine.least);
-        mine.lowest = __reduce_min_sync(0xffffffff, mine.lowest);
-        mine.count = __reduce_add_sync(0xffffffff, mine.count);
-        mine.few = __all_sync(0xffffffff, mine.few);
+        const uint32_t logarithms = join_warp(mine);
         if (lane == 0)
             mine.store(to + first_row + row, logarithms);
     }

@@ -110,7 +110,7 @@ static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_argum
         region_of("B's residues", launch->b.residues, first->same ? 0 : (size_t)(most * launch->b.plane)),
         region_of("C's residues", launch->residues_c,
                   (size_t)(first->moduli_most * launch->tiles * launch->cluster * parts * TB_CRT_TILE_M *
-                           (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_SM80_TILE_N))),
+                           (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_MMA_TILE_N))),
     };
     regions_are_apart(regions, (int)(sizeof regions / sizeof *regions), memory, bytes);
     CHECK(launch->a.plane == (int64_t)launch->a.panels * launch->a.panel * launch->stages * TB_CRT_STAGE_K &&
