@@ -199,8 +199,9 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
 int main(void)
 {
     check_random random = {check_seed()};
-    const tb_kernel *const sm90 = tb_find_kernel("dgemm_crt_sm90"), *const sm80 =
-                                                                        tb_find_kernel("dgemm_crt_sm80");
+    const tb_kernel *const sm90 = tb_find_kernel("dgemm_crt_sm90"),
+                           *const sm80 = tb_find_kernel("dgemm_crt_sm80"),
+                           *const sm75 = tb_find_kernel("dgemm_crt_sm75");
     for (int i = 0; i < SHAPES; i++) {
         const int64_t most = i % 4 == 0 ? 40000 : 3000;
         const int64_t m = check_between(&random, 1, most), n = check_between(&random, 1, most),
@@ -222,6 +223,7 @@ int main(void)
         }
         a_product_is_launched(sm90, &product, 90);
         a_product_is_launched(sm80, &product, i % 2 ? 89 : 80);
+        a_product_is_launched(sm75, &product, 75);
         if (atomic_load(&check_failures) > 0) {
             printf("%lld x %lld x %lld\n", (long long)m, (long long)n, (long long)k);
             break;
