@@ -52,6 +52,7 @@
 /* What a block of the survey takes: outer indices, and steps of k between these. */
 #define TB_CRT_BLOCK_ROWS     64
 #define TB_CRT_PASS_THREADS   256
+#define TB_CRT_SCOUTS         1 /* blocks of it that come first, see scout.cuh */
 #define TB_CRT_PASS_BLOCKS    3 /* at least, on a multiprocessor; so of the following */
 #define TB_CRT_SURVEY_K_LEAST 128
 #define TB_CRT_SURVEY_K_MOST  1024
@@ -111,10 +112,13 @@ enum {
 typedef struct tb_crt_decision {
     int32_t moduli;      /* 0: the operands are multiplied as they are */
     int32_t makes_a;     /* whether A's residues are not there already */
+    int32_t knows_a;     /* A's records are there */
     int32_t moduli_of_a; /* planes of A that are there */
     /* A's quanta are fine enough for a B that has no more of either; and the bits that A has with them. */
     float zeros_of_b, spread_of_b;
     float bits_of_a;
+    int64_t
+        given_up; /* the launch's ticket: its survey stops, since numbers differ too much in some outer indices */
 } tb_crt_decision;
 
 typedef struct tb_crt_operand {
@@ -133,6 +137,7 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
+    int64_t ticket;      /* no other launch has it */
     uint8_t *residues_c; /* [modulus][tile][part][vector][thread] of 16 bytes */
     int32_t
         parts; /* of a number: 1, or 2 of complex ones, which are one below the other in the problem's A, B and C */
