@@ -116,9 +116,8 @@ typedef struct tb_crt_decision {
     int32_t moduli_of_a; /* planes of A that are there */
     /* A's quanta are fine enough for a B that has no more of either; and the bits that A has with them. */
     float zeros_of_b, spread_of_b;
-    float bits_of_a;
-    int64_t
-        given_up; /* the launch's ticket: its survey stops, since numbers differ too much in some outer indices */
+    float bits_of_a;  /* negative: A has no quanta */
+    int64_t given_up; /* the launch's ticket where its scout has given up (scout.cuh) */
 } tb_crt_decision;
 
 typedef struct tb_crt_operand {

@@ -157,6 +157,9 @@ __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_d
     own.moduli = count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
 }
 
+/* Of A, that would serve another B. */
+constexpr float no_quanta = -1;
+
 /* By one block of TB_CRT_DECIDE_THREADS. */
 __device__ inline void decide(const tb_crt_arguments &arguments)
 {
@@ -178,8 +181,10 @@ __device__ inline void decide(const tb_crt_arguments &arguments)
         choose_quanta(arguments, own, keeps_a, terms, spread, error_of(share_of_error, some));
         if (own.moduli == 0)
             choose_quanta(arguments, own, false, terms, spread, error_of(larger_share, some));
+        if (own.moduli == 0)
+            own.bits_of_a = no_quanta;
     } else if (!has_a)
-        own.bits_of_a = -1; /* and so no quanta */
+        own.bits_of_a = no_quanta;
     own.makes_a = own.moduli > own.moduli_of_a;
     if (own.makes_a)
         own.moduli_of_a = arguments.leaves_a ? own.moduli : 0;
