@@ -55,6 +55,7 @@
 #define TB_CRT_SCOUTS         1 /* blocks of it that come first, see scout.cuh */
 #define TB_CRT_PASS_BLOCKS    3 /* at least, on a multiprocessor; so of the following */
 #define TB_CRT_SURVEY_K_LEAST 128
+#define TB_CRT_SURVEY_K_SHORT 256
 #define TB_CRT_SURVEY_K_MOST  1024
 #define TB_CRT_DECIDE_THREADS 1024
 

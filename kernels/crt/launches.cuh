@@ -21,7 +21,7 @@ __device__ inline void survey_operands(const tb_crt_arguments &arguments)
     if (block < 0) {
         if (!knows_a(arguments))
             scout(arguments);
-    } else if (!is_given_up(arguments)) {
+    } else if (!__syncthreads_or(is_given_up(arguments))) { /* the same for all threads */
         if (block < blocks_b)
             survey(arguments, arguments.b, block);
         else if (!knows_a(arguments))

@@ -92,14 +92,16 @@ static void cut(const tb_crt_family *family, tb_crt_deal *deal, const tb_product
     }
 }
 
-/* As short as it takes to fill the device. */
+/* As short as it takes to have work for the device several times over: where the scout gives up, what has begun is still done. Shorter
+ * than TB_CRT_SURVEY_K_SHORT, which costs more, only to fill it at all. */
 static int32_t survey_k_of(const tb_product *product, tb_target target)
 {
     const int64_t rows =
         tb_pieces(tb_crt_numbers_m(product), TB_CRT_BLOCK_ROWS) + tb_pieces(product->n, TB_CRT_BLOCK_ROWS);
     int32_t steps = TB_CRT_SURVEY_K_MOST;
     while (steps > TB_CRT_SURVEY_K_LEAST &&
-           rows * tb_pieces(product->k, steps) < 4 * (int64_t)target.multiprocessors)
+           rows * tb_pieces(product->k, steps) <
+               (steps > TB_CRT_SURVEY_K_SHORT ? 12 : 4) * (int64_t)target.multiprocessors)
         steps /= 2;
     return steps;
 }

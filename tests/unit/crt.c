@@ -160,6 +160,20 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
     return at;
 }
 
+/* Blocks for every part of both operands, also of an A that is kept, since it may not be known. */
+static void the_survey_covers_operands(void)
+{
+    const tb_crt_arguments *first = &arguments[0];
+    const int64_t k = first->problem.k, blocks_k = (k + first->survey_k - 1) / first->survey_k,
+                  rows_a = first->a.rows, rows_b = first->same ? 0 : first->b.rows,
+                  rows = (rows_a + TB_CRT_BLOCK_ROWS - 1) / TB_CRT_BLOCK_ROWS +
+                         (rows_b + TB_CRT_BLOCK_ROWS - 1) / TB_CRT_BLOCK_ROWS;
+    CHECK(is(0, "_survey") && is(1, "_gather") && is(2, "_decide"), "the survey comes first");
+    CHECK(blocks[0] == TB_CRT_SCOUTS + rows * blocks_k && blocks[1] * TB_CRT_PASS_THREADS >= rows_a + rows_b,
+          "%lld and %lld blocks for %lld and %lld outer indices, %lld blocks of k", (long long)blocks[0],
+          (long long)blocks[1], (long long)rows_a, (long long)rows_b, (long long)blocks_k);
+}
+
 static void a_product_is_launched(const tb_kernel *kernel, const tb_product *product, int architecture)
 {
     tb_launcher launcher = launcher_for(architecture);
@@ -168,7 +182,7 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
     launches = 0;
     unless = NULL;
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, memory) == TB_OK, "not launched");
-    CHECK(is(0, "_survey") && is(1, "_gather") && is(2, "_decide"), "the survey comes first");
+    the_survey_covers_operands();
     const tb_crt_arguments *first = &arguments[0];
     CHECK(first->same == (first->leaves_a && tb_has_one_operand(product)) &&
               (!first->same || first->b.residues == first->a.residues),
@@ -194,6 +208,8 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
               now->a.quantum == before.a.quantum && now->a.residues == before.a.residues,
           "what was made of A is looked for elsewhere");
     CHECK(now->keeps_a == now->leaves_a, "A is %s", now->keeps_a ? "kept" : "made anew");
+    the_survey_covers_operands();
+    CHECK(now->ticket != before.ticket && now->ticket != 0, "two launches have one ticket");
 }
 
 int main(void)
