@@ -58,9 +58,6 @@ const tb_crt_family tb_crt_sm75 = {TB_CRT_MMA_TILE_N, 1,   TB_CRT_CONSUMERS, TB_
 /* To join the residues of an element, for each modulus, if memory is faster. */
 #define JOIN_CLOCKS 0.135
 
-/* What random numbers need, of most distributions: as many moduli are counted with. */
-#define USUAL_MODULI 16
-
 #define ELEMENT_BYTES 8.0
 
 static size_t residue_bytes(const tb_crt_deal *deal, const tb_product *product)
@@ -210,23 +207,33 @@ static int32_t most_moduli(const costs *costs, double native)
     return most > 0 ? most : TB_CRT_MODULI;
 }
 
+/* Forecasts, once it is known how many moduli are worth it. A native row without a forecast is that of chips which have no better one for
+ * doubles as they are: there operands that do not suit take many times as long. */
+static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_schedule *native,
+                     const tb_product *product, tb_target target, tb_schedule *schedule)
+{
+    const bool is_slow = !deal->native->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
+    const double of_native = is_slow ? tb_row_clocks(deal->native, product, target) : native->clocks,
+                 usual = pays ? moduli_clocks(costs, TB_CRT_USUAL_MODULI) : of_native;
+    schedule->clocks = survey_clocks(product, target) + usual;
+    if (is_slow && !product->like_magnitudes)
+        schedule->clocks_at_risk = fmax(0, of_native - usual);
+    if (!tb_crt_is_in_range(product))
+        schedule->clocks = HUGE_VAL;
+}
+
 static void prepare(const tb_crt_family *family, const tb_product *product, tb_target target,
                     tb_schedule *schedule)
 {
     tb_crt_deal own = {.native = choose_native(product, target), .survey_k = survey_k_of(product, target)};
     const tb_schedule native = tb_prepare(own.native, product, target);
-    /* A row without a forecast is that of chips with hardly any units of FP64. */
     const costs costs = costs_of(family, product, target);
     own.moduli_most = most_moduli(&costs, own.native->prepare ? native.clocks : HUGE_VAL);
     cut(family, &own, product);
-    schedule->clocks =
-        survey_clocks(product, target) +
-        (own.moduli_most >= USUAL_MODULI ? moduli_clocks(&costs, USUAL_MODULI) : native.clocks);
-    if (!tb_crt_is_in_range(product))
-        schedule->clocks = HUGE_VAL;
-    if (tb_crt_is_whole(&own, product) && own.moduli_most >= USUAL_MODULI)
+    forecast(&costs, &own, &native, product, target, schedule);
+    if (tb_crt_is_whole(&own, product) && own.moduli_most >= TB_CRT_USUAL_MODULI)
         schedule->clocks_of_a =
-            bytes_clocks(2 * ELEMENT_BYTES + USUAL_MODULI * (double)tb_crt_sets_of(product) /
+            bytes_clocks(2 * ELEMENT_BYTES + TB_CRT_USUAL_MODULI * (double)tb_crt_sets_of(product) /
                                                  (double)tb_crt_parts_of(product),
                          RESIDUES_SHARE, target) *
             (double)tb_crt_numbers_m(product) * (double)product->k;

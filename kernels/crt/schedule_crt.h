@@ -31,6 +31,9 @@ typedef struct tb_crt_deal {
     int64_t rows, columns; /* of C that are computed at a time */
 } tb_crt_deal;
 
+/* What random numbers need, of most distributions: forecasts count with as many moduli. */
+#define TB_CRT_USUAL_MODULI 16
+
 /* The launch function cuts its workspace into so many pieces, which begin at multiples of so many bytes. */
 #define TB_CRT_TAKEN     9
 #define TB_CRT_ALIGNMENT 256
