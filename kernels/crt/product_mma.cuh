@@ -34,7 +34,7 @@ __device__ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
 }
 
 /* m8 n8 k16, which chips before 8.0 have. */
-__device__ inline void multiply_add_eighth(int32_t *sum, uint32_t a, uint32_t b)
+__device__ inline void multiply_add_quarter(int32_t *sum, uint32_t a, uint32_t b)
 {
     asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+r"(sum[0]), "+r"(sum[1])
@@ -51,10 +51,10 @@ __device__ inline void multiply_add(int32_t *sum, const uint32_t (&a)[4], uint32
                  : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #else
-    multiply_add_eighth(sum, a[0], b0);
-    multiply_add_eighth(sum + 2, a[1], b0);
-    multiply_add_eighth(sum, a[2], b1);
-    multiply_add_eighth(sum + 2, a[3], b1);
+    multiply_add_quarter(sum, a[0], b0);
+    multiply_add_quarter(sum + 2, a[1], b0);
+    multiply_add_quarter(sum, a[2], b1);
+    multiply_add_quarter(sum + 2, a[3], b1);
 #endif
 }
 
@@ -186,7 +186,7 @@ template <int stages, int sets> __device__ inline void multiply(const tb_crt_arg
             stage_copy copy;
             if (more)
                 copier.begin(copy);
-            if (sets > 1 && more)
+            if (sets > 1 && more) /* registers hold residues of other sets, too */
                 copier.end(copy);
             multiply_stage(sum, shared + stage * stage_bytes, warp, lane);
             if (sets == 1 && more)
