@@ -250,13 +250,15 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
     };
 TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
 TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
+TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
 
-#define TB_CRT_ROW(row, words, first, end, tile_n_, threads_, ring_bytes, efficiency_, blocks_)              \
+#define TB_CRT_ROW(row, words, first, end, chosen_end_, tile_n_, threads_, ring_bytes, efficiency_, blocks_) \
     {                                                                                                        \
         .name = "dgemm_crt_" #row,                                                                           \
         .summary = words " by the Chinese remainder theorem, FP64 where numbers differ too much",            \
         .architecture = first,                                                                               \
         .architecture_end = end,                                                                             \
+        .chosen_end = chosen_end_,                                                                           \
         .tile_m = TB_CRT_TILE_M,                                                                             \
         .tile_n = tile_n_,                                                                                   \
         .tile_k = TB_CRT_STAGE_K,                                                                            \
@@ -405,12 +407,14 @@ const tb_kernel tb_catalog[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
-    TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, TB_CRT_SM80_TILE_N, TB_CRT_CONSUMERS,
-               TB_CRT_SM80_RING_BYTES, 1, 2)
-        TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, TB_CRT_SM90_TILE_N, TB_CRT_SM90_THREADS,
-                   TB_CRT_SM90_RING_BYTES, 1.4, 1)
-            TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                         entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
+    TB_CRT_ROW(sm75, "INT8 tensor cores of Turing", 75, 0, 80, TB_CRT_MMA_TILE_N, TB_CRT_CONSUMERS,
+               TB_CRT_SM75_RING_BYTES, 1, TB_CRT_MMA_BLOCKS)
+        TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, 0, TB_CRT_MMA_TILE_N, TB_CRT_CONSUMERS,
+                   TB_CRT_SM80_RING_BYTES, 1, TB_CRT_MMA_BLOCKS)
+            TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, 0, TB_CRT_SM90_TILE_N,
+                       TB_CRT_SM90_THREADS, TB_CRT_SM90_RING_BYTES, 1.4, 1)
+                TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
+                             entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,
