@@ -302,7 +302,7 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, totals, first,     \
                      efficiency_)                                                                            \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
@@ -314,8 +314,8 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .chains_in_c = !TB_DGEMM_HAS_TOTALS(m, n, warps_m, warps_n),                                         \
-        .chain_roots = TB_DGEMM_CHAIN_ROOTS(m, n, warps_m, warps_n, slices_, copying),                       \
+        .chains_in_c = !(totals),                                                                            \
+        .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \

@@ -107,14 +107,9 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */
 #define TB_DGEMM_REGISTERS_AT_LAUNCH(threads, blocks) (65536 / ((threads) * (blocks)) / 8 * 8)
 
-/* Whether threads have so few sums that there are registers for totals of chains beside them; else totals are kept in C. */
-#define TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n)                                                \
-    ((tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n))
-
 /* Chains of k are 16 times its root long for each slice, as slices cut k too; 8 times where a new chain costs little: where some
  * warps only copy, and totals are in registers. */
-#define TB_DGEMM_CHAIN_ROOTS(tile_m, tile_n, warps_m, warps_n, slices, copying)                              \
-    ((copying) > 0 && TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n) ? 8 : 16 * (slices))
+#define TB_DGEMM_CHAIN_ROOTS(slices, copying, totals) ((copying) > 0 && (totals) ? 8 : 16 * (slices))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */

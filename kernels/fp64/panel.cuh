@@ -185,11 +185,11 @@ __device__ inline void load_shared_pair(double &first, double &second, unsigned 
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(first), "=d"(second) : "r"(address));
 }
 
-/* 16 rows and 16 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
-template <class panel> __device__ inline void load_a(double (&a)[8], unsigned place, int row, int k)
+/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
+template <class panel> __device__ inline void load_a(double (&a)[4], unsigned place, int row, int k)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
         if (panel::k_contiguous) {
             a[2 * i] = load_shared(place + 8 * panel::at(row, k + 4 * i));
             a[2 * i + 1] = load_shared(place + 8 * panel::at(row + 1, k + 4 * i));
@@ -198,16 +198,40 @@ template <class panel> __device__ inline void load_a(double (&a)[8], unsigned pl
         }
 }
 
-/* 8 columns and 16 steps of B likewise: b[i] is step q + 4 i. */
-template <class panel> __device__ inline void load_b(double (&b)[4], unsigned place, int column, int k)
+/* 8 columns and 8 steps of B likewise: b[i] is step q + 4 i. */
+template <class panel> __device__ inline void load_b(double (&b)[2], unsigned place, int column, int k)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
         b[i] = load_shared(place + 8 * panel::at(column, k + 4 * i));
 }
 
-/* sum (16 x 8) += a (16 x 16) * b (16 x 8). Of the sum lane 4 g + q holds, as sum[2 h + e], row h of its pair and column
- * 2 q + e (PTX ISA, "Matrix fragments for mma.m16n8k16 with .f64"). sm_80 has mma.sync of 8 x 8 with 4 steps alone. */
+/* 8 x 8 with 4 steps, which is all that sm_80 has: two for the two rows that lanes have. */
+__device__ inline void multiply_by_four(double (&sum)[4], const double *a, double b)
+{
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
+                     : "d"(a[h]), "d"(b));
+}
+
+/* sum (16 x 8) += a (16 x 8) * b (8 x 8). Of the sum lane 4 g + q holds, as sum[2 h + e], row h of its pair and column
+ * 2 q + e (PTX ISA, "Matrix fragments for mma.m16n8k8 with .f64"). */
+__device__ inline void multiply(double (&sum)[4], const double (&a)[4], const double (&b)[2])
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%0, %1, %2, %3};"
+                 : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+    multiply_by_four(sum, a, b[0]);
+    multiply_by_four(sum, a + 2, b[1]);
+#endif
+}
+
+/* The same with 16 steps. */
 __device__ inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
 {
 #if __CUDA_ARCH__ >= 900
@@ -220,11 +244,7 @@ __device__ inline void multiply(double (&sum)[4], const double (&a)[8], const do
 #else
 #pragma unroll
     for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                         : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
-                         : "d"(a[2 * i + h]), "d"(b[i]));
+        multiply_by_four(sum, a + 2 * i, b[i]);
 #endif
 }
 
