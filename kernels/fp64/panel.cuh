@@ -51,7 +51,7 @@ template <int tile_outer_, int tile_k_, bool k_contiguous_, int pad_k> struct pa
 template <int bytes> __device__ inline void copy_async(unsigned shared, const double *global, int valid)
 {
     if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(global), "r"(valid));
 }
@@ -64,7 +64,7 @@ __device__ inline void copy_async_if(unsigned wanted, unsigned shared, const dou
         asm volatile("{\n"
                      ".reg .pred wanted;\n"
                      "setp.ne.u32 wanted, %0, 0;\n"
-                     "@wanted cp.async.cg.shared.global [%1], [%2], 16;\n"
+                     "@wanted cp.async.ca.shared.global [%1], [%2], 16;\n"
                      "}" ::"r"(wanted),
                      "r"(shared), "l"(global));
     else
