@@ -148,16 +148,16 @@ static double overlapped(double in, double out, double work, double copying)
 
 /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
  * nothing, because such products have no choice. */
-static double part_seconds(const tb_product *block, const tb_chip *chip, const tb_kernel *kernel,
-                           double copying)
+static double part_seconds(const tb_product *block, const tb_chip *chip, double kernel, double copying)
 {
     return overlapped(bytes_in(block) / chip->link_in, bytes_of_c(block) / chip->link_out,
-                      SLAB_FACTOR * tb_kernel_seconds(kernel, block, chip), copying);
+                      SLAB_FACTOR * kernel, copying);
 }
 
-double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan)
+void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    double copying = 0, slowest = 0;
+    const double ratio = known_ratio(facts->machine.streamed_ratio);
+    double copying = 0, suited = 0, slowest = 0;
     tb_product blocks[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < plan->region_count; i++) {
         blocks[i] = tb_region_of(product, &plan->regions[i]);
@@ -168,9 +168,12 @@ double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, con
     }
     for (int i = 0; i < plan->region_count; i++) {
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
-        slowest = fmax(slowest, part_seconds(&blocks[i], chip, plan->regions[i].kernel, copying));
+        const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &blocks[i], chip);
+        suited = fmax(suited, part_seconds(&blocks[i], chip, times.all, copying));
+        slowest = fmax(slowest, part_seconds(&blocks[i], chip, times.all + times.at_risk, copying));
     }
-    return known_ratio(facts->machine.streamed_ratio) * slowest;
+    plan->device_seconds = ratio * slowest;
+    plan->seconds_at_risk = ratio * (slowest - suited);
 }
 
 double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts)
@@ -210,11 +213,11 @@ static double tile_seconds(const tb_kernel *kernel, const tb_product *product, c
 {
     double tiles = ceil((double)product->m / kernel->tile_m) * ceil((double)product->n / kernel->tile_n) *
                    (double)tb_members_of(product);
-    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)product->k;
+    double tile_flop = 2.0 * kernel->tile_m * kernel->tile_n * (double)product->k,
+           flops = FLOP_A_CLOCK * chip->clock * tb_share_of_row(kernel, chip->architecture);
     double block = (!tb_is_zero(product->beta) ? 2 : 1) *
                    (kernel->tile_k > 1 ? BLOCK_SECONDS : BARE_BLOCK_SECONDS) / kernel->blocks;
-    return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) *
-                                     (tile_flop / (flops(product, chip) * kernel->efficiency) + block);
+    return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) * (tile_flop / flops + block);
 }
 
 tb_target tb_target_of(const tb_chip *chip)
@@ -240,8 +243,9 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     const tb_schedule schedule = tb_prepare(kernel, product, tb_target_of(chip));
-    return (tb_kernel_times){seconds_of(kernel, product, &schedule, chip),
-                             schedule.clocks_of_a / chip->clock};
+    return (tb_kernel_times){.all = seconds_of(kernel, product, &schedule, chip),
+                             .of_a = schedule.clocks_of_a / chip->clock,
+                             .at_risk = schedule.clocks_at_risk / chip->clock};
 }
 
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)

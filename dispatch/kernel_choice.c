@@ -58,7 +58,7 @@ static const tb_kernel *find_cheapest(const tb_product *product, const tb_facts 
             continue;
         double seconds = pitched ? tb_kernel_seconds_by_panels(kernel, product, chip)
                                  : tb_kernel_seconds(kernel, product, chip);
-        if (!best || seconds <= best_seconds) {
+        if (!best || seconds <= best_seconds) { /* of equal ones the later row, which is preferred */
             best = kernel;
             best_seconds = seconds;
         }
@@ -81,7 +81,8 @@ static uint64_t alignment_of(const tb_operand *operand)
     return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
 }
 
-/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. */
+/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands' numbers
+ * is not in it: a kernel that they do not suit takes no longer than the others would. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {

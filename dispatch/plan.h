@@ -101,7 +101,8 @@ typedef enum tb_reason {
     TB_REASON_DEVICE_STARTING,
     TB_REASON_DEVICE_BUSY, /* the host is done before the device has worked off what waits for it */
     TB_REASON_DEVICE_LOST,
-    TB_REASON_COMPARING, /* called again and again, and the other way may be faster */
+    TB_REASON_MAGNITUDES, /* faster on the device if operands suit its kernel, which is not known */
+    TB_REASON_COMPARING,  /* called again and again, and the other way may be faster */
     TB_REASON_FORCED,
     TB_REASON_ROUTINE,        /* the option ROUTINES leaves it to the host */
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
@@ -150,6 +151,7 @@ typedef struct tb_plan {
     bool needs_device; /* an operand lies where the host cannot reach it */
     bool separately;   /* a batch's products are calls of their own; this is the first one's plan */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
+    double seconds_at_risk; /* of the device's, what is counted because operands may not suit its kernel */
 } tb_plan;
 
 /* Products of at most this many multiply-adds are never worth a device: even one core answers in 20 us. */
@@ -192,17 +194,19 @@ int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, siz
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_product *product, const tb_machine *machine);
 
-/* The product with operands in host memory, shared by the plan's regions. */
-double tb_streamed_seconds(const tb_product *product, const tb_facts *facts, const tb_plan *plan);
+/* The product with operands in host memory, shared by the plan's regions: fills the plan's device_seconds and seconds_at_risk. */
+void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan);
 
 /* Less than any streamed product of this size takes on the machine, or, while it is not ready, on a middling
  * device: quick to tell. */
 double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts);
 
-/* The time of the kernel itself, operands in place or still to be padded: in all, and, where A is that of the product
- * before, what it is spared of that. */
+/* The time of the kernel itself, operands in place or still to be padded. Kernels are chosen by that of operands that suit them:
+ * others take as long as with the next best kernel, and a little more to find that out. */
 typedef struct tb_kernel_times {
-    double all, of_a;
+    double all;
+    double of_a;    /* what it is spared of that, where A is that of the product before */
+    double at_risk; /* so much more, should operands not suit it, where it is not known that they do */
 } tb_kernel_times;
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);

@@ -236,6 +236,18 @@ static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
     return plan;
 }
 
+/* The same where operands may not suit the kernel: unless it is faster even then, whoever can look at them may tell. */
+static tb_plan stream_or_ask(const tb_facts *facts, tb_plan plan, double host)
+{
+    const tb_plan careful = stream_or_not(facts, plan, host);
+    tb_plan suited = plan;
+    suited.device_seconds -= plan.seconds_at_risk;
+    if (plan.seconds_at_risk == 0 || careful.route != TB_ROUTE_HOST ||
+        careful.reason == TB_REASON_COMPARING || stream_or_not(facts, suited, host).route == TB_ROUTE_HOST)
+        return careful;
+    return on_host(TB_REASON_MAGNITUDES, plan.start);
+}
+
 /* Operands that both sides can reach, and no route forced: the device where it saves enough. */
 static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 {
@@ -248,7 +260,7 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 
     tb_readiness readiness = facts->machine.readiness;
     double host = tb_host_seconds(product, &facts->machine);
-    double device = tb_streamed_seconds_least(product, facts);
+    double device = tb_streamed_seconds_least(product, facts), at_risk = 0;
     tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
     bool worth_it = is_worth_it(device, host, &facts->repeated);
     if (worth_it && readiness != TB_READY) {
@@ -257,11 +269,13 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
                (worth_it || should_compare_streamed(device, host, &facts->repeated))) {
         plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
         device = plan.device_seconds;
+        at_risk = plan.seconds_at_risk;
         if (plan.route == TB_ROUTE_STREAMED)
-            plan = stream_or_not(facts, plan, host);
+            plan = stream_or_ask(facts, plan, host);
     }
     plan.host_seconds = host;
     plan.device_seconds = device;
+    plan.seconds_at_risk = at_risk;
     return plan;
 }
 
@@ -351,6 +365,7 @@ static tb_plan decide_batch(const tb_product *product, const tb_facts *facts)
         return separately(plan);
     plan.host_seconds *= (double)tb_members_of(product);
     plan.device_seconds *= (double)tb_members_of(product);
+    plan.seconds_at_risk *= (double)tb_members_of(product);
     return plan;
 }
 

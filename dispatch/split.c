@@ -115,7 +115,7 @@ static bool share(const tb_product *product, const tb_facts *facts, bool as_forc
         regions[i].kernel = one.kernel;
         plan->regions[plan->region_count++] = regions[i];
     }
-    plan->device_seconds = tb_streamed_seconds(product, facts, plan);
+    tb_forecast_streamed(product, facts, plan);
     return plan->region_count > 0;
 }
 
@@ -124,7 +124,7 @@ static void take_whole(const tb_product *product, const tb_facts *facts, tb_plan
     plan->regions[0] = (tb_region){
         .device = plan->place.device, .kernel = plan->kernel, .rows = product->m, .columns = product->n};
     plan->region_count = 1;
-    plan->device_seconds = tb_streamed_seconds(product, facts, plan);
+    tb_forecast_streamed(product, facts, plan);
 }
 
 /* What the devices could do together; with closed_too also those that are not open. */

@@ -23,6 +23,7 @@ const char *tb_reason_text(tb_reason reason)
         [TB_REASON_DEVICE_STARTING] = "the device is not up yet",
         [TB_REASON_DEVICE_BUSY] = "the device is busy",
         [TB_REASON_DEVICE_LOST] = "the device is lost to this process",
+        [TB_REASON_MAGNITUDES] = "slow on the device unless magnitudes are alike",
         [TB_REASON_COMPARING] = "comparing both ways",
         [TB_REASON_FORCED] = "forced",
         [TB_REASON_ROUTINE] = "the routine is left to the host",

@@ -81,6 +81,8 @@ typedef struct tb_schedule {
         clocks; /* of all launches together, once they run; 0 where the kernel has no forecast of its own */
     double
         clocks_of_a; /* of these, what a launch is spared that finds what the one before it made of the same A */
+    double
+        clocks_at_risk; /* so many more, should operands not suit the kernel, where it is not known that they do */
     size_t workspace; /* bytes of device memory that the launch needs beside the operands */
     _Alignas(8) unsigned char deal[TB_DEAL_BYTES]; /* the family's own */
 } tb_schedule;

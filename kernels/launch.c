@@ -1,7 +1,10 @@
 #include "kernels/launch.h"
 
+#include "kernels/forecast.h"
 #include "words/batch.h"
 #include "words/integers.h"
+
+#include <math.h>
 
 #define ARGUMENTS_OF(type, real, product)                                                                    \
     (type)                                                                                                   \
@@ -99,6 +102,19 @@ double tb_share_of_element(tb_element element, int architecture)
     default:
         return 1.0 / 64;
     }
+}
+
+double tb_share_of_row(const tb_kernel *kernel, int architecture)
+{
+    enum { MEASURED_ARCHITECTURE = 90 };
+    return fmin(tb_share_of_element(kernel->element, architecture),
+                kernel->efficiency * tb_share_of_element(kernel->element, MEASURED_ARCHITECTURE));
+}
+
+double tb_row_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    const double rate = TB_FMA_A_CLOCK * tb_share_of_row(kernel, target.architecture);
+    return tb_masked_elements(product) * (double)product->k / (rate * target.multiprocessors);
 }
 
 double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate)

@@ -60,6 +60,15 @@ void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_
 tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace);
 
+/* Numbers of an operand: of some rows of op(A), or columns of op(B), which are this one's rows, at some of their steps of k. */
+enum { TB_SAMPLE_ROWS = 16, TB_SAMPLE_STEPS = 64 };
+typedef struct tb_sample {
+    double numbers[TB_SAMPLE_ROWS][TB_SAMPLE_STEPS];
+} tb_sample;
+
+/* Whether scaled integers serve for operands with so many steps of k, of which these are samples (tb_product.like_magnitudes). */
+bool tb_crt_suits(const tb_sample *a, const tb_sample *b, int64_t k);
+
 /* So many clusters of so many blocks run at a time where `blocks` fit a multiprocessor. Where the device's are not known, as few
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
@@ -69,6 +78,13 @@ double tb_share_of_lanes(int architecture);
 
 /* Of a multiprocessor's FP32 multiply-adds a clock, how many of an element's it does. */
 double tb_share_of_element(tb_element element, int architecture);
+
+/* The same with a row that has an efficiency and no forecast of its own. What keeps it from the peak of 9.0, where efficiencies are
+ * measured, are not the units of its element: chips with fewer of these are no slower until that is their peak. */
+double tb_share_of_row(const tb_kernel *kernel, int architecture);
+
+/* The clocks of such a row. It leaves out what is masked, and no zeros. */
+double tb_row_clocks(const tb_kernel *kernel, const tb_product *product, tb_target target);
 
 /* A target's memory_bytes_a_clock, of a data sheet's highest rates, in Hz and bytes a second; 0 where one of them is unknown. */
 double tb_memory_bytes_a_clock(tb_target target, double clock, double memory_rate);

@@ -27,6 +27,7 @@ typedef struct candidate {
 typedef struct answer {
     candidate routes[TB_ROUTE_COUNT];
     tb_plan plan;
+    tb_plan if_alike;    /* where its reason is that magnitudes are not known */
     size_t kernel_count; /* of the element of what is multiplied */
 } answer;
 
@@ -77,12 +78,19 @@ static double streamed_seconds(const question *question)
     return members * plan.device_seconds;
 }
 
+static tb_plan plan_if_alike(const question *question)
+{
+    tb_product alike = question->product;
+    alike.like_magnitudes = true;
+    return tb_decide(&alike, &question->facts);
+}
+
 static answer find_answer(const question *question)
 {
     const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
     bool in_host = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
-    answer answer = {.plan = tb_decide(product, &question->facts)};
+    answer answer = {.plan = tb_decide(product, &question->facts), .if_alike = plan_if_alike(question)};
     candidate *host = &answer.routes[TB_ROUTE_HOST], *resident = &answer.routes[TB_ROUTE_RESIDENT],
               *streamed = &answer.routes[TB_ROUTE_STREAMED];
 
@@ -106,7 +114,7 @@ static answer find_answer(const question *question)
 typedef struct kernel_row {
     const tb_kernel *kernel;
     bool serves;
-    double seconds;
+    double seconds, at_risk;
 } kernel_row;
 
 static int compare_rows(const void *left, const void *right)
@@ -134,9 +142,11 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;
         row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
-        if (row->serves)
-            row->seconds = (pitched ? tb_kernel_seconds_by_panels : tb_kernel_seconds)(kernel, &multiplied,
-                                                                                       chip_of(question));
+        if (!row->serves)
+            continue;
+        row->seconds = (pitched ? tb_kernel_seconds_by_panels : tb_kernel_seconds)(kernel, &multiplied,
+                                                                                   chip_of(question));
+        row->at_risk = tb_time_kernel(kernel, &multiplied, chip_of(question)).at_risk;
     }
     if (rows)
         qsort(rows, *count, sizeof *rows, compare_rows);
@@ -153,9 +163,12 @@ static const char *objection_to(const question *question, const kernel_row *row)
 static void print_kernel(const question *question, const kernel_row *row, bool chosen)
 {
     const char *objection = objection_to(question, row);
+    char at_risk[64] = "";
+    if (row->at_risk > 0)
+        snprintf(at_risk, sizeof at_risk, "  %.6g ms more unless magnitudes are alike", 1e3 * row->at_risk);
     if (row->serves)
-        printf("  %-34s %.6g ms%s%s%s\n", row->kernel->name, 1e3 * row->seconds, objection ? "  " : "",
-               objection ? objection : "", chosen ? "  <- chosen" : "");
+        printf("  %-34s %.6g ms%s%s%s%s\n", row->kernel->name, 1e3 * row->seconds, at_risk,
+               objection ? "  " : "", objection ? objection : "", chosen ? "  <- chosen" : "");
     else
         printf("  %-34s cannot serve it\n", row->kernel->name);
 }
@@ -233,6 +246,10 @@ static void print_words(const question *question, const answer *answer, const ke
     if (rows)
         print_kernels(question, answer, rows);
     printf("\nchoice       %s\n", plan);
+    if (answer->plan.reason == TB_REASON_MAGNITUDES) {
+        tb_print_plan(&answer->if_alike, plan, sizeof plan);
+        printf("if alike     %s\n", plan);
+    }
 }
 
 static int print_json(const question *question, const answer *answer, const kernel_row *rows)
@@ -295,6 +312,8 @@ static int print_json(const question *question, const answer *answer, const kern
             tb_json_text(&json, "objection", objection_to(question, &rows[i]));
         if (rows[i].serves)
             tb_json_number(&json, "seconds", rows[i].seconds);
+        if (rows[i].serves)
+            tb_json_number(&json, "seconds_at_risk", rows[i].at_risk);
         tb_json_close(&json, '}');
     }
     tb_json_close(&json, ']');
@@ -305,6 +324,10 @@ static int print_json(const question *question, const answer *answer, const kern
         tb_json_boolean(&json, "separately", plan->separately);
     tb_json_text(&json, "reason", tb_reason_text(plan->reason));
     tb_json_text(&json, "text", text);
+    if (plan->reason == TB_REASON_MAGNITUDES) {
+        tb_print_plan(&answer->if_alike, text, sizeof text);
+        tb_json_text(&json, "if_alike", text);
+    }
     tb_json_close(&json, '}');
     tb_json_close(&json, '}');
     return tool_print_json(&json);

@@ -30,6 +30,7 @@ static const char help[] =
 /* Seconds of some calls: as they were recorded, on the host alone, and with the GPU. */
 typedef struct outlook {
     double calls, device_calls; /* those that the GPU would serve */
+    double if_alike;            /* of these, if magnitudes are alike, as it is supposed */
     double recorded, host, then;
 } outlook;
 
@@ -37,6 +38,7 @@ static void add(outlook *sum, const outlook *amount)
 {
     sum->calls += amount->calls;
     sum->device_calls += amount->device_calls;
+    sum->if_alike += amount->if_alike;
     sum->recorded += amount->recorded;
     sum->host += amount->host;
     sum->then += amount->then;
@@ -85,11 +87,15 @@ static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int 
     const double host = measured > 0 ? measured : presumed;
     if (presumed > 0)
         facts.machine.host_ratio = host / presumed;
-    const tb_plan plan = tb_decide(&product, &facts);
+    tb_plan plan = tb_decide(&product, &facts);
+    product.like_magnitudes = plan.reason == TB_REASON_MAGNITUDES;
+    if (product.like_magnitudes)
+        plan = tb_decide(&product, &facts);
     const double calls = (double)(called->host_calls + called->device_calls);
     const double device = plan.route == TB_ROUTE_HOST ? 0 : device_seconds_of(&product, &plan, &gpu->chip);
     return (outlook){.calls = calls,
                      .device_calls = device > 0 ? calls : 0,
+                     .if_alike = device > 0 && product.like_magnitudes ? calls : 0,
                      .recorded = called->host_seconds + called->device_seconds,
                      .host = calls * host,
                      .then = calls * (device > 0 ? device : host)};
@@ -104,6 +110,7 @@ static void write_members(tb_json *json, const outlook *outlook)
 {
     tb_json_integer(json, "calls", (long long)outlook->calls);
     tb_json_integer(json, "device_calls", (long long)outlook->device_calls);
+    tb_json_integer(json, "device_calls_if_alike", (long long)outlook->if_alike);
     tb_json_number(json, "recorded_seconds", outlook->recorded);
     tb_json_number(json, "host_seconds", outlook->host);
     tb_json_number(json, "seconds", outlook->then);
@@ -153,6 +160,9 @@ static int print_words(const record *record, const supposed_gpu *gpu, const outl
         if (by_routine[routine].calls > 0)
             print_row(tb_routine_rows[routine].name, &by_routine[routine]);
     print_row("all", all);
+    if (all->if_alike > 0)
+        printf("\n%.0f of the calls on the GPU are there only if magnitudes in each matrix are alike\n",
+               all->if_alike);
     return tool_print("");
 }
 

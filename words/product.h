@@ -61,6 +61,9 @@ typedef struct tb_product {
      * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
     tb_triangle a_nonzero, b_nonzero;
     bool b_nonzero_pairs; /* b_nonzero takes two rows of op(B), parts of complex numbers, for one */
+    /* Of double precision: in a sample of op(A)'s rows and op(B)'s columns, magnitudes differ so little that scaled integers
+     * serve (docs/precision.md). False: nothing is known. Forecasts depend on it, and nothing else does. */
+    bool like_magnitudes;
 } tb_product;
 
 typedef struct tb_range {

@@ -71,11 +71,9 @@ double tb_writing_clocks(double bytes, tb_target target)
 double tb_inner_clocks(const tb_inner *inner, tb_target target)
 {
     const tb_kernel *kernel = inner->kernel;
-    const double rate = TB_FMA_A_CLOCK * kernel->efficiency * target.multiprocessors *
-                        tb_share_of_element(kernel->element, target.architecture);
-    /* A row without a forecast leaves out no zeros. */
-    const double volume = (double)inner->product.m * (double)inner->product.n * (double)inner->product.k;
-    double clocks = TB_SECOND_LAUNCH_CLOCKS + (kernel->prepare ? inner->schedule.clocks : volume / rate);
+    double clocks =
+        TB_SECOND_LAUNCH_CLOCKS +
+        (kernel->prepare ? inner->schedule.clocks : tb_row_clocks(kernel, &inner->product, target));
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *operand = &inner->product.operands[role];
         if (operand->expanded_from > 0)

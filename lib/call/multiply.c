@@ -14,6 +14,7 @@
 #include "lib/reports/ranges.h"
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
+#include "lib/call/sample.h"
 #include "lib/reports/stats.h"
 #include "words/batch.h"
 
@@ -70,6 +71,16 @@ static tb_outcome execute(const tb_product *product, const tb_plan *plan, const 
     return outcome;
 }
 
+/* What can be forecast only with a look at the operands gets one. */
+static tb_plan decide(tb_product *product, const tb_facts *facts)
+{
+    const tb_plan plan = tb_decide(product, facts);
+    if (plan.reason != TB_REASON_MAGNITUDES || !tb_has_like_magnitudes(product, facts->places))
+        return plan;
+    product->like_magnitudes = true;
+    return tb_decide(product, facts);
+}
+
 static void settle(const tb_product *given, const tb_host *host)
 {
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
@@ -91,12 +102,12 @@ static void settle(const tb_product *given, const tb_host *host)
     }
     const tb_product one = tb_member_of(&product, 0);
     tb_gather_facts(&one, &facts);
-    tb_plan plan = tb_decide(&product, &facts);
+    tb_plan plan = decide(&product, &facts);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
         tb_locate_operands(&product, &facts);
         tb_gather_facts(&one, &facts);
-        plan = tb_decide(&product, &facts);
+        plan = decide(&product, &facts);
     }
     if (plan.separately) {
         for (int64_t i = 0; i < tb_members_of(&product); i++) {

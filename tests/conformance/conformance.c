@@ -30,7 +30,7 @@
 /* What docs/precision.md promises of such kernels, where the numbers of a row or column are of like magnitude. */
 #define FAST_ROUNDINGS 8
 
-/* Bytes of 17 planes of 256 x 128 of A and of B, and 256 x 256 of C (kernels/crt/launch_crt.c), and more than as much again. */
+/* Bytes of 17 planes of 256 x 128 of A and of B, and 256 x 256 of C (kernels/crt/schedule_crt.c), and more than as much again. */
 #define LEAST_ROOM_FOR_RESIDUES 5.4e6
 
 static struct {

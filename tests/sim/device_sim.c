@@ -8,10 +8,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define ARCHITECTURE 90
-#define CLOCK_KHZ    1980000
-#define MEMORY_RATE  4.8e12 /* bytes a second */
-#define PITCH_BYTES  512    /* as cudaMallocPitch answers on real devices */
+#define CLOCK_KHZ   1980000
+#define MEMORY_RATE 4.8e12 /* bytes a second */
+#define PITCH_BYTES 512    /* as cudaMallocPitch answers on real devices */
 
 static atomic_bool opened, device_opened[SIM_MAX_DEVICES];
 
@@ -50,7 +49,7 @@ static tb_status describe(int device, tb_device_description *description)
     TB_TRY(sim_attempt(device, SIM_OPEN, NULL));
     *description = (tb_device_description){
         .name = "simulated",
-        .architecture = ARCHITECTURE,
+        .architecture = sim_get_settings()->architecture,
         .multiprocessors = sim_get_settings()->multiprocessors,
         .clock_khz = CLOCK_KHZ,
         .memory_bytes_per_second = MEMORY_RATE,
@@ -145,7 +144,7 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
 static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     (void)stream;
-    tb_target target = {.architecture = ARCHITECTURE,
+    tb_target target = {.architecture = sim_get_settings()->architecture,
                         .multiprocessors = sim_get_settings()->multiprocessors,
                         .clusters = clusters(0)};
     target.memory_bytes_a_clock = tb_memory_bytes_a_clock(target, 1e3 * CLOCK_KHZ, MEMORY_RATE);
@@ -216,7 +215,7 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
         return status;
     if (kernel->element != tb_element_of(p))
         sim_abort("launched with a product of another element");
-    if (!sim_kernel_serves(kernel, p, ARCHITECTURE))
+    if (!sim_kernel_serves(kernel, p, sim_get_settings()->architecture))
         return TB_UNSUPPORTED;
     if (p->m == 0 || p->n == 0)
         return TB_OK;

@@ -13,6 +13,7 @@
  *   HOST     integer        processes with the same number see the same devices (0: devices of their own)
  *   MEMORY   bytes          on each device (1 GiB)
  *   LINK     bytes/second   of copies between host and device, each way (0: as fast as memory)
+ *   ARCHITECTURE            of each device (90), which decides about kernels and their forecasts
  *   MULTIPROCESSORS         of each device (132)
  *   START    microseconds   that opening a device takes (0)
  *   DELAY    microseconds   of the longest random wait before each operation in a stream (0)

@@ -20,7 +20,7 @@ extern const tb_device_operations sim_operations_inside;
 /* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
 
 typedef struct sim_settings {
-    int devices, multiprocessors;
+    int devices, architecture, multiprocessors;
     uint64_t host;
     size_t memory_bytes;
     double link;

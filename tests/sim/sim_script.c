@@ -39,6 +39,7 @@ typedef struct script_line {
 
 static sim_settings settings = {
     .devices = 1,
+    .architecture = 90,
     .multiprocessors = 132,
     .memory_bytes = (size_t)1 << 30,
     .seed = 1,
@@ -118,6 +119,8 @@ static void apply(const char *name, const char *value)
         settings.devices = (int)strtol(value, &end, 0);
     else if (strcmp(name, "HOST") == 0)
         settings.host = strtoull(value, &end, 0);
+    else if (strcmp(name, "ARCHITECTURE") == 0)
+        settings.architecture = (int)strtol(value, &end, 0);
     else if (strcmp(name, "MULTIPROCESSORS") == 0)
         settings.multiprocessors = (int)strtol(value, &end, 0);
     else if (strcmp(name, "MEMORY") == 0)
@@ -138,7 +141,7 @@ static void apply(const char *name, const char *value)
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"DEVICES", "HOST", "MULTIPROCESSORS", "MEMORY", "LINK", "START",
+    static const char *const names[] = {"DEVICES", "HOST", "ARCHITECTURE", "MULTIPROCESSORS", "MEMORY", "LINK", "START",
                                         "DELAY",   "SEED", "SPEEDS",          "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];

@@ -46,6 +46,20 @@ def what_is_chosen_only_when_forced_is_shown_on_request():
     assert "  ladder/naive " not in by_force
 
 
+def what_depends_on_magnitudes_is_said():
+    question = ("--routine", "dgemm", "8192", "8192", "8192", "--cores", "16", "--assume")
+    answer = _explain(*question, "rtx4090")
+    equal(answer["choice"]["route"], "host")
+    contains(answer["choice"]["reason"], "unless magnitudes are alike")
+    contains(answer["choice"]["if_alike"], "streamed with dgemm_crt_sm80", "faster on the device")
+    at_risk = {kernel["name"]: kernel["seconds_at_risk"] for kernel in answer["kernels"] if kernel["serves"]}
+    assert at_risk["dgemm_crt_sm80"] > 0, at_risk
+    equal([name for name in at_risk if at_risk[name] > 0], ["dgemm_crt_sm80"])
+    words = call("TOOL", "explain", *question, "rtx4090").stdout
+    contains(words, " ms more unless magnitudes are alike", "\nif alike     streamed with dgemm_crt_sm80")
+    assert "alike" not in call("TOOL", "explain", *question, "h200").stdout
+
+
 def a_small_one_stays():
     answer = _explain("100", "100", "100", "--assume", "h200")
     equal((answer["choice"]["route"], answer["choice"]["reason"]), ("host", "too small to gain"))

@@ -123,6 +123,11 @@ def gpus_differ():
     assert seconds["h100"] < seconds["l40s"] and seconds["h200"] < seconds["rtx4090"], seconds
 
 
+def what_is_supposed_of_magnitudes_is_said():
+    kinds = [_kind(extents=(8192, 8192, 8192), host=(10, 10)), _kind("sgemm", extents=(8192, 8192, 8192), host=(3, 3))]
+    equal([_forecast_of(kinds, "--assume", gpu)["device_calls_if_alike"] for gpu in ("rtx4090", "h200")], [10, 0])
+
+
 def a_run_can_be_forecast():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "record")

@@ -160,6 +160,27 @@ static void a_slower_memory_chooses_what_reads_less(void)
     }
 }
 
+/* The catalog has preferred rows later. */
+static void of_equal_forecasts_the_later_row_is_chosen(void)
+{
+    const tb_kernel *naive = tb_find_kernel("naive");
+    static tb_kernel rows[3];
+    const row row = {100, 100, 100, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const tb_product product = product_of(&row);
+    tb_facts facts = facts_of(&row);
+    for (int slowest = 0; slowest < 3; slowest++) {
+        for (int i = 0; i < 3; i++) {
+            memcpy(&rows[i], naive, sizeof rows[i]);
+            rows[i].efficiency *= i == slowest ? 0.5 : 1;
+        }
+        facts.kernels = rows;
+        facts.kernel_count = 3;
+        const int expected = slowest == 2 ? 1 : 2;
+        CHECK(tb_decide(&product, &facts).kernel == &rows[expected], "row %d is slower: not row %d", slowest,
+              expected);
+    }
+}
+
 /* The row's product of another element. */
 static tb_product product_of_element(const row *row, tb_element element)
 {
@@ -418,5 +439,6 @@ int main(void)
     short_sides_go_to_skinny_kernels();
     a_slower_memory_chooses_what_reads_less();
     no_kernel_is_faster_with_a_slower_memory();
+    of_equal_forecasts_the_later_row_is_chosen();
     return check_result();
 }
