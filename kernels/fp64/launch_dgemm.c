@@ -18,22 +18,25 @@
  * TB_FMA_A_CLOCK is the rate of both, and forecasts of 8.0 hold in the clocks that tb_share_of_lanes makes
  * of its own.
  *
- * The constants are those with which what is chosen for 180 products on an H100 takes least, and forecasts are nearest to what
- * was measured; MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families', measured on an H200. The clock is the one
+ * The constants are those with which what is chosen for 46 products on an H200 takes least, and forecasts are nearest to what
+ * was measured (docs/lab/fp64.md); MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families'. The clock is the one
  * that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
-#define START_CLOCKS        1500.0
+#define START_CLOCKS        1460.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
-#define BLOCK_CLOCKS        2660.0
-#define STAGE_BYTES_A_CLOCK 380.0 /* at which the ring is filled first */
+#define BLOCK_CLOCKS        2520.0
+#define STAGE_BYTES_A_CLOCK 382.0 /* at which the ring is filled first */
 #define STAGE_BYTES_BY_8    86.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
-#define TILE_BYTES_A_CLOCK  14.7  /* at which tiles of C are written, or read */
+#define TILE_BYTES_A_CLOCK  15.4  /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1780.0
-#define PARTS_BYTES_A_CLOCK 15.7 /* at which the second launch reads parts of tiles */
-#define L2_BYTES_A_CLOCK    24.3 /* what a multiprocessor gets of L2 while all read */
+#define PARTS_BYTES_A_CLOCK 16.1 /* at which the second launch reads parts of tiles */
+#define L2_BYTES_A_CLOCK                                                                                     \
+    31.8 /* what a multiprocessor gets of L2 while all read, and of what its blocks have in common */
+#define WAITING_CLOCKS                                                                                       \
+    750.0 /* in a step, of a block's only warp, if no other block covers them; of more so much less */
 /* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
  * share with none. */
 #define BYTES_IN_FLIGHT      70000.0
-#define SHARE_WITHOUT_FLIGHT 0.77
+#define SHARE_WITHOUT_FLIGHT 0.775
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.05
@@ -66,6 +69,7 @@ static double tile_bytes(const tb_kernel *kernel)
 typedef struct costs {
     const tb_kernel *kernel;
     int multiprocessors, blocks; /* blocks that fit one */
+    int warps;                   /* of a block */
     int64_t tiles;
     double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
     double fetch;   /* reading it from L2 */
@@ -89,6 +93,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .kernel = kernel,
         .multiprocessors = target.multiprocessors,
         .blocks = kernel->blocks,
+        .warps = kernel->threads / 32,
         .tiles = tiles,
         .step =
             (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
@@ -103,8 +108,9 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 /* A round of blocks, so many sharing a multiprocessor, of so many steps and tiles, or parts of tiles, each. */
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
 {
-    const double step = fmax(costs->step, costs->fetch);
-    return BLOCK_CLOCKS + steps * (double)blocks * step + (double)tiles_a_block * costs->tile;
+    const double step =
+        fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
+    return BLOCK_CLOCKS + steps * step + (double)tiles_a_block * costs->tile;
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */

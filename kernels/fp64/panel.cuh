@@ -4,7 +4,7 @@
  * along k (A transposed, B not) or along the outer dimension, each padded. Nothing is turned on the way, so that cp.async
  * serves all four transpositions.
  *
- * Lane 4 g + q of a warp has of 16 of k the steps q, q + 4, q + 8 and q + 12; of 16 rows of A the rows 2 g and 2 g + 1, in
+ * Lane 4 g + q of a warp has of 8 of k the steps q and q + 4; of 16 rows of A the rows 2 g and 2 g + 1, in
  * the place of the rows g and g + 8 that mma.sync names: C's rows change places alike, and come out as pairs. Of 8
  * columns of B it has column g.
  *
@@ -45,6 +45,8 @@ template <int tile_outer_, int tile_k_, bool k_contiguous_, int pad_k> struct pa
         return k_contiguous ? outer * pitch + k : k * pitch + outer;
     }
 };
+
+/* Copies go through L1, where blocks of a multiprocessor find what they have in common. */
 
 /* Copies 8 or 16 bytes to shared memory, of which only the first `valid` are read; the rest become zero. An address of
  * which nothing is read may be any. */
