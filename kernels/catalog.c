@@ -314,6 +314,7 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
+        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages),                                     \
         .chains_in_c = !(totals),                                                                            \
         .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \

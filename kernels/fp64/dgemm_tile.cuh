@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/again.cuh"
+#include "kernels/cluster.cuh"
 #include "kernels/fp64/output.cuh"
 #include "kernels/fp64/panel.cuh"
 
@@ -34,6 +35,11 @@ struct shape {
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
     static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
     static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr bool shares_tiles = false;
+#else
+    static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages);
+#endif
     static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
@@ -257,6 +263,44 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
                 write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
                            rows[e].from(i * mma_m), aligned);
     }
+}
+
+/* The blocks of a cluster have a part of this tile each. They leave their sums where the stages were, and each takes a share of a
+ * warp's multiplications, and adds up what all blocks have of them, in their order. */
+template <class shape>
+__device__ inline void write_together(const output &out, const sums<shape> &sum, const position<shape> &at,
+                                      int blocks)
+{
+    const slices<shape> stored(again::thread());
+    __syncthreads(); /* nobody reads the stages, or the slices' sums, any more */
+    for_each_sum<shape>([&](int i, int j, int e) {
+        if (slices<shape>::has(at.slice, j))
+            stored.place(0, j, i, e) = sum[i][j][e];
+    });
+    cluster::meet();
+    constexpr int of_slice = shape::pieces_n / shape::slices;
+    const bool aligned = out.is_aligned();
+#pragma unroll 1
+    for (int number = cluster::rank(); number < shape::bands * of_slice; number += blocks) {
+        const int i = number / of_slice, j = number % of_slice + at.slice * of_slice;
+        double total[4] = {};
+#pragma unroll 1
+        for (int block = 0; block < blocks; block++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const unsigned own = unsigned(__cvta_generic_to_shared(&stored.place(0, j, i, e)));
+                total[e] += cluster::load_double(cluster::address_in(own, block));
+            }
+        const int row = at.row + 2 * at.g + i * mma_m, column = at.column + 2 * at.q + j * mma_n;
+        double *const c = out.c + row + column * out.ldc;
+        const span rows[2] = {span_of(out, row, column), span_of(out, row, column + 1)};
+        const double2 old[2] = {read_pair(out, c, rows[0], aligned),
+                                read_pair(out, c + out.ldc, rows[1], aligned)};
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            write_pair(out, c + e * out.ldc, total[e], total[2 + e], old[e], rows[e], aligned);
+    }
+    cluster::meet(); /* nobody reads this block's shared memory any more */
 }
 
 } // namespace fp64

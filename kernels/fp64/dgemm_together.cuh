@@ -169,7 +169,11 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
             const position<shape> at(again::thread());
             if (shape::slices > 1)
                 slices<shape>(again::thread()).add_up(sum, at.slice);
-            write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum, at);
+            if (shape::shares_tiles && arguments.cluster > 1 && !tb_dgemm_has_tile(&arguments, &part))
+                write_together<shape>(output_to_c(arguments, locate_tile(arguments, part.tile)), sum, at,
+                                      arguments.cluster);
+            else
+                write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum, at);
         }
         done += part.count;
         count = segment_after(arguments, done).count;
