@@ -15,9 +15,8 @@
 
 /* Device code of one source file, every architecture in one fat binary. */
 typedef struct tb_module {
-    const char *name;
-    const unsigned char *image; /* NULL in a build without nvcc */
-    _Atomic(void *) handle;     /* kept by the device interface once it has been loaded */
+    const char *name;       /* the file's, without its ending */
+    _Atomic(void *) handle; /* kept by the device interface once it has been loaded */
 } tb_module;
 
 /* One __global__ function. The device interface keeps its handle here once it has been loaded. */

@@ -105,7 +105,7 @@ trap 'rm -rf "$reports" "$shapes"' EXIT
 
 cmake -D FOLDER="$shapes" -P "$root/cmake/TileblasShapes.cmake" || exit
 built_for() {
-    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_embed_kernels([^)]*)' |
+    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_compile_kernels([^)]*)' |
         grep -E "ARCHITECTURES( [0-9a]+)* $1( [0-9a]+)*\)" | grep -o 'kernels/[^ ]*[.]cu' | sort
 }
 files=
