@@ -278,7 +278,7 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, totals, first,     \
                      efficiency_)                                                                            \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
@@ -290,8 +290,9 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .chains_in_c = !TB_DGEMM_HAS_TOTALS(m, n, warps_m, warps_n),                                         \
-        .chain_roots = TB_DGEMM_CHAIN_ROOTS(m, n, warps_m, warps_n, slices_, copying),                       \
+        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages),                                     \
+        .chains_in_c = !(totals),                                                                            \
+        .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \
