@@ -176,6 +176,35 @@ static void memory_is_left_alone_after_a_call(void *unused)
     CHECK(present(again, bytes) == 0, "%zu pages were touched after the call", present(again, bytes));
 }
 
+/* C and B take a slot each, A the next ones. A copy fails when A is about to be read into the third slot, or the fourth; nobody
+ * helps with that, so that all of it is left to be read. The call's A is gone when others follow that have help, and use the
+ * first two slots alone. */
+static void memory_is_left_alone_after_a_failure(void *unused)
+{
+    enum { COLUMNS = 8, STEPS = 600, STEPS_OF_A_SLOT = 100 };
+    static const char *const scripts[] = {"copy:2=memory", "copy:3=memory"};
+    const size_t bytes = (size_t)(3 * M * STEPS) * sizeof(float);
+    (void)unused;
+    tileblas_set_option("PINNED_MEMORY", "8");
+    for (int i = 0; i < 2; i++) {
+        use_device("1");
+        known_product p = known_make(3 * M, COLUMNS, STEPS, 1, 2, TB_MEMORY_HOST);
+        free(p.a);
+        p.a = map(NULL, bytes);
+        known_fill_a(&p);
+        sim_set("FAIL", scripts[i]);
+        known_multiply(&p);
+        CHECK(known_errors(&p) == 0 && sim_failures("copy") == 1, "%s: wrong, or it did not fail",
+              scripts[i]);
+        sim_set("FAIL", "");
+        mprotect(p.a, bytes, PROT_NONE);
+        use_device("8");
+        for (int call = 0; call < 20; call++)
+            CHECK(known_multiply_once(3 * M, COLUMNS, STEPS_OF_A_SLOT, 0, 2, TB_MEMORY_HOST) == 0,
+                  "%s: wrong later", scripts[i]);
+    }
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------ */
 
 static void in_a_process_of_its_own(const char *what, void (*statement)(void *))
@@ -194,5 +223,6 @@ int main(void)
     IN_A_PROCESS_OF_ITS_OWN(another_device_is_taken);
     IN_A_PROCESS_OF_ITS_OWN(the_device_starts_when_it_pays);
     IN_A_PROCESS_OF_ITS_OWN(memory_is_left_alone_after_a_call);
+    IN_A_PROCESS_OF_ITS_OWN(memory_is_left_alone_after_a_failure);
     return check_result();
 }
