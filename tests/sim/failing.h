@@ -39,19 +39,21 @@ typedef struct scenario {
         in_place; /* by TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count */
     bool unit_diagonal; /* of a triangular one */
     double beta;
-    double alpha_im, beta_im;  /* of complex numbers */
-    int threads;               /* in a crowd every other one multiplies doubles */
-    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead ... */
-    bool drawn_on_device;      /* ... which may be the device's */
-    int calls;                 /* of each thread; 0: one */
-    tb_memory memory;          /* of A, B and C */
-    bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
+    double alpha_im, beta_im; /* of complex numbers */
+    int threads;              /* in a crowd every other one multiplies doubles */
+    bool drawn;               /* each call has routine, sizes, scalars and memory of its own instead ... */
+    bool drawn_on_device;     /* ... which may be the device's */
+    int calls;                /* of each thread; 0: one */
+    tb_memory memory;         /* of A, B and C */
+    bool managed_c, device_c,
+        host_c;                /* but C lies in managed memory, on the device, or in the host's memory */
     const char *device_memory; /* the option; NULL: its default */
     const char *devices;       /* that share the product; NULL: one */
     bool measured;             /* when they come up */
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
+    bool fetched;              /* the host computes what is fetched from the device: nothing is launched */
     long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
@@ -225,6 +227,7 @@ static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong
     product p = make_product(scenario, element, &random);
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
+                                  : scenario->host_c   ? TB_MEMORY_HOST
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
@@ -422,7 +425,7 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
         return;
     report normal = run_scenario(scenario, "");
     const sim_usage *settled = &normal.usage[LATER_CALLS - 1];
-    CHECK(normal.launches > 0, "the device was not used");
+    CHECK((normal.launches == 0) == scenario->fetched, "%ld launches", normal.launches);
     CHECK(scenario->launches == 0 || scenario->launches == normal.launches, "%ld launches, not %ld",
           normal.launches, scenario->launches);
     /* How many slots devices use at a time is left to chance, up to all of them. */
