@@ -175,7 +175,21 @@ static inline product make_product(const scenario *scenario, tb_element element,
     return p;
 }
 
-/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
+/* C's triangle, by SYRK or SYR2K, HERK or HER2K. */
+static inline void draw_triangle(scenario *one, check_random *random)
+{
+    one->m = one->n;
+    one->triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
+    one->two_terms = check_between(random, 0, 1);
+    one->hermitian = tb_is_complex(one->element) && check_between(random, 0, 1);
+    one->transposed = check_between(random, 0, 1);
+    if (one->hermitian)
+        one->beta_im = 0;
+    if (one->hermitian && !one->two_terms)
+        one->alpha_im = 0;
+}
+
+/* What a call of the crowd multiplies: a triangle, complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
 static inline scenario draw_scenario(const scenario *of_all, check_random *random)
 {
     static const tb_in_place kinds[] = {TB_OUT_OF_PLACE, TB_OUT_OF_PLACE, TB_MULTIPLIES, TB_SOLVES};
@@ -199,8 +213,15 @@ static inline scenario draw_scenario(const scenario *of_all, check_random *rando
         /* Products in host memory with a complex beta are the host's. */
         one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
     }
-    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0)
+    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0) {
         one.memory = TB_MEMORY_DEVICE;
+        one.host_c = check_between(random, 0, 1);
+        one.beta_im = is_complex && check_between(random, 0, 1) ? 0.5 : one.beta_im;
+    }
+    if (check_between(random, 0, 3) == 0) {
+        draw_triangle(&one, random);
+        return one;
+    }
     one.in_place = CHECK_PICK(random, kinds);
     one.unit_diagonal = check_between(random, 0, 1);
     one.structure =
