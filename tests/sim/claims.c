@@ -5,6 +5,8 @@
 #include "tests/check.h"
 #include "tests/sim/known_product.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,15 +18,23 @@ typedef enum work {
     PLAIN,
     SHARES,       /* a product that all devices together would compute sooner */
     SHARES_ASKED, /* the same, the option DEVICES wanting all of them */
+    LEAVES_CHILD, /* a plain one, which has a child that outlives it */
+    CLOSES_FILES, /* a plain one, without standard input, output and error */
 } work;
 
 typedef struct process {
     pid_t pid;
     int until; /* a pipe: a byte ends it */
     int device, opened;
+    pid_t child; /* or 0 */
 } process;
 
 static char host[16];
+
+static bool is_shared(work work)
+{
+    return work == SHARES || work == SHARES_ASKED;
+}
 
 static void set_up(work work)
 {
@@ -33,7 +43,10 @@ static void set_up(work work)
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     tileblas_set_option("CALIBRATE", "0");
-    if (work != PLAIN) { /* few and slow: it would gain by others */
+    if (work == CLOSES_FILES)
+        for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+            close(file);
+    if (is_shared(work)) { /* few and slow: it would gain by others */
         sim_set("MULTIPROCESSORS", "2");
         tileblas_set_option("KERNEL", "naive");
     }
@@ -45,7 +58,7 @@ static void set_up(work work)
 static void multiply(work work, process *found)
 {
     char plan[256];
-    const int size = work == PLAIN ? 100 : 500;
+    const int size = is_shared(work) ? 500 : 100;
     CHECK(known_multiply_once(100, 90, 80, 0, 1, TB_MEMORY_HOST) == 0, "wrong");
     tileblas_last_plan(plan, sizeof plan);
     const char *device = strstr(plan, "on device ");
@@ -54,6 +67,24 @@ static void multiply(work work, process *found)
         CHECK(known_multiply_once(size, size, size, 0, 1, TB_MEMORY_HOST) == 0, "wrong");
     /* The driver is opened, each device described, and some of them opened. */
     found->opened = (int)sim_operations("open") - 1 - DEVICES;
+}
+
+static pid_t fork_waiting(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        sleep(DEADLINE_SECONDS);
+        _exit(0);
+    }
+    return child;
+}
+
+static bool has_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) >= 0)
+            return true;
+    return false;
 }
 
 static process start(work work)
@@ -68,8 +99,11 @@ static process start(work work)
         close(until[1]);
         set_up(work);
         multiply(work, &started);
+        started.child = work == LEAVES_CHILD ? fork_waiting() : 0;
         const bool is_told = write(answers[1], &started, sizeof started) == sizeof started;
-        _exit(is_told && read(until[0], &nothing, 1) == 1 && atomic_load(&check_failures) == 0 ? 0 : 1);
+        const bool is_right =
+            atomic_load(&check_failures) == 0 && (work != CLOSES_FILES || !has_standard_files());
+        _exit(is_told && read(until[0], &nothing, 1) == 1 && is_right ? 0 : 1);
     }
     close(answers[1]);
     close(until[0]);
@@ -123,6 +157,35 @@ static void nobody_shares_others(void)
     end(&plain), end(&beside), end(&asked);
 }
 
+/* Children have no device. */
+static void children_inherit_nothing(void)
+{
+    process parent = expect(LEAVES_CHILD, 0, 1, "with a child");
+    process beside = expect(PLAIN, 1, 1, "beside the parent");
+    end(&parent);
+    process after = expect(PLAIN, 0, 1, "after the parent, beside its child");
+    end(&beside), end(&after);
+    kill(parent.child, SIGKILL);
+}
+
+/* The next file that such a process opens is its standard input. */
+static void standard_files_are_left_alone(void)
+{
+    process without = expect(CLOSES_FILES, 0, 1, "without standard files");
+    process beside = expect(PLAIN, 1, 1, "beside one without standard files");
+    end(&without), end(&beside);
+}
+
+static void killed_processes_claim_nothing(void)
+{
+    process killed = expect(PLAIN, 0, 1, "to be killed");
+    kill(killed.pid, SIGKILL);
+    waitpid(killed.pid, NULL, 0);
+    close(killed.until);
+    process after = expect(PLAIN, 0, 1, "after one that was killed");
+    end(&after);
+}
+
 static void strangers_are_left_alone(void)
 {
     strcpy(host, "0");
@@ -137,6 +200,9 @@ int main(void)
     snprintf(host, sizeof host, "%d", (int)getpid());
     each_takes_its_own();
     nobody_shares_others();
+    children_inherit_nothing();
+    standard_files_are_left_alone();
+    killed_processes_claim_nothing();
     strangers_are_left_alone();
     return check_result();
 }
