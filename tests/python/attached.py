@@ -4,6 +4,7 @@ usage: attached.py SCENARIO    with TILEBLAS_LIBRARY, and TILEBLAS_ROUTE: stream
 """
 
 import ctypes
+import importlib.util
 import multiprocessing
 import os
 import re
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent / "client"))
@@ -36,6 +38,19 @@ def product(seed=0):
     c = a @ b
     check(f"product {seed}", c, a, b)
     return c
+
+
+def load_extension():
+    """As an import does, without running it: one of Python's own that is not there yet."""
+    for name in sorted(sys.stdlib_module_names):
+        spec = PathFinder.find_spec(name) if name.startswith("_") and name not in loaded else None
+        if spec and isinstance(spec.loader, ExtensionFileLoader):
+            loaded.add(name)
+            return importlib.util.module_from_spec(spec)
+    sys.exit("Python has no extension modules left")
+
+
+loaded = set(sys.modules)
 
 
 def expect_products(calls, numbers):
@@ -117,6 +132,90 @@ def block():
     product()
     expect_products(failed, {"dgemm": 1})
     tileblas.reset()
+    expect_products(tileblas.stats(), {})
+
+
+def overlap():
+    """Blocks of which one is entered before the other ends."""
+    product()
+    first, second = tileblas.attached(), tileblas.attached()
+    first.__enter__()
+    calls = second.__enter__()
+    first.__exit__(None, None, None)
+    product()
+    second.__exit__(None, None, None)
+    expect_products(calls, {"dgemm": 1})
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    with tileblas.attached():
+        tileblas.attach()
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+    with tileblas.attached():
+        tileblas.detach()
+        product()
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+
+
+def other_hooks():
+    """Others who look at imports, too, and come before us and after."""
+    seen = []
+
+    def look(name):
+        own = ExtensionFileLoader.create_module
+
+        def create_module(self, spec):
+            seen.append(name)
+            return own(self, spec)
+
+        ExtensionFileLoader.create_module = create_module
+
+    def expect_seen(*names):
+        seen.clear()
+        load_extension()
+        expect(seen[:2] == list(names), f"a module was seen by {seen} and not {names}")
+
+    product()
+    original = ExtensionFileLoader.create_module
+    tileblas.attach()
+    tileblas.detach()
+    expect(ExtensionFileLoader.create_module is original, "something is left in the loader")
+    look("first")
+    tileblas.attach()
+    look("second")
+    tileblas.detach()
+    expect_seen("second", "first")
+    tileblas.attach()
+    expect_seen("second", "first")
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    tileblas.detach()
+    expect_seen("second", "first")
+
+
+def detached_meanwhile():
+    """A thread detaches while another one, which imports, is about to bind what it has imported."""
+    from tileblas import _hook, _library
+
+    class Meddler:
+        def tileblas_attach(self):
+            self.detacher = threading.Thread(target=detach)
+            self.detacher.start()
+            self.detacher.join(0.5)
+            return _library.library().tileblas_attach()
+
+    def detach():
+        _hook.library = _library.library
+        tileblas.detach()
+
+    product()
+    tileblas.attach()
+    meddler = Meddler()
+    _hook.library = lambda: meddler
+    load_extension()
+    meddler.detacher.join()
+    product()
     expect_products(tileblas.stats(), {})
 
 
