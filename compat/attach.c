@@ -291,7 +291,7 @@ static void end_visit(visit *visit)
     tb_end_call(&visit->call);
 }
 
-static void attach_to_others(void);
+static bool attach_to_others(void);
 
 /* follows: objects that are loaded later are to be bound, too. */
 static int go_through_objects(const char *name, bool follows,
@@ -314,9 +314,9 @@ static int go_through_objects(const char *name, bool follows,
     return count;
 }
 
-static void attach_to_others(void)
+static bool attach_to_others(void)
 {
-    go_through_objects("tileblas_attach", false, attach_object);
+    return go_through_objects("tileblas_attach", false, attach_object) >= 0;
 }
 
 /* When this returns, nobody binds any more. */

@@ -6,15 +6,18 @@
  * RTLD_LOCAL and RTLD_DEEPBIND. TILEBLAS_ROUTE says where products are to go.
  */
 #include "tests/attach/process.h"
+#include "tests/sim/children.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 static library tileblas;
 static char **modules; /* and their BLAS */
 
 /* References of a module: two by its procedure linkage table or its global offset table, and two in its data. */
-enum { REFERENCES = 4 };
+enum { REFERENCES = 4, CHILD_SECONDS = 60 };
 
 static module open_first(void)
 {
@@ -166,6 +169,94 @@ static void followed(void)
     check_calls(&tileblas, &third, false, "loaded when detached");
 }
 
+/* What happens when the library starts a thread, in place of that if it returns true; NULL: nothing. */
+static bool (*at_new_thread)(void);
+
+static int (*own_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/* At the start: the linker is not asked while a constructor has its lock. */
+__attribute__((constructor)) static void find_own_create(void)
+{
+    *(void **)&own_create = dlsym(RTLD_NEXT, "pthread_create");
+}
+
+/* For the library, too. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
+{
+    return at_new_thread && at_new_thread() ? EAGAIN : own_create(thread, attributes, work, argument);
+}
+
+static int refused;
+
+static bool refuse(void)
+{
+    refused++;
+    return true;
+}
+
+/* Where no thread can be had, the objects are found by a later call. */
+static void followed_without_thread(void)
+{
+    const module first = open_first();
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_call(&tileblas, &first, false, true, "whose BLAS is known by that");
+    const module second = open_module(modules[2], modules[3], ON_ITS_OWN);
+    let_time_pass();
+    at_new_thread = refuse;
+    check_call(&tileblas, &first, false, true, "without a thread");
+    at_new_thread = NULL;
+    CHECK(refused == 1, "%d threads were asked for", refused);
+    check_calls(&tileblas, &second, false, "without a thread");
+    let_time_pass();
+    check_call(&tileblas, &first, false, true, "with one");
+    check_calls(&tileblas, &second, true, "found by a later call");
+}
+
+static sem_t at_fork, forked;
+
+static bool wait_for_fork(void)
+{
+    at_new_thread = NULL;
+    sem_post(&at_fork);
+    sem_wait(&forked);
+    return false;
+}
+
+static void *call_meanwhile(void *first)
+{
+    check_call(&tileblas, first, false, true, "beside a fork");
+    return NULL;
+}
+
+/* A child that is forked while its parent is about to bind follows for itself. */
+static void followed_fork(void)
+{
+    const module first = open_first();
+    pthread_t caller;
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    check_call(&tileblas, &first, false, true, "whose BLAS is known by that");
+    const module second = open_module(modules[2], modules[3], ON_ITS_OWN);
+    let_time_pass();
+    sem_init(&at_fork, 0, 0);
+    sem_init(&forked, 0, 0);
+    pthread_create(&caller, NULL, call_meanwhile, (void *)&first);
+    at_new_thread = wait_for_fork;
+    sem_wait(&at_fork);
+    const pid_t child = fork();
+    if (child == 0) {
+        let_time_pass();
+        first.errors(false, SIZE);
+        const int before = count_of_library(&tileblas);
+        CHECK(second.errors(false, SIZE) == 0, "wrong in a child");
+        CHECK(count_of_library(&tileblas) == before + 1, "a child does not follow");
+        _exit(check_result());
+    }
+    sem_post(&forked);
+    pthread_join(caller, NULL);
+    CHECK(child_wait(child, CHILD_SECONDS) == CHILD_RIGHT, "the child has failed");
+    check_calls(&tileblas, &second, true, "found by the parent");
+}
+
 static const module *waiting;
 
 static void *multiply(void *unused)
@@ -295,6 +386,8 @@ static const struct {
     {"before_blas", before_blas},
     {"followed", followed},
     {"followed_constructor", followed_constructor},
+    {"followed_fork", followed_fork},
+    {"followed_without_thread", followed_without_thread},
     {"before_forwarder", before_forwarder},
     {"several_libraries", several_libraries},
 };
