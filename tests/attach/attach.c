@@ -11,13 +11,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static library tileblas;
 static char **modules; /* and their BLAS */
 
 /* References of a module: two by its procedure linkage table or its global offset table, and two in its data. */
-enum { REFERENCES = 4, CHILD_SECONDS = 60 };
+enum { REFERENCES = 4, CHILD_SECONDS = 20 };
 
 static module open_first(void)
 {
@@ -257,6 +259,48 @@ static void followed_fork(void)
     check_calls(&tileblas, &second, true, "found by the parent");
 }
 
+static atomic_bool stops_at_page;
+
+/* The library's, when it opens a page to bind a reference there. */
+int mprotect(void *address, size_t bytes, int protection)
+{
+    if (atomic_exchange(&stops_at_page, false))
+        wait_for_fork();
+    return (int)syscall(SYS_mprotect, address, bytes, protection);
+}
+
+static void *attach_meanwhile(void *unused)
+{
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    return unused;
+}
+
+/* A child that is forked while its parent binds, for longer than a fork waits, knows nothing of the linker, and says so. */
+static void forked_when_binding(void)
+{
+    const module first = open_first();
+    pthread_t attacher;
+    sem_init(&at_fork, 0, 0);
+    sem_init(&forked, 0, 0);
+    stops_at_page = true;
+    pthread_create(&attacher, NULL, attach_meanwhile, NULL);
+    sem_wait(&at_fork);
+    const pid_t child = fork();
+    if (child == 0) {
+        CHECK(first.errors(false, SIZE) == 0, "wrong in a child");
+        const int bound = tileblas.attach(), restored = tileblas.detach();
+        CHECK(bound == -1 && restored == -1, "a child has bound %d and restored %d", bound, restored);
+        CHECK(first.errors(true, SIZE) == 0, "wrong in a child");
+        _exit(check_result());
+    }
+    sem_post(&forked);
+    pthread_join(attacher, NULL);
+    const child_end end = child_wait(child, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "the child was %s", child_end_text(end));
+    check_calls(&tileblas, &first, true, "attached");
+    check_number(tileblas.detach(), REFERENCES, "detach: restored");
+}
+
 static const module *waiting;
 
 static void *multiply(void *unused)
@@ -387,6 +431,7 @@ static const struct {
     {"followed", followed},
     {"followed_constructor", followed_constructor},
     {"followed_fork", followed_fork},
+    {"forked_when_binding", forked_when_binding},
     {"followed_without_thread", followed_without_thread},
     {"before_forwarder", before_forwarder},
     {"several_libraries", several_libraries},
