@@ -8,8 +8,10 @@ import importlib.util
 import multiprocessing
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -265,6 +267,21 @@ def page():
     expect(f'<rect class="{other}"' in after and f'<rect class="{ROUTE}"' not in after, f"before the reset: {after}")
 
 
+def odd_path():
+    """An interpreter that lies where the folder's name is no text, in a process whose locale has ASCII alone."""
+    shows = "import tileblas; tileblas.attach(); print(ascii(tileblas.report().html))"
+    with tempfile.TemporaryDirectory() as folder:
+        odd = os.path.join(os.fsencode(folder), b"\xff <\xc3\xa4>")
+        os.mkdir(odd)
+        interpreter = shutil.copy(os.fsencode(os.path.realpath(sys.executable)), odd)
+        settings = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHOME": sys.base_prefix,
+                    "LD_LIBRARY_PATH": sysconfig.get_config_var("LIBDIR")}
+        ran = subprocess.run([interpreter, "-B", "-s", "-c", shows], capture_output=True, text=True, check=False,
+                             env={**os.environ, **settings})
+    expect(ran.returncode == 0, ran.stderr)
+    expect(r"\ufffd &lt;\xe4&gt;/" in ran.stdout, f"the page is:\n{ran.stdout}")
+
+
 def workers():
     """Forked workers, which have no device, and those who come after them."""
     product()
@@ -382,17 +399,47 @@ sys.exit(int(sys.argv[1]))
 """
 
 
+# Products that come when the script has ended; with -P its folder is not searched, and all of Python's are.
+SCRIPT_WITH_THREAD = """
+import os
+import sys
+import threading
+import numpy as np
+
+if getattr(sys.flags, "safe_path", False):
+    assert os.path.dirname(__file__) not in sys.path and sys.path[0] == os.environ["PYTHONPATH"].split(":")[0], sys.path
+
+def multiply():
+    main.join()
+    a = np.ones((150, 150))
+    assert np.all(a @ a == 150)
+
+main = threading.main_thread()
+threading.Thread(target=multiply).start()
+"""
+
+
 def script():
     """python -m tileblas run: as Python runs it, with a table at the end."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "multiply.py"
         path.write_text(SCRIPT)
-        for words in ([str(path)], ["-m", "multiply"]):
+        inside = Path(folder) / "inside"
+        inside.mkdir()
+        (inside / "__main__.py").write_text(f"import sys\nassert sys.path[:2] != [{str(inside)!r}, {folder!r}]\n" + SCRIPT)
+        for words in ([str(path)], ["-m", "multiply"], [str(inside)]):
             ran = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", *words, "3", "b c"], capture_output=True,
                                  text=True, check=False, cwd=folder)
             expect(ran.returncode == 3, f"status {ran.returncode}:\n{ran.stderr}")
-            expect(ran.stdout.split("\n")[0] == f"['3', 'b c'] {path}", f"the script said: {ran.stdout}")
+            expect(ran.stdout.split("\n")[0] == f"['3', 'b c'] {inside / '__main__.py' if words[0] == str(inside) else path}", f"the script said: {ran.stdout}")
             expect(re.search(rf"^d(gemm|syrk) +{ROUTE} +1 ", ran.stderr, re.MULTILINE), f"no table:\n{ran.stderr}")
+        path.write_text(SCRIPT_WITH_THREAD)
+        safe = ["-P"] if hasattr(sys.flags, "safe_path") else []
+        late = subprocess.run([sys.executable, "-B", *safe, "-m", "tileblas", "run", str(path)], capture_output=True,
+                              text=True, check=False)
+        expect(late.returncode == 0, late.stderr)
+        expect(re.search(rf"^d(gemm|syrk) +{ROUTE} +1 ", late.stderr, re.MULTILINE), f"no table:\n{late.stderr}")
+        path.write_text(SCRIPT)
         quiet = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", "--quiet", str(path), "0"],
                                capture_output=True, text=True, check=False)
         expect(quiet.returncode == 0 and quiet.stderr == "", f"status {quiet.returncode}, and said: {quiet.stderr}")
