@@ -323,7 +323,10 @@ def threads():
 
 
 def missing():
-    """A library that is not there."""
+    """A library that is not there, where others are."""
+    from tileblas import _library
+
+    _library.NAMES = (os.environ["TILEBLAS_LIBRARY"],)
     os.environ["TILEBLAS_LIBRARY"] = "/nonexistent/libtileblas.so"
     try:
         tileblas.attach()

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ typedef enum work {
     SHARES,       /* a product that all devices together would compute sooner */
     SHARES_ASKED, /* the same, the option DEVICES wanting all of them */
     LEAVES_CHILD, /* a plain one, which has a child that outlives it */
+    LEAVES_PROGRAM, /* the same, the child another program, which it has become without a fork that handlers see */
+    NUMBERED,       /* a plain one, which a launcher has numbered as the last of four */
     CLOSES_FILES, /* a plain one, without standard input, output and error */
 } work;
 
@@ -43,6 +46,10 @@ static void set_up(work work)
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     tileblas_set_option("CALIBRATE", "0");
+    if (work == NUMBERED) {
+        setenv("OMPI_COMM_WORLD_LOCAL_RANK", "3", 1);
+        setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
+    }
     if (work == CLOSES_FILES)
         for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
             close(file);
@@ -79,6 +86,15 @@ static pid_t fork_waiting(void)
     return child;
 }
 
+static pid_t start_program(void)
+{
+    extern char **environ;
+    pid_t child = 0;
+    CHECK(posix_spawnp(&child, "sleep", NULL, NULL, (char *[]){"sleep", "60", NULL}, environ) == 0,
+          "no program can be started");
+    return child;
+}
+
 static bool has_standard_files(void)
 {
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
@@ -99,7 +115,7 @@ static process start(work work)
         close(until[1]);
         set_up(work);
         multiply(work, &started);
-        started.child = work == LEAVES_CHILD ? fork_waiting() : 0;
+        started.child = work == LEAVES_CHILD ? fork_waiting() : work == LEAVES_PROGRAM ? start_program() : 0;
         const bool is_told = write(answers[1], &started, sizeof started) == sizeof started;
         const bool is_right =
             atomic_load(&check_failures) == 0 && (work != CLOSES_FILES || !has_standard_files());
@@ -158,9 +174,9 @@ static void nobody_shares_others(void)
 }
 
 /* Children have no device. */
-static void children_inherit_nothing(void)
+static void children_inherit_nothing(work work)
 {
-    process parent = expect(LEAVES_CHILD, 0, 1, "with a child");
+    process parent = expect(work, 0, 1, "with a child");
     process beside = expect(PLAIN, 1, 1, "beside the parent");
     end(&parent);
     process after = expect(PLAIN, 0, 1, "after the parent, beside its child");
@@ -174,6 +190,15 @@ static void standard_files_are_left_alone(void)
     process without = expect(CLOSES_FILES, 0, 1, "without standard files");
     process beside = expect(PLAIN, 1, 1, "beside one without standard files");
     end(&without), end(&beside);
+}
+
+/* More ranks than devices: they take turns. What a rank has, it does not claim. */
+static void ranks_take_their_numbers(void)
+{
+    process rank = expect(NUMBERED, 1, 1, "the last of four ranks");
+    process beside = expect(PLAIN, 0, 1, "the first beside a rank");
+    process next = expect(PLAIN, 1, 1, "the second beside a rank");
+    end(&rank), end(&beside), end(&next);
 }
 
 static void killed_processes_claim_nothing(void)
@@ -200,8 +225,10 @@ int main(void)
     snprintf(host, sizeof host, "%d", (int)getpid());
     each_takes_its_own();
     nobody_shares_others();
-    children_inherit_nothing();
+    children_inherit_nothing(LEAVES_CHILD);
+    children_inherit_nothing(LEAVES_PROGRAM);
     standard_files_are_left_alone();
+    ranks_take_their_numbers();
     killed_processes_claim_nothing();
     strangers_are_left_alone();
     return check_result();
