@@ -178,9 +178,9 @@ static void children_inherit_nothing(work work)
 {
     process parent = expect(work, 0, 1, "with a child");
     process beside = expect(PLAIN, 1, 1, "beside the parent");
-    end(&parent);
-    process after = expect(PLAIN, 0, 1, "after the parent, beside its child");
-    end(&beside), end(&after);
+    end(&parent), end(&beside);
+    process after = expect(PLAIN, 0, 1, "after both, beside the child");
+    end(&after);
     kill(parent.child, SIGKILL);
 }
 
