@@ -6,6 +6,7 @@
  * number of that exponent; what is left is summed exactly, and the sum cut off to 24 bits.
  */
 #include "bench/accumulator.h"
+#include "lib/device/code.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -20,7 +21,7 @@
 #define C_COUNT    (BLOCKS * BENCH_PROBE_M * BENCH_PROBE_N)
 #define EXTRA_BITS 2
 
-extern const unsigned char tb_image_accumulator_probe[];
+extern const tb_code tb_own_code;
 
 static struct {
     cudaKernel_t kernel;
@@ -42,7 +43,8 @@ static void must(cudaError_t error, const char *call)
 static void open_probe(void)
 {
     cudaLibrary_t library;
-    MUST(cudaLibraryLoadData(&library, tb_image_accumulator_probe, NULL, NULL, 0, NULL, NULL, 0));
+    MUST(cudaLibraryLoadData(&library, tb_binary_in(&tb_own_code, "accumulator_probe"), NULL, NULL, 0, NULL,
+                             NULL, 0));
     MUST(cudaLibraryGetKernel(&probe.kernel, library, "accumulator_probe"));
     MUST(cudaMalloc((void **)&probe.device_a, sizeof probe.a));
     MUST(cudaMalloc((void **)&probe.device_b, sizeof probe.b));

@@ -6,6 +6,8 @@
 #   system    a libblas.so.3, in a folder of its own: nobody finds it there unless told to
 #   system64  a libblas64.so.3, likewise
 #
+# libtileblas.so has the device code for all of them: without the component link they run on the CPU.
+#
 # "cmake --install" installs all; the target "uninstall" removes what the last such installation put there.
 
 include(CMakePackageConfigHelpers)
@@ -75,7 +77,9 @@ set(CPACK_COMPONENT_PRELOAD_DESCRIPTION
     "${summary}, to preload\nlibtileblas-preload.so is for programs that nobody recompiles.")
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION
     "${summary}, the command\ntileblas runs programs on it, and tells what it does and why.")
-set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "tileblas-preload (= ${PROJECT_VERSION})")
+set(with_code "tileblas-link (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PRELOAD_PACKAGE_DEPENDS "${with_code}")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "tileblas-preload (= ${PROJECT_VERSION}), ${with_code}")
 set(CPACK_DEBIAN_LINK_PACKAGE_RECOMMENDS "libopenblas0 | libblas.so.3")
 
 # Below the reference BLAS's 10, so that nothing changes until somebody chooses.
@@ -93,7 +97,7 @@ An alternative for ${library} that is not chosen unless asked for; see update-al
     set(CPACK_DEBIAN_SYSTEM${width}_PACKAGE_CONTROL_EXTRA "${control}/postinst;${control}/prerm;${control}/triggers")
 endforeach()
 # Not providers of the virtual packages: each needs another one.
-set(CPACK_DEBIAN_SYSTEM_PACKAGE_DEPENDS "libopenblas0 | libblas.so.3")
-set(CPACK_DEBIAN_SYSTEM64_PACKAGE_DEPENDS "libopenblas64-0 | libblas64.so.3")
+set(CPACK_DEBIAN_SYSTEM_PACKAGE_DEPENDS "${with_code}, libopenblas0 | libblas.so.3")
+set(CPACK_DEBIAN_SYSTEM64_PACKAGE_DEPENDS "${with_code}, libopenblas64-0 | libblas64.so.3")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -1,4 +1,4 @@
-# Finds nvcc, and turns .cu files into fat binaries that are embedded as data.
+# Finds nvcc, turns .cu files into fat binaries, and these into data of a library or program (lib/device/code.h).
 #
 # Kernels are not linked by nvcc's host code: that would register them from a constructor and unregister them
 # at exit. The fat binary is data, loaded through the driver when its first kernel is launched.
@@ -75,23 +75,23 @@ function(tileblas_all_run_code_from least end result)
     set(${result} ${built} PARENT_SCOPE)
 endfunction()
 
-# tileblas_embed_kernels(target [ARCHITECTURES list] file.cu ...)
-# Compiles each file, of the source or the build folder, and adds it to the target as the array tb_image_<stem>. Without
-# nvcc it only says so to the sources of the target: TB_WITH_KERNELS is 0 and every image is NULL.
-function(tileblas_embed_kernels target)
-    cmake_parse_arguments(PARSE_ARGV 1 embed "" "" "ARCHITECTURES")
+# tileblas_compile_kernels(result [ARCHITECTURES list] file.cu ...)
+# Has each file, of the source or the build folder, compiled to a fat binary, whose path is appended to the result. Without
+# nvcc it does nothing.
+function(tileblas_compile_kernels result)
+    cmake_parse_arguments(PARSE_ARGV 1 compile "" "" "ARCHITECTURES")
     if(NOT TILEBLAS_WITH_CUDA)
         return()
     endif()
-    if(NOT embed_ARCHITECTURES)
-        set(embed_ARCHITECTURES ${TILEBLAS_ARCHITECTURES})
+    if(NOT compile_ARCHITECTURES)
+        set(compile_ARCHITECTURES ${TILEBLAS_ARCHITECTURES})
     endif()
     # A chip of 8.x takes no kernel of its own from a build without its architecture.
     tileblas_builds_for(80 90 code_for_80)
     if(NOT code_for_80)
-        list(REMOVE_ITEM embed_ARCHITECTURES 80)
+        list(REMOVE_ITEM compile_ARCHITECTURES 80)
     endif()
-    tileblas_architecture_flags("${embed_ARCHITECTURES}" flags)
+    tileblas_architecture_flags("${compile_ARCHITECTURES}" flags)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
         list(APPEND flags -lineinfo) # for profilers; it triples the size
     endif()
@@ -101,30 +101,58 @@ function(tileblas_embed_kernels target)
     if(TILEBLAS_FAST_KERNELS)
         list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large
     endif()
-    target_compile_definitions(${target} PRIVATE TB_WITH_KERNELS=1)
-    foreach(source IN LISTS embed_UNPARSED_ARGUMENTS)
-        get_filename_component(stem ${source} NAME_WE)
+    foreach(source IN LISTS compile_UNPARSED_ARGUMENTS)
         set(path ${CMAKE_CURRENT_SOURCE_DIR}/${source})
         if(NOT EXISTS ${path})
             set(path ${CMAKE_CURRENT_BINARY_DIR}/${source})
         endif()
-        set(image ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin)
-        get_filename_component(folder ${image} DIRECTORY)
+        set(binary ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin)
+        get_filename_component(folder ${binary} DIRECTORY)
         file(MAKE_DIRECTORY ${folder})
         add_custom_command(
-            OUTPUT ${image}
-            COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${image}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
-                    -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${image}.d -o ${image}
+            OUTPUT ${binary}
+            COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${binary}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
+                    -Xptxas -warn-spills -I${PROJECT_SOURCE_DIR} -MD -MF ${binary}.d -o ${binary}
                     ${path}
             DEPENDS ${path} ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh
-            BYPRODUCTS ${image}.ptxas
-            DEPFILE ${image}.d
+            BYPRODUCTS ${binary}.ptxas
+            DEPFILE ${binary}.d
             COMMENT "Compiling kernel ${source}"
             VERBATIM)
-        set(TB_STEM ${stem})
-        set(TB_IMAGE ${image})
-        configure_file(${PROJECT_SOURCE_DIR}/cmake/image.S.in ${image}.S @ONLY)
-        set_source_files_properties(${image}.S PROPERTIES OBJECT_DEPENDS ${image})
-        target_sources(${target} PRIVATE ${image}.S)
+        list(APPEND ${result} ${binary})
+    endforeach()
+    set(${result} ${${result}} PARENT_SCOPE)
+endfunction()
+
+# tileblas_add_code(target binary...)
+# An object library that holds fat binaries, each under its file's name, as tb_own_code. Its folder is on the include path of
+# the targets that tileblas_know_code names: they find these binaries, and no others, in a file that holds them.
+function(tileblas_add_code target)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+    set(TB_INDEX "")
+    set(TB_BINARIES "")
+    foreach(binary IN LISTS ARGN)
+        get_filename_component(stem ${binary} NAME_WE)
+        string(APPEND TB_INDEX "    .quad .Lname_${stem} - tb_own_code, .Lbinary_${stem} - tb_own_code\n")
+        string(APPEND TB_BINARIES ".Lname_${stem}:\n    .asciz \"${stem}\"\n    .balign 64\n"
+                                  ".Lbinary_${stem}:\n    .incbin \"${binary}\"\n")
+    endforeach()
+    list(LENGTH ARGN TB_COUNT)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/code.S.in ${folder}/code.S @ONLY)
+    add_custom_command(OUTPUT ${folder}/tb_code_identity.h
+                       COMMAND ${CMAKE_COMMAND} -D "BINARIES=${ARGN}" -D HEADER=${folder}/tb_code_identity.h
+                               -P ${PROJECT_SOURCE_DIR}/cmake/code_identity.cmake
+                       DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/code_identity.cmake VERBATIM)
+    add_custom_target(${target}_identity DEPENDS ${ARGN} ${folder}/tb_code_identity.h)
+    add_library(${target} OBJECT ${folder}/code.S)
+    set_source_files_properties(${folder}/code.S PROPERTIES OBJECT_DEPENDS "${ARGN};${folder}/tb_code_identity.h")
+    tileblas_know_code(${target} ${target})
+endfunction()
+
+# tileblas_know_code(code target...)
+function(tileblas_know_code code)
+    foreach(target IN LISTS ARGN)
+        target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${code})
+        add_dependencies(${target} ${code}_identity)
     endforeach()
 endfunction()

@@ -8,7 +8,7 @@ cmake_minimum_required(VERSION 3.24)
 set(allowed_words "words/")
 set(allowed_kernels "words/|kernels/")
 set(allowed_dispatch "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/")
-set(allowed_lib "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/|lib/|include/")
+set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/|lib/|include/")
 set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/|include/")
 
 set(failed FALSE)

@@ -16,12 +16,6 @@
 
 #include <string.h>
 
-#if TB_WITH_KERNELS
-#define TB_IMAGE(stem) tb_image_##stem
-#else
-#define TB_IMAGE(stem) NULL
-#endif
-
 /* What is built besides: a chip may run PTX of an older one, in which kernels for later chips are empty, and none waits for
  * the launch before it. All of it where the build does not say. */
 #ifndef TB_CODE_FROM_80 /* and before 12.0 */
@@ -37,8 +31,7 @@
 
 /* A source file's device code and its four functions <stem>_nn, _nt, _tn and _tt. */
 #define TB_KERNEL_FILE(stem, shared)                                                                         \
-    extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_module module_##stem = {.name = #stem};                                                        \
     static tb_entry entries_##stem[] = {                                                                     \
         {&module_##stem, #stem "_nn", shared, NULL, 0, false},                                               \
         {&module_##stem, #stem "_nt", shared, NULL, 0, false},                                               \
@@ -55,20 +48,14 @@ TB_KERNEL_FILE(dgemm_naive, 0)
 #include "kernels/simt/shapes.def"
 #undef TB_SIMT_SHAPE
 
-extern const unsigned char tb_image_sgemm_simt_reduce[];
-static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce",
-                                             .image = TB_IMAGE(sgemm_simt_reduce)};
+static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce"};
 tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
-extern const unsigned char tb_image_sgemm_skinny[], tb_image_sgemm_skinny_reduce[], tb_image_dgemm_skinny[],
-    tb_image_dgemm_skinny_reduce[];
-static tb_module module_sgemm_skinny = {.name = "sgemm_skinny", .image = TB_IMAGE(sgemm_skinny)};
-static tb_module module_dgemm_skinny = {.name = "dgemm_skinny", .image = TB_IMAGE(dgemm_skinny)};
-static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce",
-                                               .image = TB_IMAGE(sgemm_skinny_reduce)};
-static tb_module module_dgemm_skinny_reduce = {.name = "dgemm_skinny_reduce",
-                                               .image = TB_IMAGE(dgemm_skinny_reduce)};
+static tb_module module_sgemm_skinny = {.name = "sgemm_skinny"};
+static tb_module module_dgemm_skinny = {.name = "dgemm_skinny"};
+static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce"};
+static tb_module module_dgemm_skinny_reduce = {.name = "dgemm_skinny_reduce"};
 tb_entry tb_entry_skinny_reduce[] = {
     [TB_FP32] = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
     [TB_FP64] = {&module_dgemm_skinny_reduce, "dgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
@@ -90,9 +77,8 @@ static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_oute
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
 
 /* Writing operands out. */
-extern const unsigned char tb_image_expand_fp32[], tb_image_expand_fp64[];
-static tb_module module_expand_fp32 = {.name = "expand_fp32", .image = TB_IMAGE(expand_fp32)};
-static tb_module module_expand_fp64 = {.name = "expand_fp64", .image = TB_IMAGE(expand_fp64)};
+static tb_module module_expand_fp32 = {.name = "expand_fp32"};
+static tb_module module_expand_fp64 = {.name = "expand_fp64"};
 tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
     [TB_FP32] = {{&module_expand_fp32, "expand_fp32", 0, NULL, 0, TB_EARLY},
                  {&module_expand_fp32, "expand_fp32_vector", 0, NULL, 0, TB_EARLY}},
@@ -109,9 +95,8 @@ tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
 };
 
 /* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
-extern const unsigned char tb_image_triangular_fp32[], tb_image_triangular_fp64[];
-static tb_module module_triangular_fp32 = {.name = "triangular_fp32", .image = TB_IMAGE(triangular_fp32)};
-static tb_module module_triangular_fp64 = {.name = "triangular_fp64", .image = TB_IMAGE(triangular_fp64)};
+static tb_module module_triangular_fp32 = {.name = "triangular_fp32"};
+static tb_module module_triangular_fp64 = {.name = "triangular_fp64"};
 #define TB_TRIANGULAR_ENTRY(module, stem, bytes)                                                             \
     static tb_entry entries_##stem[] = {                                                                     \
         {&module, #stem "_block", TB_TRIANGULAR_SHARED_BYTES(bytes), NULL, 0, TB_EARLY}};
@@ -153,8 +138,7 @@ TB_TRIANGULAR_ENTRY(module_triangular_fp64, ztrmm, 16)
 TB_SOLVE_ENTRY(module_triangular_fp64, ztrsm, 16)
 
 /* Triangular products as plain ones: what is theirs alone is what those leave to be mended. */
-extern const unsigned char tb_image_trmm_mend[];
-static tb_module module_trmm_mend = {.name = "trmm_mend", .image = TB_IMAGE(trmm_mend)};
+static tb_module module_trmm_mend = {.name = "trmm_mend"};
 #define TB_MEND_ENTRY(letter)                                                                                \
     static tb_entry entries_##letter##trmm_mend[] = {                                                        \
         {&module_trmm_mend, #letter "trmm_mend", 0, NULL, 0, TB_EARLY}};
@@ -173,8 +157,7 @@ TB_MEND_ENTRY(z)
     }
 
 /* For products that are not plain: an entry serves every transposition. Their efficiency is naive's, not measured. */
-extern const unsigned char tb_image_structured[];
-static tb_module module_structured = {.name = "structured", .image = TB_IMAGE(structured)};
+static tb_module module_structured = {.name = "structured"};
 #define TB_STRUCTURED_ENTRY(stem)                                                                            \
     static tb_entry entries_##stem[] = {{&module_structured, #stem, 0, NULL, 0, false}};
 TB_STRUCTURED_ENTRY(sgemm_structured)
@@ -214,13 +197,9 @@ TB_STRUCTURED_ENTRY(zgemm_structured)
     [TB_SPLIT_ADD_WIDE] = {&module, name "_add_128x192", 0, NULL, 0, true},                                  \
     [TB_SPLIT_ADD_NARROW] = {&module, name "_add_128x128", 0, NULL, 0, true}
 
-extern const unsigned char tb_image_sgemm_bf16x6_sm90[], tb_image_sgemm_fp16x3_sm90[],
-    tb_image_sgemm_split_sm90[];
-static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90",
-                                             .image = TB_IMAGE(sgemm_bf16x6_sm90)};
-static tb_module module_sgemm_fp16x3_sm90 = {.name = "sgemm_fp16x3_sm90",
-                                             .image = TB_IMAGE(sgemm_fp16x3_sm90)};
-static tb_module module_sgemm_split_sm90 = {.name = "sgemm_split_sm90", .image = TB_IMAGE(sgemm_split_sm90)};
+static tb_module module_sgemm_bf16x6_sm90 = {.name = "sgemm_bf16x6_sm90"};
+static tb_module module_sgemm_fp16x3_sm90 = {.name = "sgemm_fp16x3_sm90"};
+static tb_module module_sgemm_split_sm90 = {.name = "sgemm_split_sm90"};
 static tb_entry entries_split_sm90[] = {
     TB_SPLIT_ENTRIES(module_sgemm_split_sm90, "sgemm_split_sm90", TB_SPLIT_MIXED_ROW_BYTES),
     [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_split_sm90, "sgemm_split_sm90_survey", 0, NULL, 0, true}};
@@ -230,9 +209,7 @@ static tb_entry entries_fp16_sm90[] = {
     TB_SPLIT_ENTRIES(module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90", TB_SPLIT_FP16_ROW_BYTES),
     [TB_SPLIT_FIND_LARGEST] = {&module_sgemm_fp16x3_sm90, "sgemm_fp16x3_sm90_largest", 0, NULL, 0, true}};
 
-extern const unsigned char tb_image_sgemm_bf16x6_sm80[];
-static tb_module module_sgemm_bf16x6_sm80 = {.name = "sgemm_bf16x6_sm80",
-                                             .image = TB_IMAGE(sgemm_bf16x6_sm80)};
+static tb_module module_sgemm_bf16x6_sm80 = {.name = "sgemm_bf16x6_sm80"};
 static tb_entry entries_sgemm_bf16x6_sm80[] = {
     [TB_SPLIT_BEGIN] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_begin", 0, NULL, 0, false},
     [TB_SPLIT_SPLIT] = {&module_sgemm_bf16x6_sm80, "sgemm_bf16x6_sm80_split", 0, NULL, 0, false},
@@ -247,8 +224,7 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
         {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, true},                                         \
         {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, true},
 #define TB_DGEMM_ENTRIES(stem, shared)                                                                       \
-    extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_module module_##stem = {.name = #stem};                                                        \
     static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
                                             TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, ...)         \
@@ -256,14 +232,12 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
-extern const unsigned char tb_image_dgemm_mma_reduce[];
-static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce", .image = TB_IMAGE(dgemm_mma_reduce)};
+static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce"};
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
 /* FP64 from INT8. */
 #define TB_CRT_FILE(stem, ring_bytes, early)                                                                 \
-    extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_module module_##stem = {.name = #stem};                                                        \
     static tb_entry entries_##stem[] = {                                                                     \
         [TB_CRT_SURVEY] = {&module_##stem, #stem "_survey", 0, NULL, 0, early},                              \
         [TB_CRT_GATHER] = {&module_##stem, #stem "_gather", 0, NULL, 0, early},                              \
@@ -276,13 +250,15 @@ tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduc
     };
 TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
 TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
+TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
 
-#define TB_CRT_ROW(row, words, first, end, tile_n_, threads_, ring_bytes, efficiency_, blocks_)              \
+#define TB_CRT_ROW(row, words, first, end, chosen_end_, tile_n_, threads_, ring_bytes, efficiency_, blocks_) \
     {                                                                                                        \
         .name = "dgemm_crt_" #row,                                                                           \
         .summary = words " by the Chinese remainder theorem, FP64 where numbers differ too much",            \
         .architecture = first,                                                                               \
         .architecture_end = end,                                                                             \
+        .chosen_end = chosen_end_,                                                                           \
         .tile_m = TB_CRT_TILE_M,                                                                             \
         .tile_n = tile_n_,                                                                                   \
         .tile_k = TB_CRT_STAGE_K,                                                                            \
@@ -302,7 +278,7 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, first,             \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, totals, first,     \
                      efficiency_)                                                                            \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
@@ -314,8 +290,9 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .chains_in_c = !TB_DGEMM_HAS_TOTALS(m, n, warps_m, warps_n),                                         \
-        .chain_roots = TB_DGEMM_CHAIN_ROOTS(m, n, warps_m, warps_n, slices_, copying),                       \
+        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages),                                     \
+        .chains_in_c = !(totals),                                                                            \
+        .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
         .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \
@@ -431,12 +408,14 @@ const tb_kernel tb_catalog[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
-    TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, TB_CRT_SM80_TILE_N, TB_CRT_CONSUMERS,
-               TB_CRT_SM80_RING_BYTES, 1, 2)
-        TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, TB_CRT_SM90_TILE_N, TB_CRT_SM90_THREADS,
-                   TB_CRT_SM90_RING_BYTES, 1.4, 1)
-            TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
-                         entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
+    TB_CRT_ROW(sm75, "INT8 tensor cores of Turing", 75, 0, 80, TB_CRT_MMA_TILE_N, TB_CRT_CONSUMERS,
+               TB_CRT_SM75_RING_BYTES, 1, TB_CRT_MMA_BLOCKS)
+        TB_CRT_ROW(sm80, "INT8 tensor cores of sm_80", 80, 0, 0, TB_CRT_MMA_TILE_N, TB_CRT_CONSUMERS,
+                   TB_CRT_SM80_RING_BYTES, 1, TB_CRT_MMA_BLOCKS)
+            TB_CRT_ROW(sm90, "INT8 tensor cores of Hopper", 90, 100, 0, TB_CRT_SM90_TILE_N,
+                       TB_CRT_SM90_THREADS, TB_CRT_SM90_RING_BYTES, 1.4, 1)
+                TB_SPLIT_ROW(fp16x3, "FP16 tensor cores, each FP32 scaled and split in two, three products",
+                             entries_fp16_sm90, TB_SPLIT_FP16_ROW_BYTES, TB_ACCURACY_FAST, 4, false),
     TB_SPLIT_ROW(bf16x9, "BF16 tensor cores, each FP32 split in three, all nine products", entries_bf16_sm90,
                  TB_SPLIT_BF16_ROW_BYTES, TB_ACCURACY_FP32, 1.55, true),
     TB_SPLIT_ROW(bf16x6, "BF16 tensor cores, each FP32 split in three, six products", entries_bf16_sm90,

@@ -52,4 +52,13 @@ __device__ inline float load(unsigned address)
     return value;
 }
 
+__device__ inline double load_double(unsigned address)
+{
+    double value = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(address));
+#endif
+    return value;
+}
+
 } // namespace cluster

@@ -15,9 +15,8 @@
 
 /* Device code of one source file, every architecture in one fat binary. */
 typedef struct tb_module {
-    const char *name;
-    const unsigned char *image; /* NULL in a build without nvcc */
-    _Atomic(void *) handle;     /* kept by the device interface once it has been loaded */
+    const char *name;       /* the file's, without its ending */
+    _Atomic(void *) handle; /* kept by the device interface once it has been loaded */
 } tb_module;
 
 /* One __global__ function. The device interface keeps its handle here once it has been loaded. */
@@ -113,6 +112,7 @@ struct tb_kernel {
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
     int segment_k;       /* steps of k that are read in one piece of an operand along k */
     int blocks;          /* that fit a multiprocessor at a time */
+    bool shares_tiles;   /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
     bool
         chains_in_c; /* totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma */
     int chain_roots;    /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */

@@ -55,6 +55,10 @@ void tb_crt_sm90_prepare(const tb_kernel *kernel, const tb_product *product, tb_
                          tb_schedule *schedule);
 tb_status tb_launch_crt_sm90(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace);
+void tb_crt_sm75_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                         tb_schedule *schedule);
+tb_status tb_launch_crt_sm75(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule, void *workspace);
 void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                          tb_schedule *schedule);
 tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

@@ -22,6 +22,7 @@
 #   counters   the hardware counters that docs/ladder.md and docs/lab/simt.md quote (needs ncu)
 #   kernels    bench/kernels: the production kernels beside cuBLAS; KERNELS_OPTIONS may be --regret, for instance
 #   tensor     bench/tensor: the tensor-core kernels beside cuBLAS SGEMM and TF32
+#   passes     bench/passes: what each launch of dgemm_crt adds, and what it costs numbers that are left to FP64 units
 #   precision  bench/precision: their errors against k
 #   spread     bench/spread.py: errors of dgemm_crt against how different magnitudes are, a minute; PYTHON (default
 #              python3) has NumPy and PyTorch; SPREAD_OPTIONS
@@ -109,6 +110,7 @@ run_part() {
         ;;
     kernels) "$build/bench/kernels" --routine "$routine" --json "$out/kernels.json" ${KERNELS_OPTIONS:-} ;;
     tensor) "$build/bench/tensor" "$out/tensor.json" ;;
+    passes) "$build/bench/passes" ${PASSES_OPTIONS:-} ;;
     precision) "$build/bench/precision" "$out/precision.json" "$element" ;;
     spread)
         "${PYTHON:-python3}" bench/spread.py --library "$build/libtileblas.so" --json "$out/spread.json" ${SPREAD_OPTIONS:-}

@@ -63,14 +63,14 @@ bool open_tileblas(const char *path, contestant *contestant)
 {
     char found[PATH_MAX];
     *contestant = (struct contestant){.name = "tileblas", .multiply = multiply_with_tileblas};
-    if (!path && tool_find_library("libtileblas.so", found, sizeof found))
+    if (!path && tool_find_library(TB_CODE_HOLDER, found, sizeof found))
         path = found;
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     tileblas_sgemm.address = library ? dlsym(library, "cblas_sgemm") : NULL;
     last_plan.address = library ? dlsym(library, "tileblas_last_plan") : NULL;
     if (!tileblas_sgemm.address || !last_plan.address) {
         snprintf(contestant->origin, sizeof contestant->origin, "%s",
-                 !path     ? "libtileblas.so was not found"
+                 !path     ? TB_CODE_HOLDER " was not found"
                  : library ? "is no TileBLAS"
                            : dlerror());
         return false;

@@ -52,6 +52,12 @@ static host_blas find_host_blas(void)
     return found;
 }
 
+/* Empty: it was not found. NULL: it was not looked for. */
+static const char *code_file(void)
+{
+    return tb_device.code_file ? tb_device.code_file() : NULL;
+}
+
 static const char *why_no_device(tb_readiness readiness)
 {
     if (strcmp(tb_device.name, "none") == 0)
@@ -60,6 +66,8 @@ static const char *why_no_device(tb_readiness readiness)
         return "the option START keeps it from being looked for";
     if (strcmp(tb_device.name, "cuda") == 0 && !dlopen("libcuda.so.1", RTLD_LAZY))
         return "no NVIDIA driver (libcuda.so.1) is installed";
+    if (code_file() && !*code_file())
+        return "the device code, which " TB_CODE_HOLDER " has, was not found";
     return "the driver offers no GPU that the kernels run on";
 }
 
@@ -74,12 +82,11 @@ static bool is_free(const tb_kernel *kernel)
 
 static const char *kernel_state(const tb_kernel *kernel)
 {
-    bool built = kernel->entries && kernel->entries->module && kernel->entries->module->image;
     const tb_machine machine = tb_machine_facts();
     tb_product aligned = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         aligned.operands[role].element = kernel->element;
-    if (!built && strcmp(tb_device.name, "simulated") != 0)
+    if (strcmp(tb_device.name, "none") == 0)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";
@@ -158,8 +165,10 @@ static int print_words(const tb_machine *machine, const host_blas *host, bool al
     printf("TileBLAS     " TB_VERSION "\n");
     library_path("libtileblas-preload.so", path, sizeof path);
     printf("preload      %s\n", path);
-    library_path("libtileblas.so", path, sizeof path);
+    library_path(TB_CODE_HOLDER, path, sizeof path);
     printf("link         %s\n", path);
+    if (code_file() && *code_file())
+        printf("device code  %s\n", code_file());
     print_devices(machine);
     printf("host         %d cores\n", machine->host_cores);
     if (*host->path)
@@ -215,8 +224,9 @@ static int print_json(const tb_machine *machine, const host_blas *host)
     tb_json_open(&json, NULL, '{');
     tb_json_text(&json, "tileblas", TB_VERSION);
     tb_json_text(&json, "preload", library_path("libtileblas-preload.so", path, sizeof path) ? path : NULL);
-    tb_json_text(&json, "link", library_path("libtileblas.so", path, sizeof path) ? path : NULL);
+    tb_json_text(&json, "link", library_path(TB_CODE_HOLDER, path, sizeof path) ? path : NULL);
     tb_json_text(&json, "device_interface", tb_device.name);
+    tb_json_text(&json, "device_code", code_file());
     write_devices(&json, machine);
     tb_json_integer(&json, "host_cores", machine->host_cores);
     tb_json_open(&json, "host_blas", '{');

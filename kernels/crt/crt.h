@@ -35,12 +35,16 @@
 #define TB_CRT_SM90_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM90_TILE_N) * TB_CRT_STAGE_K)
 #define TB_CRT_SM90_RING_BYTES  (TB_CRT_SM90_STAGES * (TB_CRT_SM90_STAGE_BYTES + 2 * 8))
 
-/* Of dgemm_crt_sm80, which copies half of the steps at a time. */
-#define TB_CRT_SM80_TILE_N      128
-#define TB_CRT_SM80_COPY_K      64
-#define TB_CRT_SM80_STAGES      3
-#define TB_CRT_SM80_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM80_TILE_N) * TB_CRT_SM80_COPY_K)
-#define TB_CRT_SM80_RING_BYTES  (TB_CRT_SM80_STAGES * TB_CRT_SM80_STAGE_BYTES)
+/* Of dgemm_crt_sm80 and dgemm_crt_sm75, which copy half of the steps at a time. A multiprocessor has room for two blocks, of 7.5
+ * in 64 KiB. */
+#define TB_CRT_MMA_TILE_N      128
+#define TB_CRT_MMA_BLOCKS      2
+#define TB_CRT_MMA_COPY_K      64
+#define TB_CRT_MMA_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_MMA_TILE_N) * TB_CRT_MMA_COPY_K)
+#define TB_CRT_SM80_STAGES     3
+#define TB_CRT_SM80_RING_BYTES (TB_CRT_SM80_STAGES * TB_CRT_MMA_STAGE_BYTES)
+#define TB_CRT_SM75_STAGES     2
+#define TB_CRT_SM75_RING_BYTES (TB_CRT_SM75_STAGES * TB_CRT_MMA_STAGE_BYTES)
 
 /* Panels of A, or pairs of them, whose tiles are in flight together. */
 #define TB_CRT_GROUP 8
@@ -48,8 +52,10 @@
 /* What a block of the survey takes: outer indices, and steps of k between these. */
 #define TB_CRT_BLOCK_ROWS     64
 #define TB_CRT_PASS_THREADS   256
+#define TB_CRT_SCOUTS         1 /* blocks of it that come first, see scout.cuh */
 #define TB_CRT_PASS_BLOCKS    3 /* at least, on a multiprocessor; so of the following */
 #define TB_CRT_SURVEY_K_LEAST 128
+#define TB_CRT_SURVEY_K_SHORT 256
 #define TB_CRT_SURVEY_K_MOST  1024
 #define TB_CRT_DECIDE_THREADS 1024
 
@@ -107,10 +113,12 @@ enum {
 typedef struct tb_crt_decision {
     int32_t moduli;      /* 0: the operands are multiplied as they are */
     int32_t makes_a;     /* whether A's residues are not there already */
+    int32_t knows_a;     /* A's records are there */
     int32_t moduli_of_a; /* planes of A that are there */
     /* A's quanta are fine enough for a B that has no more of either; and the bits that A has with them. */
     float zeros_of_b, spread_of_b;
-    float bits_of_a;
+    float bits_of_a;  /* negative: A has no quanta */
+    int64_t given_up; /* the launch's ticket where its scout has given up (scout.cuh) */
 } tb_crt_decision;
 
 typedef struct tb_crt_operand {
@@ -129,6 +137,7 @@ typedef struct tb_crt_arguments {
     tb_dgemm problem;
     tb_crt_operand a, b;
     tb_crt_decision *decision;
+    int64_t ticket;      /* no other launch has it */
     uint8_t *residues_c; /* [modulus][tile][part][vector][thread] of 16 bytes */
     int32_t
         parts; /* of a number: 1, or 2 of complex ones, which are one below the other in the problem's A, B and C */

@@ -63,43 +63,45 @@ __device__ inline float most_of_records(const tb_crt_operand &x, int64_t rows, o
 template <class operation>
 __device__ inline both most_of_both(const tb_crt_arguments &arguments, operation value_of)
 {
+    const auto of_record = [=](const tb_crt_record &record, int64_t) { return value_of(record); };
     const int64_t rows_b = arguments.same ? 0 : arguments.b.rows;
-    both most = {most_of_records(arguments.a, arguments.a.rows, value_of),
-                 most_of_records(arguments.b, rows_b, value_of)};
+    both most = {most_of_records(arguments.a, arguments.a.rows, of_record),
+                 most_of_records(arguments.b, rows_b, of_record)};
     most = most_of_block(most);
     return {most.a, arguments.same ? most.a : most.b};
 }
 
-/* The most zeros that an outer index has, but for those that have nothing else; `strange` where there is anything strange. */
+/* Zeros of an outer index, but for one that has nothing else; `strange` where there is anything strange. */
 constexpr float strange = 1e30f;
-__device__ inline both most_zeros(const tb_crt_arguments &arguments)
+__device__ inline float zeros_of(const tb_crt_record &record)
 {
-    return most_of_both(arguments, [](const tb_crt_record &record, int64_t) {
-        return record.zeros < 0 ? strange : record.norm > TB_CRT_NOTHING ? record.zeros : 0.0f;
-    });
+    return record.zeros < 0 ? strange : record.norm > TB_CRT_NOTHING ? record.zeros : 0.0f;
 }
 
-/* The most that D / t and the logarithm of |b| by B are together. */
-__device__ inline both most_spread(const tb_crt_arguments &arguments, float terms)
+/* D / t and the logarithm of |b| by B. */
+__device__ inline float spread_of(const tb_crt_record &record, float terms)
 {
-    return most_of_both(arguments, [terms](const tb_crt_record &record, int64_t) {
-        return record.norm > TB_CRT_NOTHING ? record.deficit / terms + record.norm - record.largest : 0.0f;
-    });
+    return record.norm > TB_CRT_NOTHING ? record.deficit / terms + record.norm - record.largest : 0.0f;
 }
 
-/* Chooses an outer index's quantum; returns the bits that it then has. */
+/* An outer index's quantum, beside its exponent, and the bits that it then has. */
+__device__ inline int quantum_of(const tb_crt_record &record, float terms, float finest)
+{
+    const int coarsest =
+        terms > 0 ? __float2int_rn(finest + record.largest - record.deficit / terms) : record.lowest;
+    return max(record.lowest, coarsest);
+}
+__device__ inline float bits_of(const tb_crt_record &record, float terms, float finest)
+{
+    return record.norm > TB_CRT_NOTHING ? record.norm - float(quantum_of(record, terms, finest)) : 0.0f;
+}
+
+/* Chooses an outer index's quantum; returns its bits. */
 __device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_record &record, int64_t row,
                                        float terms, float finest)
 {
-    if (record.norm <= TB_CRT_NOTHING) {
-        x.quantum[row] = 0;
-        return 0;
-    }
-    int quantum = record.lowest;
-    if (terms > 0)
-        quantum = max(quantum, __float2int_rn(finest + record.largest - record.deficit / terms));
-    x.quantum[row] = record.exponent + quantum;
-    return record.norm - float(quantum);
+    x.quantum[row] = record.norm > TB_CRT_NOTHING ? record.exponent + quantum_of(record, terms, finest) : 0;
+    return bits_of(record, terms, finest);
 }
 
 /* The shares e of u d, of which the first is taken that the moduli, and integers, have room for. With the first, numbers that repeat
@@ -107,8 +109,18 @@ __device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_rec
  * second, random numbers err by a tenth of what FP64 units make of them (docs/precision.md). */
 constexpr float share_of_error = 1.0f / 64, larger_share = 0.17f;
 
-/* Bits by which A's quanta are finer than they need be, so that they serve the next B, too. */
+/* The logarithm of the share of d, or of less. */
+__device__ inline float error_of(float share, float terms)
+{
+    return log2f(share) + (log2f(terms) - 53);
+}
+
+/* Bits by which A's quanta are finer than they need be, so that they serve the next B, too; what they are chosen for, then. */
 constexpr float spare_bits = 0.25f;
+__device__ inline float needed_of_b(const tb_crt_arguments &arguments, float spread_of_b)
+{
+    return spread_of_b + (arguments.same ? 0 : spare_bits);
+}
 
 /* How many moduli integers of so many bits take; 0: more than there may be. */
 __device__ inline int count_moduli(float bits_a, float bits_b, int most)
@@ -127,7 +139,7 @@ __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_d
                                      float terms, both spread, float error)
 {
     if (!keeps_a)
-        own.spread_of_b = spread.b + (arguments.same ? 0 : spare_bits);
+        own.spread_of_b = needed_of_b(arguments, spread.b);
     const float finest_a = error - own.spread_of_b, finest_b = error - spread.a;
     const int64_t rows_a = keeps_a ? 0 : arguments.a.rows, rows_b = arguments.same ? 0 : arguments.b.rows;
     const both bits =
@@ -145,26 +157,34 @@ __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_d
     own.moduli = count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
 }
 
+/* Of A, that would serve another B. */
+constexpr float no_quanta = -1;
+
 /* By one block of TB_CRT_DECIDE_THREADS. */
 __device__ inline void decide(const tb_crt_arguments &arguments)
 {
-    const int64_t k = arguments.problem.k;
     tb_crt_decision own = *arguments.decision;
+    const bool given_up = __syncthreads_or(own.given_up == arguments.ticket),
+               has_a = arguments.keeps_a && own.knows_a;
+    own.given_up = 0;
+    own.knows_a = has_a || !given_up;
     own.moduli = 0;
-    const both zeros = most_zeros(arguments);
+    const both zeros = given_up ? both{strange, strange} : most_of_both(arguments, zeros_of);
     if (zeros.a < strange && zeros.b < strange) {
-        bool keeps_a = arguments.keeps_a && own.bits_of_a >= 0 && zeros.b <= own.zeros_of_b;
+        bool keeps_a = has_a && own.bits_of_a >= 0 && zeros.b <= own.zeros_of_b;
         if (!keeps_a)
             own.zeros_of_b = zeros.b;
-        const float terms = float(k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1);
-        const both spread = most_spread(arguments, some);
+        const float terms = float(arguments.problem.k) - zeros.a - own.zeros_of_b, some = fmaxf(terms, 1);
+        const both spread =
+            most_of_both(arguments, [some](const tb_crt_record &record) { return spread_of(record, some); });
         keeps_a = keeps_a && spread.b <= own.spread_of_b;
-        const float terms_of_d = log2f(some) - 53;
-        choose_quanta(arguments, own, keeps_a, terms, spread, log2f(share_of_error) + terms_of_d);
+        choose_quanta(arguments, own, keeps_a, terms, spread, error_of(share_of_error, some));
         if (own.moduli == 0)
-            choose_quanta(arguments, own, false, terms, spread, log2f(larger_share) + terms_of_d);
-    } else if (!arguments.keeps_a)
-        own.bits_of_a = -1; /* and so no quanta */
+            choose_quanta(arguments, own, false, terms, spread, error_of(larger_share, some));
+        if (own.moduli == 0)
+            own.bits_of_a = no_quanta;
+    } else if (!has_a)
+        own.bits_of_a = no_quanta;
     own.makes_a = own.moduli > own.moduli_of_a;
     if (own.makes_a)
         own.moduli_of_a = arguments.leaves_a ? own.moduli : 0;

@@ -3,6 +3,8 @@
 #include "kernels/forwarder.h"
 #include "kernels/launch.h"
 
+#include <stdatomic.h>
+
 static size_t aligned(size_t bytes)
 {
     return (bytes + TB_CRT_ALIGNMENT - 1) / TB_CRT_ALIGNMENT * TB_CRT_ALIGNMENT;
@@ -42,19 +44,24 @@ static int32_t pieces_of(const tb_crt_operand *x, int64_t stages)
     return (int32_t)(x->panels * (x->panel / TB_CRT_PIECE_ROWS) * stages * (TB_CRT_STAGE_K / TB_CRT_PIECE_K));
 }
 
+/* No other launch's, and nothing that happens to lie in a workspace: multiples of an odd number all differ, and look random. */
+static int64_t draw_ticket(void)
+{
+    static _Atomic uint64_t launches;
+    return (int64_t)((atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1) *
+                     UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Blocks for all of A are there also where it is kept: whether it is known, only the device knows. */
 static tb_status launch_survey(const tb_launcher *launcher, tb_entry *entries,
                                const tb_crt_arguments *arguments)
 {
-    const tb_dgemm *p = &arguments->problem;
-    const int64_t m = arguments->keeps_a ? 0 : arguments->a.rows, n = arguments->same ? 0 : p->n,
-                  rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(n, TB_CRT_BLOCK_ROWS);
-    if (rows > 0) {
-        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY],
-                                rows * tb_pieces(p->k, arguments->survey_k), TB_CRT_PASS_THREADS, 0,
-                                arguments));
-        TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_pieces(m + n, TB_CRT_PASS_THREADS),
-                                TB_CRT_PASS_THREADS, 0, arguments));
-    }
+    const int64_t m = arguments->a.rows, n = arguments->same ? 0 : arguments->b.rows,
+                  rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(n, TB_CRT_BLOCK_ROWS),
+                  blocks = TB_CRT_SCOUTS + rows * tb_pieces(arguments->problem.k, arguments->survey_k);
+    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY], blocks, TB_CRT_PASS_THREADS, 0, arguments));
+    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_pieces(m + n, TB_CRT_PASS_THREADS),
+                            TB_CRT_PASS_THREADS, 0, arguments));
     return launcher->launch(launcher, &entries[TB_CRT_DECIDE], 1, TB_CRT_DECIDE_THREADS, 0, arguments);
 }
 
@@ -133,6 +140,7 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
                         product->a.transposed, family->tile_n),
         .b = operand_of(&product->b, product->n, tb_crt_numbers_k(product), !product->b.transposed,
                         family->tile_n),
+        .ticket = draw_ticket(),
         .parts = (int32_t)tb_crt_parts_of(product),
         .stages = (int32_t)stages,
         .cluster = family->cluster,
@@ -182,3 +190,4 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
     }
 CALLBACK(sm90)
 CALLBACK(sm80)
+CALLBACK(sm75)

@@ -7,25 +7,34 @@
 #include "kernels/crt/decide.cuh"
 #include "kernels/crt/join.cuh"
 #include "kernels/crt/residues.cuh"
+#include "kernels/crt/scout.cuh"
 #include "kernels/turn.cuh"
 
 namespace crt
 {
 
+/* The scout comes first, then B's blocks, and then A's, which have nothing to do where A is known. */
 __device__ inline void survey_operands(const tb_crt_arguments &arguments)
 {
-    const int64_t blocks_a = arguments.keeps_a ? 0 : survey_blocks(arguments, arguments.a),
-                  block = blockIdx.x;
-    if (block < blocks_a)
-        survey(arguments, arguments.a, block);
-    else
-        survey(arguments, arguments.b, block - blocks_a);
+    const int blocks_b = arguments.same ? 0 : survey_blocks(arguments, arguments.b),
+              block = int(blockIdx.x) - TB_CRT_SCOUTS;
+    if (block < 0) {
+        if (!knows_a(arguments))
+            scout(arguments);
+    } else if (!__syncthreads_or(is_given_up(arguments))) { /* the same for all threads */
+        if (block < blocks_b)
+            survey(arguments, arguments.b, block);
+        else if (!knows_a(arguments))
+            survey(arguments, arguments.a, block - blocks_b);
+    }
 }
 
 __device__ inline void gather_records(const tb_crt_arguments &arguments)
 {
+    if (is_given_up(arguments))
+        return;
     const int64_t thread = int64_t(blockIdx.x) * TB_CRT_PASS_THREADS + threadIdx.x;
-    const int64_t rows_a = arguments.keeps_a ? 0 : arguments.a.rows,
+    const int64_t rows_a = knows_a(arguments) ? 0 : arguments.a.rows,
                   rows_b = arguments.same ? 0 : arguments.b.rows;
     if (thread < rows_a)
         gather(arguments, arguments.a, thread);

@@ -17,13 +17,25 @@ static double wgmma_stage_clocks(tb_target target)
     return 1090;
 }
 
-/* INT8 multiply-adds a clock by data sheets: 624 TOPS of an A100, 661 of an RTX 4090, 250 of an A10; of which EFFICIENCY is reached. A
- * forecast's clock does 128 multiply-adds of FP32 (tb_share_of_lanes). */
-static double mma_stage_clocks(tb_target target)
+/* Of mma.sync, with so many multiply-adds of INT8 a clock by the data sheet, of which a share is reached. A forecast's clock does 128
+ * multiply-adds of FP32 (tb_share_of_lanes). */
+static double mma_stage_clocks(tb_target target, double multiply_adds, double share)
 {
-    const double EFFICIENCY = 0.75, volume = TB_CRT_TILE_M * TB_CRT_SM80_TILE_N * TB_CRT_STAGE_K;
+    const double volume = TB_CRT_TILE_M * TB_CRT_MMA_TILE_N * TB_CRT_STAGE_K;
+    return volume / multiply_adds / share * tb_share_of_lanes(target.architecture);
+}
+
+/* By 624 TOPS of an A100, 661 of an RTX 4090, 250 of an A10. */
+static double sm80_stage_clocks(tb_target target)
+{
     const bool is_large = target.architecture % 10 == 0 && target.architecture < 120;
-    return volume / (is_large ? 2048 : 1024) / EFFICIENCY * tb_share_of_lanes(target.architecture);
+    return mma_stage_clocks(target, is_large ? 2048 : 1024, 0.75);
+}
+
+/* By 130 TOPS of a T4, with 40 multiprocessors and 1.59 GHz. That half of it is reached is an assumption: it has run on no such chip. */
+static double sm75_stage_clocks(tb_target target)
+{
+    return mma_stage_clocks(target, 1024, 0.5);
 }
 
 /* An eighth of the memory that chips of 9.0 have at least, 80 GB; and of 16 GB. */
@@ -31,8 +43,10 @@ const tb_crt_family tb_crt_sm90 = {TB_CRT_SM90_TILE_N,     TB_CRT_SM90_CLUSTER, 
                                    TB_CRT_SM90_RING_BYTES, wgmma_stage_clocks,  2000,
                                    (size_t)10 << 30};
 /* Two blocks share a multiprocessor, so that one multiplies while the other begins. */
-const tb_crt_family tb_crt_sm80 = {TB_CRT_SM80_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM80_RING_BYTES,
-                                   mma_stage_clocks,   700, (size_t)2 << 30};
+const tb_crt_family tb_crt_sm80 = {TB_CRT_MMA_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM80_RING_BYTES,
+                                   sm80_stage_clocks, 700, (size_t)2 << 30};
+const tb_crt_family tb_crt_sm75 = {TB_CRT_MMA_TILE_N, 1,   TB_CRT_CONSUMERS, TB_CRT_SM75_RING_BYTES,
+                                   sm75_stage_clocks, 700, (size_t)2 << 30};
 
 #define START_CLOCKS 3000.0
 
@@ -75,14 +89,16 @@ static void cut(const tb_crt_family *family, tb_crt_deal *deal, const tb_product
     }
 }
 
-/* As short as it takes to fill the device. */
+/* As short as it takes to have work for the device several times over: where the scout gives up, what has begun is still done. Shorter
+ * than TB_CRT_SURVEY_K_SHORT, which costs more, only to fill it at all. */
 static int32_t survey_k_of(const tb_product *product, tb_target target)
 {
     const int64_t rows =
         tb_pieces(tb_crt_numbers_m(product), TB_CRT_BLOCK_ROWS) + tb_pieces(product->n, TB_CRT_BLOCK_ROWS);
     int32_t steps = TB_CRT_SURVEY_K_MOST;
     while (steps > TB_CRT_SURVEY_K_LEAST &&
-           rows * tb_pieces(product->k, steps) < 4 * (int64_t)target.multiprocessors)
+           rows * tb_pieces(product->k, steps) <
+               (steps > TB_CRT_SURVEY_K_SHORT ? 12 : 4) * (int64_t)target.multiprocessors)
         steps /= 2;
     return steps;
 }
@@ -238,3 +254,4 @@ static void prepare(const tb_crt_family *family, const tb_product *product, tb_t
     }
 CALLBACK(tb_crt_sm90)
 CALLBACK(tb_crt_sm80)
+CALLBACK(tb_crt_sm75)

@@ -10,7 +10,7 @@
 #include "kernels/kernel.h"
 #include "words/integers.h"
 
-/* What the two rows differ in. */
+/* What the rows differ in. */
 typedef struct tb_crt_family {
     int32_t tile_n;
     int32_t
@@ -21,7 +21,7 @@ typedef struct tb_crt_family {
     size_t workspace_most;                    /* bytes of residues */
 } tb_crt_family;
 
-extern const tb_crt_family tb_crt_sm90, tb_crt_sm80;
+extern const tb_crt_family tb_crt_sm90, tb_crt_sm80, tb_crt_sm75;
 
 /* What is decided before anything is known of the operands. */
 typedef struct tb_crt_deal {

@@ -20,7 +20,7 @@ constexpr int no_bit = 1 << 20; /* the lowest bit of zeros */
 /* Where a number has its very last bit, as one of two has that are not of few bits, last bits are not looked for. */
 constexpr uint32_t last_bit = 1;
 
-constexpr int batch = 8;
+constexpr int batch = 8, lanes = 32;
 
 struct census {
     double squares = 0;
@@ -29,11 +29,11 @@ struct census {
     int lowest = no_bit, count = 0;
     bool few = true; /* bits */
 
-    __device__ void take(const double (&values)[batch])
+    template <int n> __device__ void take(const double (&values)[n])
     {
         uint32_t bits = 0;
 #pragma unroll
-        for (int i = 0; i < batch; i++) {
+        for (int i = 0; i < n; i++) {
             const uint32_t low = uint32_t(__double2loint(values[i])),
                            upper = uint32_t(__double2hiint(values[i])) & INT32_MAX;
             const bool nonzero = (upper | low) != 0;
@@ -47,7 +47,7 @@ struct census {
         few = few && (bits & last_bit) == 0;
         if (few)
 #pragma unroll
-            for (int i = 0; i < batch; i++)
+            for (int i = 0; i < n; i++)
                 take_lowest(uint32_t(__double2loint(values[i])),
                             uint32_t(__double2hiint(values[i])) & INT32_MAX);
     }
@@ -70,35 +70,64 @@ struct census {
         few = few && other.few;
     }
 
-    __device__ uint32_t logarithms() const
+    /* That of a lane so many lanes away. */
+    __device__ census of_lane(int away) const
     {
-        return uint32_t(uppers >> (logarithm_shift - 32));
+        const auto own = [away](auto value) { return __shfl_xor_sync(0xffffffff, value, away); };
+        census other;
+        other.squares = own(squares);
+        other.uppers = own(uppers);
+        other.largest = own(largest);
+        other.least = own(least);
+        other.lowest = own(lowest);
+        other.count = own(count);
+        other.few = own(int(few));
+        return other;
     }
 
-    __device__ void store(tb_crt_census *to, uint32_t logarithms) const
+    /* With those of all lanes. */
+    __device__ void join_lanes()
+    {
+        for (int away = lanes / 2; away > 0; away /= 2)
+            join(of_lane(away));
+    }
+
+    __device__ uint64_t logarithms() const
+    {
+        return uppers >> (logarithm_shift - 32);
+    }
+
+    __device__ void store(tb_crt_census *to, uint64_t logarithms) const
     {
         const int first = int(least >> 20) - exponent_bias, last = int(largest >> 20) - exponent_bias;
         const bool strange = count > 0 && (first < -TB_CRT_EXPONENT_MOST || last > TB_CRT_EXPONENT_MOST);
         to->squares = squares;
-        to->logarithms = logarithms;
+        to->logarithms = uint32_t(logarithms);
         to->largest = largest;
         to->lowest = few ? lowest : first - mantissa_bits;
         to->count = strange ? -1 : count;
     }
 };
 
+/* Of an outer index one step of k. Parts of a number are one below the other. */
+__device__ inline const double *element_at(const tb_crt_operand &x, int parts, int64_t row, int64_t step)
+{
+    const int64_t ld = x.leading_dimension;
+    if (x.k_contiguous)
+        return x.elements + row * ld + step;
+    return x.elements + (parts == 1 ? row + step * ld : 2 * row + step % 2 + step / 2 * (2 * ld));
+}
+
 /* Of 64 rows, where neighbours in memory are rows: a thread takes every fourth step of a row. */
-__device__ inline void survey_rows(const tb_crt_operand &x, int parts, int64_t first_row, int64_t first_k,
-                                   int steps, tb_crt_census *to)
+__device__ inline void survey_rows(const tb_crt_operand &x, int parts, int first_row, int first_k, int steps,
+                                   tb_crt_census *to)
 {
     constexpr int apart = pass_threads / block_rows;
     __shared__ census of_row[apart][block_rows];
     const int row = threadIdx.x % block_rows, own = threadIdx.x / block_rows;
     const bool exists = first_row + row < x.rows;
     const int64_t ld = x.leading_dimension;
-    const int64_t step = first_k + own; /* parts of a number are one below the other */
-    const double *source = x.elements + (parts == 1 ? first_row + row + step * ld
-                                                    : 2 * (first_row + row) + step % 2 + step / 2 * (2 * ld));
+    const double *source = element_at(x, parts, first_row + row, first_k + own);
     census mine;
     for (int left = exists ? steps - own : 0; left > 0; left -= apart * batch) {
         double values[batch];
@@ -116,15 +145,35 @@ __device__ inline void survey_rows(const tb_crt_operand &x, int parts, int64_t f
     mine.store(to + first_row + row, mine.logarithms());
 }
 
+/* A block's part of an outer index, of which every lane has some; returns the sum of logarithms. From 8.0 on there are instructions
+ * for what has 32 bits. */
+__device__ inline uint64_t join_warp(census &mine)
+{
+#if __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int away = lanes / 2; away > 0; away /= 2)
+        mine.squares += __shfl_xor_sync(0xffffffff, mine.squares, away);
+    mine.largest = __reduce_max_sync(0xffffffff, mine.largest);
+    mine.least = __reduce_min_sync(0xffffffff, mine.least);
+    mine.lowest = __reduce_min_sync(0xffffffff, mine.lowest);
+    mine.count = __reduce_add_sync(0xffffffff, mine.count);
+    mine.few = __all_sync(0xffffffff, mine.few);
+    return __reduce_add_sync(0xffffffff, uint32_t(mine.logarithms()));
+#else
+    mine.join_lanes();
+    return mine.logarithms();
+#endif
+}
+
 /* The same where neighbours are steps of k: a warp takes every eighth row. */
-__device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row, int64_t first_k, int steps,
+__device__ inline void survey_columns(const tb_crt_operand &x, int first_row, int first_k, int steps,
                                       tb_crt_census *to)
 {
-    constexpr int lanes = 32, warps = pass_threads / lanes;
+    constexpr int warps = pass_threads / lanes;
     const int lane = threadIdx.x % lanes;
 #pragma unroll 1
     for (int row = threadIdx.x / lanes; row < block_rows && first_row + row < x.rows; row += warps) {
-        const double *source = x.elements + (first_row + row) * x.leading_dimension + first_k + lane;
+        const double *source = element_at(x, 1, first_row + row, first_k + lane);
         census mine;
         for (int left = steps - lane; left > -lane; left -= lanes * batch, source += lanes * batch) {
             double values[batch];
@@ -133,38 +182,30 @@ __device__ inline void survey_columns(const tb_crt_operand &x, int64_t first_row
                 values[i] = i * lanes < left ? source[i * lanes] : 0;
             mine.take(values);
         }
-#pragma unroll
-        for (int away = lanes / 2; away > 0; away /= 2)
-            mine.squares += __shfl_xor_sync(0xffffffff, mine.squares, away);
-        const uint32_t logarithms = __reduce_add_sync(0xffffffff, mine.logarithms());
-        mine.largest = __reduce_max_sync(0xffffffff, mine.largest);
-        mine.least = __reduce_min_sync(0xffffffff, mine.least);
-        mine.lowest = __reduce_min_sync(0xffffffff, mine.lowest);
-        mine.count = __reduce_add_sync(0xffffffff, mine.count);
-        mine.few = __all_sync(0xffffffff, mine.few);
+        const uint64_t logarithms = join_warp(mine);
         if (lane == 0)
             mine.store(to + first_row + row, logarithms);
     }
 }
 
-__device__ inline int64_t row_blocks(const tb_crt_operand &x)
+__device__ inline int row_blocks(const tb_crt_operand &x)
 {
-    return (x.rows + block_rows - 1) / block_rows;
+    return int((x.rows + block_rows - 1) / block_rows);
 }
 __device__ inline int survey_blocks_k(const tb_crt_arguments &arguments)
 {
     return int((arguments.problem.k + arguments.survey_k - 1) / arguments.survey_k);
 }
-__device__ inline int64_t survey_blocks(const tb_crt_arguments &arguments, const tb_crt_operand &x)
+__device__ inline int survey_blocks(const tb_crt_arguments &arguments, const tb_crt_operand &x)
 {
     return row_blocks(x) * survey_blocks_k(arguments);
 }
 
-__device__ inline void survey(const tb_crt_arguments &arguments, const tb_crt_operand &x, int64_t block)
+__device__ inline void survey(const tb_crt_arguments &arguments, const tb_crt_operand &x, int block)
 {
-    const int64_t blocks_rows = row_blocks(x), block_k = block / blocks_rows;
-    const int64_t first_row = block % blocks_rows * block_rows, first_k = block_k * arguments.survey_k;
-    const int steps = int(min(arguments.problem.k - first_k, int64_t(arguments.survey_k)));
+    const int blocks_rows = row_blocks(x), block_k = block / blocks_rows,
+              first_row = block % blocks_rows * block_rows, first_k = block_k * arguments.survey_k;
+    const int steps = min(int(arguments.problem.k) - first_k, arguments.survey_k);
     tb_crt_census *to = x.census + block_k * x.rows;
     if (x.k_contiguous)
         survey_columns(x, first_row, first_k, steps, to);
@@ -172,41 +213,69 @@ __device__ inline void survey(const tb_crt_arguments &arguments, const tb_crt_op
         survey_rows(x, arguments.parts, first_row, first_k, steps, to);
 }
 
-/* Puts together what is known of an outer index. */
-__device__ inline void gather(const tb_crt_arguments &arguments, const tb_crt_operand &x, int64_t row)
-{
+/* What is found of an outer index, block by block. */
+struct findings {
     double squares = 0;
     uint64_t logarithms = 0;
     uint32_t largest = 0;
     int lowest = no_bit;
     int64_t count = 0;
     bool strange = false;
-    const int blocks = survey_blocks_k(arguments);
-#pragma unroll 4
-    for (int block = 0; block < blocks; block++) {
-        const tb_crt_census part = x.census[block * x.rows + row];
+
+    /* With the sum of logarithms that the part is beside. */
+    __device__ void add(const tb_crt_census &part, uint64_t sum)
+    {
         squares += part.squares;
-        logarithms += part.logarithms;
+        logarithms += sum;
         largest = max(largest, part.largest);
         lowest = min(lowest, part.lowest);
         strange = strange || part.count < 0;
         count += part.count;
     }
-    tb_crt_record record = {TB_CRT_NOTHING, 0, 0, float(arguments.problem.k - count), 0, 0};
-    if (strange)
-        record.zeros = -1;
-    else if (count > 0) {
-        const int exponent = int(largest >> 20) - exponent_bias;
-        const int64_t units = largest >> (logarithm_shift - 32);
-        const double scale = __longlong_as_double(int64_t(exponent_bias - 2 * exponent) << mantissa_bits);
-        record.norm = float(0.5 * log2(squares * scale));
-        record.largest = float(units % logarithm_units) / logarithm_units;
-        record.deficit =
-            float(count * units - int64_t(logarithms)) / logarithm_units + float(count) * logarithm_error;
-        record.exponent = exponent;
-        record.lowest = lowest - exponent;
+
+    __device__ tb_crt_record record(int64_t k) const
+    {
+        tb_crt_record record = {TB_CRT_NOTHING, 0, 0, float(k - count), 0, 0};
+        if (strange)
+            record.zeros = -1;
+        else if (count > 0) {
+            const int exponent = int(largest >> 20) - exponent_bias;
+            const int64_t units = largest >> (logarithm_shift - 32);
+            const double scale = __longlong_as_double(int64_t(exponent_bias - 2 * exponent) << mantissa_bits);
+            record.norm = float(0.5 * log2(squares * scale));
+            record.largest = float(units % logarithm_units) / logarithm_units;
+            record.deficit =
+                float(count * units - int64_t(logarithms)) / logarithm_units + float(count) * logarithm_error;
+            record.exponent = exponent;
+            record.lowest = lowest - exponent;
+        }
+        return record;
     }
-    x.records[row] = record;
+};
+
+/* Puts together what is known of an outer index. */
+__device__ inline void gather(const tb_crt_arguments &arguments, const tb_crt_operand &x, int64_t row)
+{
+    findings found;
+    const int blocks = survey_blocks_k(arguments);
+#pragma unroll 4
+    for (int block = 0; block < blocks; block++) {
+        const tb_crt_census part = x.census[block * x.rows + row];
+        found.add(part, part.logarithms);
+    }
+    x.records[row] = found.record(arguments.problem.k);
+}
+
+/* Whether the scout (scout.cuh) has given up. */
+__device__ inline bool is_given_up(const tb_crt_arguments &arguments)
+{
+    return *static_cast<const volatile int64_t *>(&arguments.decision->given_up) == arguments.ticket;
+}
+
+/* Whether records of A are there, from the launch before. */
+__device__ inline bool knows_a(const tb_crt_arguments &arguments)
+{
+    return arguments.keeps_a && arguments.decision->knows_a;
 }
 
 } // namespace crt

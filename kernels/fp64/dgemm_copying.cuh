@@ -2,7 +2,7 @@
  * warps wait for stages, not for each other, and copies run ahead past the ends of chains and tiles.
  *
  * Behind its panels a stage of the ring has two barriers: full, at which the copying threads arrive as their copies do, and
- * empty, at which each multiplying warp arrives when it has read its last fragments, before its last band.
+ * empty, at which each multiplying warp arrives when it has read its last fragments, before its last round.
  */
 #pragma once
 
@@ -231,16 +231,16 @@ template <bool last_of_chain, class shape, class panel_a, class panel_b>
 __device__ inline void multiply_stage(sums<shape> &sum, fragments<shape, panel_a, panel_b> &fragments,
                                       ring_place<shape> &place)
 {
-    constexpr int last = shape::bands * shape::rounds - 1;
+    constexpr int last = fragments.last;
 #pragma unroll
-    for (int band = 0; band < last; band++)
-        fragments.template multiply_band<true>(sum, band, [](int) {});
+    for (int round = 0; round < last; round++)
+        fragments.template multiply_round<true>(sum, round, [](int) {});
     give_back(place);
     place.advance();
     fragments.stage = place.stage;
     if (!last_of_chain)
         barrier_wait_together(place.full(), place.parity);
-    fragments.template multiply_band<!last_of_chain>(sum, last, [](int) {});
+    fragments.template multiply_round<!last_of_chain>(sum, last, [](int) {});
 }
 
 /* A multiplying warp's part of a chain. Where C ends inside the tile, warps that lie beyond it multiply nothing. Lanes

@@ -13,10 +13,9 @@
  *                                           beta C is to be added: then k is one chain). A slice has its share of
  *                                           every stage; the slices' sums meet in shared memory
  *
- * A warp's mma.sync of 16 x 8 x 16 keeps its quarter of a multiprocessor's tensor cores busy for 64 clocks; what has to be
- * seen to is that the next one's operands are there. A's fragments are kept twice: a band's are read while the band before
- * it is multiplied. B's are kept once: as the last band has used those of eight columns, the next 16 steps' are read into
- * them, so that sums of 64 x 32 and fragments fit into the registers.
+ * A warp's mma.sync of 16 x 8 x 8 keeps its quarter of a multiprocessor's tensor cores busy for 32 clocks; what has to be
+ * seen to is that the next one's operands are there. All fragments of 8 steps are kept twice: those of the next 8 are read while
+ * these are multiplied. A read into registers that a multiplication still reads would wait for that, and the warp with it.
  */
 #pragma once
 

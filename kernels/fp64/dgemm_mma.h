@@ -2,7 +2,8 @@
  *
  * Work is dealt to blocks as in the SIMT family (simt.h): a step is tile_k of k for one tile of C. The first `whole` tiles
  * have a block each; the steps of the others lie in one line, tile after tile, and are dealt evenly to `pieces` further
- * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce.
+ * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce; or by these blocks
+ * themselves, where they are a cluster: then every tile has the same number of pieces.
  *
  * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself.
  *
@@ -30,7 +31,8 @@ typedef struct tb_dgemm_arguments {
     int32_t tile_k;
     int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
     int64_t jump_b;
-    double *partial; /* two tiles for each piece: see tb_simt_slot */
+    double *partial; /* two tiles for each piece: see tb_simt_slot; for clusters none */
+    int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
@@ -107,14 +109,14 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */
 #define TB_DGEMM_REGISTERS_AT_LAUNCH(threads, blocks) (65536 / ((threads) * (blocks)) / 8 * 8)
 
-/* Whether threads have so few sums that there are registers for totals of chains beside them; else totals are kept in C. */
-#define TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n)                                                \
-    ((tile_m) * (tile_n) <= 1024 * (warps_m) * (warps_n))
+/* Whether a tile's sums have room where the stages were, so that blocks of a cluster can add up theirs. Warps that copy are ahead of
+ * the others, and do not know when the stages are free. */
+#define TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages)                                       \
+    ((copying) == 0 && 8 * (tile_m) * (tile_n) <= (stages)*TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k))
 
 /* Chains of k are 16 times its root long for each slice, as slices cut k too; 8 times where a new chain costs little: where some
  * warps only copy, and totals are in registers. */
-#define TB_DGEMM_CHAIN_ROOTS(tile_m, tile_n, warps_m, warps_n, slices, copying)                              \
-    ((copying) > 0 && TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n) ? 8 : 16 * (slices))
+#define TB_DGEMM_CHAIN_ROOTS(slices, copying, totals) ((copying) > 0 && (totals) ? 8 : 16 * (slices))
 
 /* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */

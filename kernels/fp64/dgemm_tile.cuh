@@ -4,13 +4,14 @@
 #pragma once
 
 #include "kernels/again.cuh"
+#include "kernels/cluster.cuh"
 #include "kernels/fp64/output.cuh"
 #include "kernels/fp64/panel.cuh"
 
 namespace fp64
 {
 
-constexpr int mma_m = 16, mma_n = 8, mma_k = 16;
+constexpr int mma_m = 16, mma_n = 8, mma_k = 8;
 
 /* Code for other chips is empty; and before 9.0 that of warps that copy, as they could not hand their registers over. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
@@ -22,7 +23,7 @@ template <class shape> constexpr bool runs = true;
 #endif
 
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_,
-          int stages_, int blocks_>
+          int stages_, int blocks_, bool totals_>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
@@ -30,12 +31,17 @@ struct shape {
     static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices, copying);
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
-    static constexpr bool has_totals = TB_DGEMM_HAS_TOTALS(tile_m, tile_n, warps_m, warps_n);
+    static constexpr bool has_totals = totals_;
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
     static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
     static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr bool shares_tiles = false;
+#else
+    static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages);
+#endif
     static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
-    static_assert(bands * rounds % 2 == 0, "a stage ends with the fragments that it began with");
+    static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
                   "fragments cover the tile");
     static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
@@ -43,8 +49,10 @@ struct shape {
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
 };
 
-#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, ...) \
-    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks> { \
+#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,      \
+                       totals, ...)                                                                          \
+    struct shape_##name                                                                                      \
+        : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, totals> {         \
     };
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
@@ -108,41 +116,50 @@ __device__ inline output output_of(const tb_dgemm_arguments &arguments, const se
     return out;
 }
 
-/* What a warp has of one stage: bands * rounds times pieces_n multiplications. */
+/* What a warp has of one stage: `rounds` of 8 steps, bands times pieces_n multiplications each. Fragments are kept twice: those
+ * of a round are read while the round before it is multiplied, into registers that no multiplication under way reads, for which
+ * the reading would wait. */
 template <class shape, class panel_a, class panel_b> struct fragments {
-    static constexpr int bands = shape::bands * shape::rounds;
-    double a[2][8], b[shape::pieces_n][4];
+    static constexpr int multiplications = shape::bands * shape::pieces_n, last = shape::rounds - 1;
+    double a[2][shape::bands][4], b[2][shape::pieces_n][2];
     unsigned first_a, first_b; /* the lane's place in the first stage */
     unsigned stage = 0;
-    unsigned together; /* all lanes, but the assembler does not know that */
 
     __device__ explicit fragments(const position<shape> &at)
         : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q)),
           first_b(simt::first_stage() + shape::offset_b +
-                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q)),
-          together(__activemask())
+                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q))
     {
         simt::keep(first_a);
         simt::keep(first_b);
     }
 
-    __device__ void read_a(int band)
+    __device__ void read_a(int band, int round)
     {
-        load_a<panel_a>(a[band % 2], first_a + stage, band % shape::bands * mma_m,
-                        band / shape::bands * mma_k);
+        load_a<panel_a>(a[round % 2][band], first_a + stage, band * mma_m, round * mma_k);
     }
 
-    __device__ void read_b(int j, int band)
+    __device__ void read_b(int j, int round)
     {
-        load_b<panel_b>(b[j], first_b + stage, j * mma_n, band / shape::bands * mma_k);
+        load_b<panel_b>(b[round % 2][j], first_b + stage, j * mma_n, round * mma_k);
+    }
+
+    /* In the order in which they are wanted: the first band's, all of B's, the other bands'. */
+    __device__ void read(int number, int round)
+    {
+        if (number == 0)
+            read_a(0, round);
+        else if (number <= shape::pieces_n)
+            read_b(number - 1, round);
+        else if (number < shape::pieces_n + shape::bands)
+            read_a(number - shape::pieces_n, round);
     }
 
     __device__ void read_first()
     {
-        read_a(0);
 #pragma unroll
-        for (int j = 0; j < shape::pieces_n; j++)
-            read_b(j, 0);
+        for (int i = 0; i < shape::bands + shape::pieces_n; i++)
+            read(i, 0);
     }
 
     __device__ void advance()
@@ -150,29 +167,23 @@ template <class shape, class panel_a, class panel_b> struct fragments {
         stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
     }
 
-    /* A band and, if it reads, beside it what the next one needs: `between` does what else is to be done after the j-th of its
-     * multiplications. B's fragments are read anew where the next band is of other steps, one
-     * multiplication after their last use. Warps meet for the assembler's sake: it moves no access to
-     * shared memory past that. Left free, it puts the reading of two bands behind the last multiplication
-     * before them. */
+    /* A round and, if it reads, beside it what the next one needs: `between` does what else is to be done after the i-th of its
+     * multiplications. */
     template <bool reads, class function>
-    __device__ void multiply_band(sums<shape> &sum, int band, function between)
+    __device__ void multiply_round(sums<shape> &sum, int round, function between)
     {
-        const int next = (band + 1) % bands;
-        const bool reads_b = reads && next % shape::bands == 0;
+        constexpr int fragments = shape::bands + shape::pieces_n,
+                      at_a_time = (fragments + multiplications - 1) / multiplications;
+        const int next = (round + 1) % shape::rounds;
 #pragma unroll
-        for (int j = 0; j < shape::pieces_n; j++) {
-            multiply(sum[band % shape::bands][j], a[band % 2], b[j]);
-            if (reads && j == 0) {
-                read_a(next);
-                __syncwarp(together);
-            }
-            if (reads_b && j > 0)
-                read_b(j - 1, next);
-            between(j);
+        for (int i = 0; i < multiplications; i++) {
+            const int band = i / shape::pieces_n, j = i % shape::pieces_n;
+            multiply(sum[band][j], a[round % 2][band], b[round % 2][j]);
+#pragma unroll
+            for (int number = i * at_a_time; reads && number < (i + 1) * at_a_time; number++)
+                read(number, next);
+            between(i);
         }
-        if (reads_b)
-            read_b(shape::pieces_n - 1, next);
     }
 };
 
@@ -252,6 +263,44 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
                 write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
                            rows[e].from(i * mma_m), aligned);
     }
+}
+
+/* The blocks of a cluster have a part of this tile each. They leave their sums where the stages were, and each takes a share of a
+ * warp's multiplications, and adds up what all blocks have of them, in their order. */
+template <class shape>
+__device__ inline void write_together(const output &out, const sums<shape> &sum, const position<shape> &at,
+                                      int blocks)
+{
+    const slices<shape> stored(again::thread());
+    __syncthreads(); /* nobody reads the stages, or the slices' sums, any more */
+    for_each_sum<shape>([&](int i, int j, int e) {
+        if (slices<shape>::has(at.slice, j))
+            stored.place(0, j, i, e) = sum[i][j][e];
+    });
+    cluster::meet();
+    constexpr int of_slice = shape::pieces_n / shape::slices;
+    const bool aligned = out.is_aligned();
+#pragma unroll 1
+    for (int number = cluster::rank(); number < shape::bands * of_slice; number += blocks) {
+        const int i = number / of_slice, j = number % of_slice + at.slice * of_slice;
+        double total[4] = {};
+#pragma unroll 1
+        for (int block = 0; block < blocks; block++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const unsigned own = unsigned(__cvta_generic_to_shared(&stored.place(0, j, i, e)));
+                total[e] += cluster::load_double(cluster::address_in(own, block));
+            }
+        const int row = at.row + 2 * at.g + i * mma_m, column = at.column + 2 * at.q + j * mma_n;
+        double *const c = out.c + row + column * out.ldc;
+        const span rows[2] = {span_of(out, row, column), span_of(out, row, column + 1)};
+        const double2 old[2] = {read_pair(out, c, rows[0], aligned),
+                                read_pair(out, c + out.ldc, rows[1], aligned)};
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            write_pair(out, c + e * out.ldc, total[e], total[2 + e], old[e], rows[e], aligned);
+    }
+    cluster::meet(); /* nobody reads this block's shared memory any more */
 }
 
 } // namespace fp64

@@ -1,5 +1,5 @@
 /* dgemm_mma where every warp copies and multiplies: copies stand between multiplications, and a block's warps meet once a stage.
- * The barrier of a stage stands before its last band, whose operands are in registers by then: after it the next stage is read,
+ * The barrier of a stage stands before its last round, whose operands are in registers by then: after it the next stage is read,
  * and copies may overwrite this one.
  */
 #pragma once
@@ -99,8 +99,8 @@ template <class shape, class panel_a, class panel_b, class copies>
 __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps)
 {
     using fragments_type = fragments<shape, panel_a, panel_b>;
-    constexpr int last = fragments_type::bands - 1,
-                  multiplications = last * shape::pieces_n; /* before the last band */
+    constexpr int last = fragments_type::last, of_round = fragments_type::multiplications,
+                  multiplications = last * of_round; /* before the last round */
     constexpr int at_a_time =
         TB_DGEMM_LARGER(copies_at_a_time, (copies::pieces + multiplications - 1) / multiplications);
     fragments_type fragments(position<shape>(threadIdx.x));
@@ -109,14 +109,14 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps
     for (int left = steps; left > 0; left--) {
         ahead.start_panel(left);
 #pragma unroll
-        for (int band = 0; band <= last; band++) {
-            if (band == last) {
+        for (int round = 0; round <= last; round++) {
+            if (round == last) {
                 ahead.advance();
                 wait_for_stage<shape>();
                 fragments.advance();
             }
-            fragments.template multiply_band<true>(sum, band, [&](int j) {
-                const int first = (band * shape::pieces_n + j) * at_a_time;
+            fragments.template multiply_round<true>(sum, round, [&](int i) {
+                const int first = (round * of_round + i) * at_a_time;
                 ahead.start_pieces(first, min(first + at_a_time, copies::pieces));
             });
         }
@@ -169,7 +169,11 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
             const position<shape> at(again::thread());
             if (shape::slices > 1)
                 slices<shape>(again::thread()).add_up(sum, at.slice);
-            write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum, at);
+            if (shape::shares_tiles && arguments.cluster > 1 && !tb_dgemm_has_tile(&arguments, &part))
+                write_together<shape>(output_to_c(arguments, locate_tile(arguments, part.tile)), sum, at,
+                                      arguments.cluster);
+            else
+                write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum, at);
         }
         done += part.count;
         count = segment_after(arguments, done).count;

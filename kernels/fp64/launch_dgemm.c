@@ -18,31 +18,41 @@
  * TB_FMA_A_CLOCK is the rate of both, and forecasts of 8.0 hold in the clocks that tb_share_of_lanes makes
  * of its own.
  *
- * The constants are those with which what is chosen for 180 products on an H100 takes least, and forecasts are nearest to what
- * was measured; MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families', measured on an H200. The clock is the one
+ * The constants are those with which what is chosen for 46 products on an H200 takes least, and forecasts are nearest to what
+ * was measured (docs/lab/fp64.md); MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families'. The clock is the one
  * that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
-#define START_CLOCKS        1500.0
+#define START_CLOCKS        1460.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
-#define BLOCK_CLOCKS        2660.0
-#define STAGE_BYTES_A_CLOCK 380.0 /* at which the ring is filled first */
+#define BLOCK_CLOCKS        2520.0
+#define STAGE_BYTES_A_CLOCK 382.0 /* at which the ring is filled first */
 #define STAGE_BYTES_BY_8    86.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
-#define TILE_BYTES_A_CLOCK  14.7  /* at which tiles of C are written, or read */
+#define TILE_BYTES_A_CLOCK  15.4  /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1780.0
-#define PARTS_BYTES_A_CLOCK 15.7 /* at which the second launch reads parts of tiles */
-#define L2_BYTES_A_CLOCK    24.3 /* what a multiprocessor gets of L2 while all read */
+#define PARTS_BYTES_A_CLOCK 16.1 /* at which the second launch reads parts of tiles */
+/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common. */
+#define L2_BYTES_A_CLOCK 31.8
+/* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
+#define WAITING_CLOCKS 750.0
 /* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
  * share with none. */
 #define BYTES_IN_FLIGHT      70000.0
-#define SHARE_WITHOUT_FLIGHT 0.77
+#define SHARE_WITHOUT_FLIGHT 0.775
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.05
+/* Blocks of a cluster wait for each other, and read each other's sums, at this rate: the SIMT family's. */
+#define CLUSTER_CLOCKS        2250.0
+#define CLUSTER_BLOCK_CLOCKS  450.0
+#define CLUSTER_BYTES_A_CLOCK 25.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
 #define PARTS_MOST 8
 
 #define REDUCE_THREADS 256
+
+/* A run is cut in two if it is so many times as long as a chain. */
+#define CHAIN_ROUNDED 1.75
 
 static bool moves_vectors(const tb_product *product)
 {
@@ -65,7 +75,9 @@ static double tile_bytes(const tb_kernel *kernel)
 /* What the schedules of a product have in common, in clocks. */
 typedef struct costs {
     const tb_kernel *kernel;
+    tb_target target;
     int multiprocessors, blocks; /* blocks that fit one */
+    int warps;                   /* of a block */
     int64_t tiles;
     double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
     double fetch;   /* reading it from L2 */
@@ -87,8 +99,10 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
+        .target = target,
         .multiprocessors = target.multiprocessors,
         .blocks = kernel->blocks,
+        .warps = kernel->threads / 32,
         .tiles = tiles,
         .step =
             (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
@@ -103,14 +117,27 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 /* A round of blocks, so many sharing a multiprocessor, of so many steps and tiles, or parts of tiles, each. */
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
 {
-    const double step = fmax(costs->step, costs->fetch);
-    return BLOCK_CLOCKS + steps * (double)blocks * step + (double)tiles_a_block * costs->tile;
+    const double step =
+        fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
+    return BLOCK_CLOCKS + steps * step + (double)tiles_a_block * costs->tile;
+}
+
+/* Blocks of the busiest multiprocessor; with clusters, as many as share one before all of those are running. */
+static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
+{
+    int share = 1;
+    if (cluster == 1)
+        return tb_pieces(blocks, costs->multiprocessors);
+    while (share < costs->blocks && blocks / cluster > tb_clusters_at_a_time(cluster, share, costs->target))
+        share++;
+    return share;
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
-static double wave_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
+                          int64_t tiles_a_block)
 {
-    const int64_t share = tb_pieces(blocks, costs->multiprocessors);
+    const int64_t share = busiest_share(costs, blocks, cluster);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
     if (full > 0)
@@ -132,31 +159,43 @@ static double reading_clocks(const costs *costs, int64_t blocks)
            fmin(1, SHARE_WITHOUT_FLIGHT + (1 - SHARE_WITHOUT_FLIGHT) * in_flight / BYTES_IN_FLIGHT);
 }
 
+/* Adding up the parts of tiles. */
+static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedule, double parts)
+{
+    const double tile = tile_bytes(costs->kernel);
+    if (schedule->cluster > 1)
+        return CLUSTER_CLOCKS + CLUSTER_BLOCK_CLOCKS * schedule->cluster + tile / CLUSTER_BYTES_A_CLOCK;
+    return TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+}
+
 /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
 static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
 {
-    double computing = wave_clocks(costs, schedule->whole, (double)schedule->steps, 1), adding = 0;
+    double computing = wave_clocks(costs, schedule->whole, 1, (double)schedule->steps, 1), adding = 0;
     if (schedule->pieces > 0) {
         const int64_t dealt = costs->tiles - schedule->whole;
         const bool even = schedule->pieces % dealt == 0;
         const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
-        computing += wave_clocks(costs, schedule->pieces, (double)(dealt * schedule->steps) / pieces,
+        computing += wave_clocks(costs, schedule->pieces, schedule->cluster,
+                                 (double)(dealt * schedule->steps) / pieces,
                                  even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
-        adding = TB_SECOND_LAUNCH_CLOCKS +
-                 2 * parts * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+        adding = adding_clocks(costs, schedule, parts);
     }
     const double reading = reading_clocks(costs, schedule->whole + schedule->pieces);
     return fmax(computing, reading) + HIDDEN_SHARE * fmin(computing, reading) + adding;
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
-static tb_dgemm_schedule deal(const costs *costs, int64_t whole, int64_t pieces, tb_dgemm_schedule other)
+static tb_dgemm_schedule deal(const costs *costs, int64_t whole, int64_t pieces, int cluster,
+                              tb_dgemm_schedule other)
 {
     const int64_t rest = costs->tiles - whole;
+    const int64_t most = rest * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
     tb_dgemm_schedule dealt = other;
     dealt.whole = whole;
-    dealt.pieces = tb_smaller(pieces, rest * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k));
-    if (dealt.pieces == 0 || dealt.pieces == rest)
+    dealt.pieces = cluster > 1 ? pieces : tb_smaller(pieces, most);
+    dealt.cluster = cluster;
+    if (dealt.pieces == 0 || dealt.pieces == rest || dealt.pieces > most)
         return other;
     dealt.clocks = clocks_of(costs, &dealt);
     return dealt.clocks < other.clocks ? dealt : other;
@@ -168,10 +207,26 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
 {
     const int64_t rest = costs->tiles - whole;
     if (rest <= room / 2)
-        best = deal(costs, whole, room / rest * rest, best);
+        best = deal(costs, whole, room / rest * rest, 1, best);
     const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
     for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
-        best = deal(costs, whole, rest * parts, best);
+        best = deal(costs, whole, rest * parts, 1, best);
+    return best;
+}
+
+/* The same where no tile is whole, each one's pieces a cluster: if that leaves each of them one chain, or totals have registers. */
+static tb_dgemm_schedule deal_to_clusters(const costs *costs, int64_t room, tb_dgemm_schedule best)
+{
+    const tb_kernel *kernel = costs->kernel;
+    if (!kernel->shares_tiles || costs->target.architecture < 90)
+        return best;
+    for (int cluster = 2; cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++) {
+        const double longest_k = ceil((double)best.steps / cluster) * kernel->tile_k;
+        const bool is_short = !kernel->chains_in_c || sqrt(longest_k) < CHAIN_ROUNDED * kernel->chain_roots;
+        if (is_short && costs->tiles <= room / cluster &&
+            costs->tiles <= tb_clusters_at_a_time(cluster, costs->blocks, costs->target))
+            best = deal(costs, 0, costs->tiles * cluster, cluster, best);
+    }
     return best;
 }
 
@@ -224,7 +279,8 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
     tb_dgemm_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
                               .tiles_n = tb_pieces(product->n, kernel->tile_n),
                               .tiles = tiles_of(kernel, product).count * tb_members_of(product),
-                              .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1};
+                              .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1,
+                              .cluster = 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);
     const tb_tile_order order = order_of(kernel, &best, product, target);
@@ -237,10 +293,11 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
     if (tiles == 0 || tiles % wave == 0)
         return best;
     const int64_t whole = tiles / wave * wave;
-    best = deal(&costs, whole, wave, best);
+    best = deal(&costs, whole, wave, 1, best);
     if (whole > 0)
-        best = deal(&costs, whole - wave, wave, best);
-    return deal_evenly(&costs, whole, wave, best);
+        best = deal(&costs, whole - wave, wave, 1, best);
+    best = deal_evenly(&costs, whole, wave, best);
+    return whole == 0 ? deal_to_clusters(&costs, wave, best) : best;
 }
 
 void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
@@ -248,7 +305,7 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
 {
     const tb_dgemm_schedule own = plan(kernel, product, target);
     schedule->clocks = START_CLOCKS + own.clocks;
-    schedule->workspace = 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }
 
@@ -271,7 +328,7 @@ static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, con
         return 1;
     const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
     const double longest_k = longest * kernel->tile_k;
-    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
+    return (int32_t)fmax(1, floor(2 - CHAIN_ROUNDED + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
 }
 
 /* Bytes from the panel of a step to that of the step after so many of k. */
@@ -315,6 +372,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)chains * kernel->tile_k),
         .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)chains * kernel->tile_k),
         .partial = workspace,
+        .cluster = own->cluster,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
         .tile_pieces = own->tile_pieces,
@@ -325,6 +383,9 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     arguments.problem.unless = launcher->unless;
     tb_entry *entry =
         &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];
+    if (own->cluster > 1)
+        return launcher->launch_clusters(launcher, entry, own->pieces, own->cluster, kernel->threads,
+                                         kernel->shared_bytes, &arguments);
     /* The first launch writes whole tiles of C: from there on nothing may fail that can be seen to before. */
     if (own->pieces > 0)
         TB_TRY(launcher->load(launcher, &tb_entry_dgemm_mma_reduce));

@@ -16,6 +16,7 @@ typedef struct tb_dgemm_schedule {
     int64_t tiles_m, tiles_n; /* of one product */
     int64_t tiles;            /* of all products, that touch the mask */
     int64_t whole, steps, pieces;
+    int cluster;                      /* pieces of a tile that are a cluster, or 1 */
     int32_t tile_pieces, piece_steps; /* where steps are left out; 0: none are */
     double clocks;                    /* forecast of both launches together, once they run */
 } tb_dgemm_schedule;

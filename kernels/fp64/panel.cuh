@@ -4,7 +4,7 @@
  * along k (A transposed, B not) or along the outer dimension, each padded. Nothing is turned on the way, so that cp.async
  * serves all four transpositions.
  *
- * Lane 4 g + q of a warp has of 16 of k the steps q, q + 4, q + 8 and q + 12; of 16 rows of A the rows 2 g and 2 g + 1, in
+ * Lane 4 g + q of a warp has of 8 of k the steps q and q + 4; of 16 rows of A the rows 2 g and 2 g + 1, in
  * the place of the rows g and g + 8 that mma.sync names: C's rows change places alike, and come out as pairs. Of 8
  * columns of B it has column g.
  *
@@ -46,12 +46,14 @@ template <int tile_outer_, int tile_k_, bool k_contiguous_, int pad_k> struct pa
     }
 };
 
+/* Copies go through L1, where blocks of a multiprocessor find what they have in common. */
+
 /* Copies 8 or 16 bytes to shared memory, of which only the first `valid` are read; the rest become zero. An address of
  * which nothing is read may be any. */
 template <int bytes> __device__ inline void copy_async(unsigned shared, const double *global, int valid)
 {
     if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(global), "r"(valid));
 }
@@ -64,7 +66,7 @@ __device__ inline void copy_async_if(unsigned wanted, unsigned shared, const dou
         asm volatile("{\n"
                      ".reg .pred wanted;\n"
                      "setp.ne.u32 wanted, %0, 0;\n"
-                     "@wanted cp.async.cg.shared.global [%1], [%2], 16;\n"
+                     "@wanted cp.async.ca.shared.global [%1], [%2], 16;\n"
                      "}" ::"r"(wanted),
                      "r"(shared), "l"(global));
     else
@@ -185,11 +187,11 @@ __device__ inline void load_shared_pair(double &first, double &second, unsigned 
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(first), "=d"(second) : "r"(address));
 }
 
-/* 16 rows and 16 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
-template <class panel> __device__ inline void load_a(double (&a)[8], unsigned place, int row, int k)
+/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
+template <class panel> __device__ inline void load_a(double (&a)[4], unsigned place, int row, int k)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
         if (panel::k_contiguous) {
             a[2 * i] = load_shared(place + 8 * panel::at(row, k + 4 * i));
             a[2 * i + 1] = load_shared(place + 8 * panel::at(row + 1, k + 4 * i));
@@ -198,16 +200,40 @@ template <class panel> __device__ inline void load_a(double (&a)[8], unsigned pl
         }
 }
 
-/* 8 columns and 16 steps of B likewise: b[i] is step q + 4 i. */
-template <class panel> __device__ inline void load_b(double (&b)[4], unsigned place, int column, int k)
+/* 8 columns and 8 steps of B likewise: b[i] is step q + 4 i. */
+template <class panel> __device__ inline void load_b(double (&b)[2], unsigned place, int column, int k)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
         b[i] = load_shared(place + 8 * panel::at(column, k + 4 * i));
 }
 
-/* sum (16 x 8) += a (16 x 16) * b (16 x 8). Of the sum lane 4 g + q holds, as sum[2 h + e], row h of its pair and column
- * 2 q + e (PTX ISA, "Matrix fragments for mma.m16n8k16 with .f64"). sm_80 has mma.sync of 8 x 8 with 4 steps alone. */
+/* 8 x 8 with 4 steps, which is all that sm_80 has: two for the two rows that lanes have. */
+__device__ inline void multiply_by_four(double (&sum)[4], const double *a, double b)
+{
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
+                     : "d"(a[h]), "d"(b));
+}
+
+/* sum (16 x 8) += a (16 x 8) * b (8 x 8). Of the sum lane 4 g + q holds, as sum[2 h + e], row h of its pair and column
+ * 2 q + e (PTX ISA, "Matrix fragments for mma.m16n8k8 with .f64"). */
+__device__ inline void multiply(double (&sum)[4], const double (&a)[4], const double (&b)[2])
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%0, %1, %2, %3};"
+                 : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+    multiply_by_four(sum, a, b[0]);
+    multiply_by_four(sum, a + 2, b[1]);
+#endif
+}
+
+/* The same with 16 steps. */
 __device__ inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
 {
 #if __CUDA_ARCH__ >= 900
@@ -220,11 +246,7 @@ __device__ inline void multiply(double (&sum)[4], const double (&a)[8], const do
 #else
 #pragma unroll
     for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                         : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
-                         : "d"(a[2 * i + h]), "d"(b[i]));
+        multiply_by_four(sum, a + 2 * i, b[i]);
 #endif
 }
 

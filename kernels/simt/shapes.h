@@ -62,8 +62,7 @@
                                              launch_bound))
 
 #define TB_SIMT_ENTRIES(stem, shared)                                                                        \
-    extern const unsigned char tb_image_##stem[];                                                            \
-    static tb_module module_##stem = {.name = #stem, .image = TB_IMAGE(stem)};                               \
+    static tb_module module_##stem = {.name = #stem};                                                        \
     static tb_entry entries_##stem[] = {TB_SIMT_ENTRIES_OF(stem, "", shared)                                 \
                                             TB_SIMT_ENTRIES_OF(stem, "_vector", shared)};
 

@@ -57,6 +57,10 @@ typedef struct tb_device_operations {
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);
 
+    /* The file that the kernels' code was found in, or an empty text where it was not. NULL, as the answer or in place of this: no
+     * file was looked for. */
+    const char *(*code_file)(void);
+
     /* Brings the driver up; called at most once. */
     tb_status (*open)(int *device_count);
     tb_status (*describe)(int device, tb_device_description *description);

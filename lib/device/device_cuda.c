@@ -5,6 +5,7 @@
 #include "lib/device/device_cuda.h"
 
 #include "kernels/launch.h"
+#include "lib/device/code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,8 @@ static tb_status cuda_open(int *count)
     int found = 0;
     TB_TRY(TB_CU(cuDeviceGetCount, &found));
     found = found < TB_CUDA_DEVICES_MAXIMUM ? found : TB_CUDA_DEVICES_MAXIMUM;
+    if (found > 0)
+        TB_TRY(tb_open_code());
     for (int device = 0; device < found; device++)
         TB_TRY(examine_device(device));
     *count = found;
@@ -472,6 +475,7 @@ static tb_schedule cuda_prepare(tb_stream *stream, const tb_kernel *kernel, cons
 const tb_device_operations tb_device = {
     .name = "cuda",
     .in_process = tb_driver_in_process,
+    .code_file = tb_code_file,
     .open = cuda_open,
     .describe = cuda_describe,
     .open_device = cuda_open_device,

@@ -1,6 +1,7 @@
 /* Device code: modules are loaded once, entries made ready on each device, and launched; and how many
  * clusters of blocks a device runs at a time.
  */
+#include "lib/device/code.h"
 #include "lib/device/device_cuda.h"
 #include "lib/process/lock.h"
 
@@ -12,9 +13,10 @@ static tb_lock load_lock;
 static tb_status load_module(tb_module *module)
 {
     CUlibrary library;
-    if (!module->image)
+    const void *binary = tb_find_binary(module->name);
+    if (!binary)
         return TB_UNSUPPORTED;
-    TB_TRY(TB_CU(cuLibraryLoadData, &library, module->image, NULL, NULL, 0, NULL, NULL, 0));
+    TB_TRY(TB_CU(cuLibraryLoadData, &library, binary, NULL, NULL, 0, NULL, NULL, 0));
     module->handle = library;
     return TB_OK;
 }

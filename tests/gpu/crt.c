@@ -139,6 +139,24 @@ static bool draw_one_operand(test *t, const family *family, bool turned, int64_t
     return true;
 }
 
+/* Whether there is an exact sum, or one of reals that integers take, where A is of a family and B of another. */
+static bool goes_with(const family *a, const family *b, int64_t k)
+{
+    const bool much = a->spread >= 0 && b->spread == ONE_LARGE,
+               much_too = b->spread >= 0 && a->spread == ONE_LARGE;
+    return a->kind == b->kind && b->k_most >= k && !(a->kind == REALS && (much || much_too));
+}
+
+/* Beside an A of reals that integers take, now and then, a B of others: for the launch behind it A is to be surveyed again. */
+static const family *draw_family_of_b(const family *of_a, int64_t k, check_random *random)
+{
+    const family *wide = of_a;
+    for (int i = 0; i < FAMILIES; i++)
+        if (families[i].kind == REALS && families[i].spread > wide->spread)
+            wide = &families[i];
+    return goes_with(of_a, wide, k) && check_between(random, 0, 2) == 0 ? wide : of_a;
+}
+
 static test draw_test(const tb_kernel *kernel, const family *family, check_random *random)
 {
     test t = {.kernel = kernel, .family = family};
@@ -150,17 +168,10 @@ static test draw_test(const tb_kernel *kernel, const family *family, check_rando
     const bool embedded = shape < 4 && k > 1 && k <= LONG_PAIRS;
     t.a =
         draw_lines(family, NULL, embedded, embedded ? (m + 1) / 2 : m, embedded && k % 2 ? k + 1 : k, random);
-    t.b = draw_lines(family, &t.a, embedded, n, t.a.k, random);
+    t.family = draw_family_of_b(family, t.a.k, random);
+    t.b = draw_lines(t.family, &t.a, embedded, n, t.a.k, random);
     draw_rest(&t, n, random);
     return t;
-}
-
-/* Whether there is an exact sum, or one of reals that integers take, where A is of a family and B of another. */
-static bool goes_with(const family *a, const family *b, int64_t k)
-{
-    const bool much = a->spread >= 0 && b->spread == ONE_LARGE,
-               much_too = b->spread >= 0 && a->spread == ONE_LARGE;
-    return a->kind == b->kind && b->k_most >= k && !(a->kind == REALS && (much || much_too));
 }
 
 /* The same A, and a B of another family: of reals often the next one, whose magnitudes differ more. */

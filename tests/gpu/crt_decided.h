@@ -12,7 +12,7 @@ typedef enum promise { FINE, COARSE, NATIVE } promise;
 #define FINE_SHARE   (1.0 / 64)
 #define COARSE_SHARE 0.17
 
-/* What is kept of A for the next launch. */
+/* What is kept of A for the next launch; bits that are negative: nothing. */
 typedef struct kept {
     double spread_of_b, bits_of_a;
     bool is_fine;
@@ -84,7 +84,7 @@ static inline promise decide(const lines *a, const lines *b, bool keeps, bool sa
     record *records_a = survey_lines(a), *records_b = survey_lines(b);
     const double spread_a = spread_of(a, records_a), spread_b = spread_of(b, records_b),
                  terms_of_d = log2((double)a->k) - 53, spare = same ? 0 : 0.25;
-    keeps = keeps && spread_b <= kept->spread_of_b + SLACK;
+    keeps = keeps && kept->bits_of_a >= 0 && spread_b <= kept->spread_of_b + SLACK;
     const bool only_maybe = keeps && spread_b > kept->spread_of_b - SLACK, kept_is_fine = kept->is_fine;
     const double kept_bits = kept->bits_of_a;
     promise result = NATIVE;
@@ -104,7 +104,8 @@ static inline promise decide(const lines *a, const lines *b, bool keeps, bool sa
         else if (share == FINE && has_room(bits_a - 1, bits_b - 1)) {
             kept->is_fine = false; /* these quanta, or those of the other share */
             result = COARSE;
-        }
+        } else if (share == COARSE && !has_room(bits_a - 1, bits_b - 1))
+            kept->bits_of_a = -1; /* for certain */
     }
     free(records_a);
     free(records_b);

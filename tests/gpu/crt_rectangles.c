@@ -145,10 +145,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *kernel;
         int64_t m, n;
-    } shapes[] = {{"dgemm_crt_sm80", 3000, 100},
-                  {"dgemm_crt_sm80", 100, 2100},
-                  {"dgemm_crt_sm80", 3600, 3700},
-                  {"dgemm_crt_sm90", 600, 10300},
+    } shapes[] = {{"dgemm_crt_sm80", 3000, 100},  {"dgemm_crt_sm80", 100, 2100},
+                  {"dgemm_crt_sm80", 3600, 3700}, {"dgemm_crt_sm75", 3000, 100},
+                  {"dgemm_crt_sm75", 100, 2100},  {"dgemm_crt_sm90", 600, 10300},
                   {"dgemm_crt_sm90", 6020, 6001}};
     tb_device_description description;
     tb_stream *stream = open_device(&description);

@@ -28,6 +28,9 @@ contents link | grep -q '^/usr/include/tileblas\.h$'
 contents command | grep -q '^/usr/bin/tileblas$'
 contents command | grep -q '^/usr/share/man/man1/tileblas\.1$'
 dpkg-deb -f "$work"/tileblas-command_*.deb Depends | grep -q 'tileblas-preload'
+for package in preload command system system64; do # whose device code is in libtileblas.so
+    dpkg-deb -f "$work/tileblas-$package"_*.deb Depends | grep -q 'tileblas-link (=' || { echo "tileblas-$package needs no code"; exit 1; }
+done
 for package in preload system system64; do
     test "$(contents "$package" | wc -l)" = 2 || { echo "tileblas-$package holds more:"; contents "$package"; exit 1; }
 done

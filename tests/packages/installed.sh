@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is installed can be used: through CMake's package and through pkg-config, also after it has been moved; and
-# the target uninstall leaves nothing of it.
+# What is installed can be used: through CMake's package and through pkg-config, also after it has been moved. One file of it
+# has the device code. The target uninstall leaves nothing of it.
 #
 #   installed.sh BUILD CONSUMER
 set -eu
@@ -15,6 +15,10 @@ trap 'test ! -e "$work/manifest" || cp "$work/manifest" "$manifest"; rm -rf "$wo
 
 cmake --install "$build" --prefix "$work/first" >"$work/log"
 mv "$work/first" "$work/prefix"
+
+test ! -d "$build/tb_code" || code=$(find "$work/prefix" -name 'libtileblas.so.*.*')
+found=$(grep -rlF .tileblas.code "$work/prefix/bin" "$(dirname "$(find "$work/prefix" -name libtileblas-preload.so)")" || true)
+test "$found" = "${code-}" || { echo "device code is in: $found"; exit 1; }
 
 mkdir "$work/project"
 cp "$here/CMakeLists.consumer" "$work/project/CMakeLists.txt"

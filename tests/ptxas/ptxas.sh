@@ -16,7 +16,7 @@
 # The shapes of the SIMT family are written from their table, by cmake.
 #
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
-# later; all others for any, but for sm_90a instead of sm_90 where the build does so; for sm_100 those that the build names.
+# later, <stem>_sm75.cu for sm_75 only; all others for any, but for sm_90a instead of sm_90 where the build does so; for sm_100 those that the build names.
 # The ladder, which is plain, is compiled for the oldest and for sm_90 alone.
 # Needs no GPU. Exit code 77 where there is no nvcc.
 set -u
@@ -105,7 +105,7 @@ trap 'rm -rf "$reports" "$shapes"' EXIT
 
 cmake -D FOLDER="$shapes" -P "$root/cmake/TileblasShapes.cmake" || exit
 built_for() {
-    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_embed_kernels([^)]*)' |
+    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_compile_kernels([^)]*)' |
         grep -E "ARCHITECTURES( [0-9a]+)* $1( [0-9a]+)*\)" | grep -o 'kernels/[^ ]*[.]cu' | sort
 }
 files=
@@ -117,6 +117,7 @@ case $architecture in
     for file in $(
         find "$root/kernels" "$shapes/kernels" -name '*.cu' ! -name '*_sm[0-9]*.cu' ! -path '*/ladder/*'
         case $architecture in 75 | 90) find "$root/kernels/ladder" -name '*.cu' ;; esac
+        [ "$architecture" != 75 ] || find "$root/kernels" -name '*_sm75.cu'
         [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
     ); do
         [ "$architecture" = 90 ] && echo "$alone" | grep -qxF "${file#"$root"/}" || files="$files $file"

@@ -33,8 +33,9 @@ if grep -E 'libstdc|libcuda|libcudart|libgcc|libgomp' "$work/audit"; then exit 1
 size=$(stat -c %s "$wheel")
 test "$size" -lt 62914560 || { echo "the wheel has $size bytes"; exit 1; }
 
-# Its record is that of its files.
-"$python" - "$wheel" <<'PROGRAM'
+# Its record is that of its files, of which one has the device code, where the build has any.
+with_code=$(test ! -d "$build/tb_code" || echo tileblas/lib/libtileblas.so.0)
+"$python" - "$wheel" "$with_code" <<'PROGRAM'
 import base64, csv, hashlib, sys, zipfile
 
 with zipfile.ZipFile(sys.argv[1]) as archive:
@@ -45,6 +46,8 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
         data = archive.read(name)
         found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         assert (digest, size) == (f"sha256={found}", str(len(data))), f"{name} is not what the record says"
+    holders = [name for name in names if b"\x7fELF" == archive.read(name)[:4] and b".tileblas.code\0" in archive.read(name)]
+    assert holders == sys.argv[2].split(), f"device code is in {holders}"
 PROGRAM
 
 # Installed without the network, and without a compiler.

@@ -110,7 +110,7 @@ static void workspace_holds_it(const tb_crt_arguments *first, const tb_crt_argum
         region_of("B's residues", launch->b.residues, first->same ? 0 : (size_t)(most * launch->b.plane)),
         region_of("C's residues", launch->residues_c,
                   (size_t)(first->moduli_most * launch->tiles * launch->cluster * parts * TB_CRT_TILE_M *
-                           (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_SM80_TILE_N))),
+                           (launch->cluster > 1 ? TB_CRT_SM90_TILE_N : TB_CRT_MMA_TILE_N))),
     };
     regions_are_apart(regions, (int)(sizeof regions / sizeof *regions), memory, bytes);
     CHECK(launch->a.plane == (int64_t)launch->a.panels * launch->a.panel * launch->stages * TB_CRT_STAGE_K &&
@@ -160,6 +160,20 @@ static int rectangles_cover_c(const tb_product *product, int at, const char *mem
     return at;
 }
 
+/* Blocks for every part of both operands, also of an A that is kept, since it may not be known. */
+static void the_survey_covers_operands(void)
+{
+    const tb_crt_arguments *first = &arguments[0];
+    const int64_t k = first->problem.k, blocks_k = (k + first->survey_k - 1) / first->survey_k,
+                  rows_a = first->a.rows, rows_b = first->same ? 0 : first->b.rows,
+                  rows = (rows_a + TB_CRT_BLOCK_ROWS - 1) / TB_CRT_BLOCK_ROWS +
+                         (rows_b + TB_CRT_BLOCK_ROWS - 1) / TB_CRT_BLOCK_ROWS;
+    CHECK(is(0, "_survey") && is(1, "_gather") && is(2, "_decide"), "the survey comes first");
+    CHECK(blocks[0] == TB_CRT_SCOUTS + rows * blocks_k && blocks[1] * TB_CRT_PASS_THREADS >= rows_a + rows_b,
+          "%lld and %lld blocks for %lld and %lld outer indices, %lld blocks of k", (long long)blocks[0],
+          (long long)blocks[1], (long long)rows_a, (long long)rows_b, (long long)blocks_k);
+}
+
 static void a_product_is_launched(const tb_kernel *kernel, const tb_product *product, int architecture)
 {
     tb_launcher launcher = launcher_for(architecture);
@@ -168,7 +182,7 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
     launches = 0;
     unless = NULL;
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, memory) == TB_OK, "not launched");
-    CHECK(is(0, "_survey") && is(1, "_gather") && is(2, "_decide"), "the survey comes first");
+    the_survey_covers_operands();
     const tb_crt_arguments *first = &arguments[0];
     CHECK(first->same == (first->leaves_a && tb_has_one_operand(product)) &&
               (!first->same || first->b.residues == first->a.residues),
@@ -194,13 +208,16 @@ static void a_product_is_launched(const tb_kernel *kernel, const tb_product *pro
               now->a.quantum == before.a.quantum && now->a.residues == before.a.residues,
           "what was made of A is looked for elsewhere");
     CHECK(now->keeps_a == now->leaves_a, "A is %s", now->keeps_a ? "kept" : "made anew");
+    the_survey_covers_operands();
+    CHECK(now->ticket != before.ticket && now->ticket != 0, "two launches have one ticket");
 }
 
 int main(void)
 {
     check_random random = {check_seed()};
-    const tb_kernel *const sm90 = tb_find_kernel("dgemm_crt_sm90"), *const sm80 =
-                                                                        tb_find_kernel("dgemm_crt_sm80");
+    const tb_kernel *const sm90 = tb_find_kernel("dgemm_crt_sm90"),
+                           *const sm80 = tb_find_kernel("dgemm_crt_sm80"),
+                           *const sm75 = tb_find_kernel("dgemm_crt_sm75");
     for (int i = 0; i < SHAPES; i++) {
         const int64_t most = i % 4 == 0 ? 40000 : 3000;
         const int64_t m = check_between(&random, 1, most), n = check_between(&random, 1, most),
@@ -222,6 +239,7 @@ int main(void)
         }
         a_product_is_launched(sm90, &product, 90);
         a_product_is_launched(sm80, &product, i % 2 ? 89 : 80);
+        a_product_is_launched(sm75, &product, 75);
         if (atomic_load(&check_failures) > 0) {
             printf("%lld x %lld x %lld\n", (long long)m, (long long)n, (long long)k);
             break;

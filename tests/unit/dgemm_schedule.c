@@ -1,7 +1,7 @@
 /* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block (where
  * steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
- * it. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
+ * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
  * Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
@@ -20,7 +20,9 @@ static tb_dgemm_arguments launched;
 static const char *symbol;
 static int64_t blocks_launched, reduce_blocks;
 static int launches;
-static int cut_beside_c; /* products in chains, where C is to be added and would hold the totals */
+static int with_clusters;    /* products */
+static int cluster_launched; /* blocks of a cluster; 0: no clusters */
+static int cut_beside_c;     /* products in chains, where C is to be added and would hold the totals */
 
 static tb_status note_nothing(const tb_launcher *launcher, tb_entry *entry)
 {
@@ -46,8 +48,41 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
     return TB_OK;
 }
 
-static const tb_launcher launcher = {
-    .target = {.architecture = 90, .multiprocessors = 132}, .load = note_nothing, .launch = note_launch};
+static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                               int threads, int shared_bytes, const void *argument)
+{
+    cluster_launched = cluster;
+    return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+}
+
+static const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 132},
+                                     .load = note_nothing,
+                                     .launch = note_launch,
+                                     .launch_clusters = note_clusters};
+
+/* A block of a cluster has a part of the cluster's tile, and a single chain of it where totals would be kept in C. */
+static void clusters_have_a_tile_each(const tb_kernel *kernel)
+{
+    CHECK(cluster_launched == (launched.cluster > 1 ? launched.cluster : 0), "%s: clusters of %d, of %d",
+          kernel->name, cluster_launched, launched.cluster);
+    if (launched.cluster <= 1)
+        return;
+    with_clusters++;
+    CHECK(kernel->shares_tiles && launched.whole == 0 && blocks_launched % launched.cluster == 0,
+          "%s: clusters of %d, %lld blocks, %lld whole", kernel->name, launched.cluster,
+          (long long)blocks_launched, (long long)launched.whole);
+    CHECK(launched.chains == 1 || !kernel->chains_in_c, "%s: %d chains in clusters", kernel->name,
+          launched.chains);
+    for (int64_t block = 0; block < blocks_launched; block++) {
+        const int64_t tile = block / launched.cluster,
+                      first = tb_simt_first(block, launched.dealt, launched.pieces),
+                      end = tb_simt_first(block + 1, launched.dealt, launched.pieces);
+        if (first >= end || first / launched.steps != tile || (end - 1) / launched.steps != tile ||
+            end - first == launched.steps)
+            CHECK(false, "%s: block %lld of clusters of %d has steps %lld to %lld", kernel->name,
+                  (long long)block, launched.cluster, (long long)first, (long long)end);
+    }
+}
 
 /* Walks through the pieces as the kernel does. */
 static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
@@ -70,8 +105,8 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
         expected = end;
     }
     CHECK(expected == launched.dealt, "%s: steps are left over", kernel->name);
-    CHECK(workspace >=
-              2 * (size_t)launched.pieces * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(double),
+    CHECK(launched.cluster > 1 || workspace >= 2 * (size_t)launched.pieces *
+                                                   (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(double),
           "%s: %zu bytes of workspace for %lld pieces", kernel->name, workspace, (long long)launched.pieces);
     free(slots);
 }
@@ -116,7 +151,7 @@ static tb_product product_with(int64_t m, int64_t n, int64_t k, int64_t lda, int
 
 static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *product, check_random *random)
 {
-    launches = 0;
+    launches = cluster_launched = 0;
     reduce_blocks = 0;
     const tb_schedule schedule = tb_prepare(kernel, product, launcher.target);
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
@@ -135,11 +170,12 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
           "%s: %lld blocks", kernel->name, (long long)blocks_launched);
     CHECK(launched.steps * kernel->tile_k >= product->k, "%s: %lld steps", kernel->name,
           (long long)launched.steps);
-    CHECK(
-        launches == (launched.pieces > 0 ? 2 : 1) &&
-            reduce_blocks * launched.reduce_lanes * 2 ==
-                (launched.pieces > 0 ? launched.dealt / launched.steps * kernel->tile_m * kernel->tile_n : 0),
-        "%s: %d launches, the second of %lld blocks", kernel->name, launches, (long long)reduce_blocks);
+    const bool reduces = launched.pieces > 0 && launched.cluster == 1;
+    clusters_have_a_tile_each(kernel);
+    CHECK(launches == (reduces ? 2 : 1) &&
+              reduce_blocks * launched.reduce_lanes * 2 ==
+                  (reduces ? launched.dealt / launched.steps * kernel->tile_m * kernel->tile_n : 0),
+          "%s: %d launches, the second of %lld blocks", kernel->name, launches, (long long)reduce_blocks);
     const bool aligned = product->a.ld % 2 == 0 && product->b.ld % 2 == 0;
     CHECK(aligned == (strstr(symbol, "_vector") != NULL), "%s with leading dimensions of %lld and %lld",
           symbol, (long long)product->a.ld, (long long)product->b.ld);
@@ -216,7 +252,7 @@ static int a_product_with_zeros_is_dealt(const tb_kernel *kernel, int kind, chec
 static int chains_of_scaled(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k, double alpha)
 {
     const tb_product product = tb_gemm(TB_DGEMM, false, false, m, n, k, alpha, NULL, m, NULL, k, 0, NULL, m);
-    launches = 0;
+    launches = cluster_launched = 0;
     reduce_blocks = 0;
     const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
     CHECK(kernel->launch(&launcher, kernel, &product, &schedule, NULL) == TB_OK, "%s: not launched",

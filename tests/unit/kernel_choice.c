@@ -85,6 +85,43 @@ static void a_row_may_run_where_it_gains_nothing(void)
     }
 }
 
+/* Large products of double precision go to INT8 tensor cores, by the row for the chip, unless multiply-adds alone are
+ * demanded. */
+static void large_doubles_go_to_integers(void)
+{
+    static const struct {
+        int architecture, multiprocessors;
+        double clock, memory_rate;
+        const char *kernel;
+    } chips[] = {{75, 40, 1.59e9, 320e9, "dgemm_crt_sm75"},
+                 {80, 108, 1.41e9, 1555e9, "dgemm_crt_sm80"},
+                 {89, 128, 2.52e9, 1008e9, "dgemm_crt_sm80"},
+                 {90, 132, 1.76e9, 4.2e12, "dgemm_crt_sm90"},
+                 {120, 170, 2.4e9, 1792e9, "dgemm_crt_sm80"}};
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
+        for (tb_accuracy accuracy = TB_ACCURACY_IEEE; accuracy <= TB_ACCURACY_FP32; accuracy++) {
+            const row row = {8192, 8192, 8192, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+            tb_product product = product_of(&row);
+            product.routine = TB_DGEMM;
+            for (tb_role role = TB_A; role < TB_ROLES; role++)
+                product.operands[role].element = TB_FP64;
+            tb_chip chip = h200s[0];
+            chip.architecture = chips[i].architecture;
+            chip.multiprocessors = chips[i].multiprocessors;
+            chip.clock = chips[i].clock;
+            chip.memory_rate = chips[i].memory_rate;
+            tb_facts facts = facts_of(&row);
+            facts.machine.chips = &chip;
+            facts.accuracy = accuracy;
+            const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
+            CHECK(kernel != NULL &&
+                      (accuracy == TB_ACCURACY_IEEE ? strstr(kernel->name, "_crt_") == NULL
+                                                    : strcmp(kernel->name, chips[i].kernel) == 0),
+                  "architecture %d, accuracy %d: by %s", chip.architecture, (int)accuracy,
+                  kernel ? kernel->name : "none");
+        }
+}
+
 /* A kernel that is faster than all others, with a promise of its own. */
 static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy demanded, int64_t n)
 {
@@ -434,6 +471,7 @@ int main(void)
     kernels_for_show_are_never_chosen();
     streamed_products_are_forecast_by_panels();
     a_row_may_run_where_it_gains_nothing();
+    large_doubles_go_to_integers();
     chosen_kernels_promise_what_is_demanded();
     short_k_goes_in_one_round();
     short_sides_go_to_skinny_kernels();
