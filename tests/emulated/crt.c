@@ -204,10 +204,12 @@ static test draw_test(lines *a, lines *b, bool embedded, check_random *random)
     return t;
 }
 
-/* Of the families that integers serve, or so many times of 100 another one. */
+/* Of the families that integers serve, or so many times of 100 another one; fewer than 0: of those that take few moduli or some more. */
 static const family *draw_family(int strange, check_random *random)
 {
-    enum { SERVED = 7 };
+    enum { FEW = 3, SERVED = 7 };
+    if (strange < 0)
+        return &families[check_between(random, 0, FEW - 1)];
     return &families[check_between(random, 0, 99) < strange ? check_between(random, SERVED, FAMILIES - 1)
                                                             : check_between(random, 0, SERVED - 1)];
 }
@@ -224,15 +226,21 @@ static void one_sequence(size_t room, char *workspace, check_random *random)
 {
     static const int64_t ks[] = {1, 2, 15, 63, 64, 65, 130, 257, 300};
     const bool embedded = check_between(random, 0, 2) == 0, along_k = check_between(random, 0, 3) > 0;
+    const bool few = check_between(random, 0, 2) == 0; /* A's planes come and go */
     const int64_t k = CHECK_PICK(random, ks);
-    lines a = draw_lines(draw_family(10, random), draw_side(random), embedded ? k + k % 2 : k, random);
+    lines a = draw_lines(draw_family(few ? -1 : 10, random), few ? 3 : draw_side(random),
+                         embedded ? k + k % 2 : k, random);
     store_lines(&a, embedded, !embedded && along_k, random);
     memset(workspace, garbage(random), room);
-    const int count = (int)check_between(random, 1, IN_SEQUENCE);
+    const int count = few ? 2 * IN_SEQUENCE : (int)check_between(random, 1, IN_SEQUENCE);
     for (int i = 0; i < count; i++) {
         const bool same = !embedded && i == count - 1 && check_between(random, 0, 1);
-        lines b =
-            same ? a : draw_lines(draw_family(i == 0 ? 60 : 20, random), draw_side(random), a.k, random);
+        lines b = same ? a
+                       : draw_lines(draw_family(few      ? -1
+                                                : i == 0 ? 60
+                                                         : 20,
+                                                random),
+                                    few ? 5 : draw_side(random), a.k, random);
         if (!same)
             store_lines(&b, false, embedded ? along_k : check_between(random, 0, 1) > 0, random);
         test t = draw_test(&a, &b, embedded, random);
