@@ -173,7 +173,7 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
         slowest = fmax(slowest, part_seconds(&blocks[i], chip, times.all + times.at_risk, copying));
     }
     plan->device_seconds = ratio * slowest;
-    plan->seconds_at_risk = ratio * (slowest - suited);
+    plan->seconds_at_risk = slowest > suited ? ratio * (slowest - suited) : 0; /* both may be infinite */
 }
 
 double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts)

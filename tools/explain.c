@@ -242,12 +242,13 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
+/* Of an empty C nothing is asked. */
 static bool read_sizes(char **texts, problem *problem)
 {
     const bool square = problem_has_triangle(problem);
-    if (!square && !read_size(*texts++, 0, &problem->m))
+    if (!square && !read_size(*texts++, 1, &problem->m))
         return false;
-    if (!read_size(*texts++, 0, &problem->n))
+    if (!read_size(*texts++, 1, &problem->n))
         return false;
     if (!problem_has_side(problem) && !read_size(*texts, 0, &problem->k))
         return false;
@@ -276,7 +277,7 @@ int tool_explain(int argc, char **argv)
         return tool_usage("explain", "%s sizes of %s are needed: %s", wanted == 2 ? "two" : "three", routine,
                           sizes);
     if (!read_sizes(argv + optind, &problem))
-        return tool_usage("explain", "sizes are whole numbers");
+        return tool_usage("explain", "sizes are whole numbers, and C has elements");
     if (problem_class(&problem) == TB_CLASS_GEMM && problem.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
     if (!problem_is_in_place(&problem) && problem.has_diagonal)

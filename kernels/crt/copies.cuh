@@ -19,6 +19,13 @@ __device__ __forceinline__ uint32_t shared(const void *address)
     return uint32_t(__cvta_generic_to_shared(address));
 }
 
+/* The block's dynamic shared memory. */
+__device__ __forceinline__ uint32_t dynamic_shared()
+{
+    extern __shared__ __align__(128) char memory[];
+    return shared(memory);
+}
+
 /* A double, `offset` bytes further on; zero where it does not exist, and then nothing is read. */
 template <int offset> __device__ __forceinline__ void take_8(uint32_t to, const double *from, bool exists)
 {

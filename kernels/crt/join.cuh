@@ -12,14 +12,6 @@
 namespace crt
 {
 
-/* Bytes with a sign of a, times bytes without one of b. */
-__device__ inline int32_t dot_residues(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
 /* Dot products of the residues of four elements with the same bytes of the weights, which are read once. */
 template <int groups>
 __device__ inline void dots(const uint32_t (&residues)[4][groups], const uint32_t (&weights)[groups_most],

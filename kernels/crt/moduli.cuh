@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/crt/crt.h"
+#include "kernels/crt/instructions.cuh"
 
 #include <stdint.h>
 
@@ -204,22 +205,6 @@ __device__ inline uint32_t reduce(int32_t bits, float inverse, int32_t modulus)
 __device__ inline uint32_t pack(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
 {
     return __byte_perm(__byte_perm(b0, b1, 0x0040), __byte_perm(b2, b3, 0x0040), 0x5410);
-}
-
-/* Bytes of a, without sign, times bytes of b, with a sign. */
-__device__ inline int32_t dot_bytes(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
-/* Halves of a, without sign, times the lower two bytes of b, with a sign. */
-__device__ inline int32_t dot_halves(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    asm("dp2a.lo.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
 }
 
 } // namespace crt

@@ -13,6 +13,7 @@
 
 #include "kernels/again.cuh"
 #include "kernels/crt/copies.cuh"
+#include "kernels/crt/instructions.cuh"
 #include "kernels/crt/tiles.cuh"
 
 namespace crt_mma
@@ -25,36 +26,17 @@ constexpr int warp_m = 64, warp_n = 32, mma_m = 16, mma_n = 8, mma_k = 32;
 constexpr int pieces_m = warp_m / mma_m, pieces_n = warp_n / mma_n, sums = 4 * pieces_m * pieces_n;
 static_assert(sums == 16 * TB_CRT_VECTORS(tile_n) && pieces_n == 4, "a vector is a row of pieces");
 
-__device__ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address)
-                 : "memory");
-}
-
-/* m8 n8 k16, which chips before 8.0 have. */
-__device__ inline void multiply_add_quarter(int32_t *sum, uint32_t a, uint32_t b)
-{
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+r"(sum[0]), "+r"(sum[1])
-                 : "r"(a), "r"(b));
-}
-
 /* m16 n8 k32. A thread's registers are those of four smaller products: of a the upper rows, the lower ones, and both of the next 16
  * steps of k; of b the first steps and the next; of the sums two of an upper row and two of a lower one. */
 __device__ inline void multiply_add(int32_t *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-                 "{%8, %9}, {%0, %1, %2, %3};"
-                 : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    crt::multiply_add_k32(sum, a, b0, b1);
 #else
-    multiply_add_quarter(sum, a[0], b0);
-    multiply_add_quarter(sum + 2, a[1], b0);
-    multiply_add_quarter(sum, a[2], b1);
-    multiply_add_quarter(sum + 2, a[3], b1);
+    crt::multiply_add_k16(sum, a[0], b0);
+    crt::multiply_add_k16(sum + 2, a[1], b0);
+    crt::multiply_add_k16(sum, a[2], b1);
+    crt::multiply_add_k16(sum + 2, a[3], b1);
 #endif
 }
 
@@ -118,10 +100,10 @@ __device__ inline void multiply_stage(int32_t (&sum)[sums], uint32_t stage, int 
         uint32_t a[pieces_m][4], b[pieces_n / 2][4];
 #pragma unroll
         for (int i = 0; i < pieces_m; i++)
-            load_matrices(a[i], own_a + k * tile_m + i * mma_m * row_bytes);
+            crt::load_matrices(a[i], own_a + k * tile_m + i * mma_m * row_bytes);
 #pragma unroll
         for (int j = 0; j < pieces_n / 2; j++)
-            load_matrices(b[j], own_b + k * tile_n + j * 2 * mma_n * row_bytes);
+            crt::load_matrices(b[j], own_b + k * tile_n + j * 2 * mma_n * row_bytes);
 #pragma unroll
         for (int i = 0; i < pieces_m; i++)
 #pragma unroll
@@ -157,11 +139,10 @@ __device__ inline copier<stages> copier_of(const tb_crt_arguments &arguments, in
 /* sets: of complex numbers, which are multiplied one after the other. */
 template <int stages, int sets> __device__ inline void multiply(const tb_crt_arguments &arguments)
 {
-    extern __shared__ __align__(128) char memory[];
     if (work_of_block(arguments).modulus >= arguments.decision->moduli)
         return;
     const int copies = arguments.stages * (TB_CRT_STAGE_K / copy_k);
-    const uint32_t shared = copies::shared(memory);
+    const uint32_t shared = copies::dynamic_shared();
     crt::pairs<sums> pairs;
 #pragma unroll 1
     for (int set = 0; set < sets; set++) {

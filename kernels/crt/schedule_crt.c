@@ -163,7 +163,9 @@ tb_masked_tiles tb_crt_tiles_of(const tb_crt_family *family, const tb_product *p
 
 int64_t tb_crt_at_a_time(const tb_crt_family *family, tb_target target)
 {
-    return family->cluster > 1 ? tb_clusters_at_a_time(family->cluster, 1, target) : target.multiprocessors;
+    const int64_t at_a_time =
+        family->cluster > 1 ? tb_clusters_at_a_time(family->cluster, 1, target) : target.multiprocessors;
+    return tb_larger(1, at_a_time);
 }
 
 /* What comes after the survey, in clocks: of any number of moduli, and of each. */
@@ -185,7 +187,7 @@ static costs costs_of(const tb_crt_family *family, const tb_product *product, tb
         .join_fixed = bytes_clocks(of_c * elements_of_c, JOIN_SHARE, target),
         .join_each = bytes_clocks(elements_of_c, JOIN_SHARE, target),
         .tiles = (double)tb_crt_tiles_of(family, product).count,
-        .at_a_time = fmax(1, (double)tb_crt_at_a_time(family, target)),
+        .at_a_time = (double)tb_crt_at_a_time(family, target),
         .a_tile = (double)tb_crt_sets_of(product) *
                   ((double)tb_crt_stages_of(product) * family->stage_clocks(target) + family->round_clocks),
     };
@@ -215,11 +217,10 @@ static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_sched
     const bool is_slow = !deal->native->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
     const double of_native = is_slow ? tb_row_clocks(deal->native, product, target) : native->clocks,
                  usual = pays ? moduli_clocks(costs, TB_CRT_USUAL_MODULI) : of_native;
-    schedule->clocks = survey_clocks(product, target) + usual;
-    if (is_slow && !product->like_magnitudes)
+    const bool is_in_range = tb_crt_is_in_range(product);
+    schedule->clocks = is_in_range ? survey_clocks(product, target) + usual : HUGE_VAL;
+    if (is_slow && is_in_range && !product->like_magnitudes)
         schedule->clocks_at_risk = fmax(0, of_native - usual);
-    if (!tb_crt_is_in_range(product))
-        schedule->clocks = HUGE_VAL;
 }
 
 static void prepare(const tb_crt_family *family, const tb_product *product, tb_target target,

@@ -97,7 +97,7 @@ bool tb_crt_is_in_range(const tb_product *product);
 int32_t tb_crt_rows_of_tiles(const tb_crt_family *family, const tb_product *product);
 tb_masked_tiles tb_crt_tiles_of(const tb_crt_family *family, const tb_product *product);
 
-/* Tiles, or pairs of them, that are multiplied at a time. */
+/* Tiles, or pairs of them, that are multiplied at a time: one at least. */
 int64_t tb_crt_at_a_time(const tb_crt_family *family, tb_target target);
 
 #endif

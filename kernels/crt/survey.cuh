@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/crt/crt.h"
+#include "kernels/crt/instructions.cuh"
 
 #include <stdint.h>
 
@@ -40,7 +41,7 @@ struct census {
             largest = max(largest, upper);
             least = nonzero ? min(least, upper) : least;
             count += nonzero;
-            asm("mad.wide.u32 %0, %1, 1, %0;" : "+l"(uppers) : "r"(upper));
+            add_wide(uppers, upper);
             squares = fma(values[i], values[i], squares);
             bits |= low;
         }

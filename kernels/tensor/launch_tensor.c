@@ -81,9 +81,10 @@ static int64_t even(int64_t panels)
     return tb_pieces(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
+/* In blocks. That there is a cluster at all is taken for granted: no chip with clusters has a single multiprocessor. */
 static int64_t whole_clusters(int multiprocessors)
 {
-    return multiprocessors / TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_CLUSTER_BLOCKS;
+    return tb_larger(1, multiprocessors / TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
 /* Clusters take one tile above another one. */

@@ -111,7 +111,8 @@ static void settle(const tb_product *given, const tb_host *host)
     }
     if (plan.separately) {
         for (int64_t i = 0; i < tb_members_of(&product); i++) {
-            const tb_product member = tb_member_of(&product, i);
+            tb_product member = tb_member_of(&product, i);
+            member.like_magnitudes = false; /* which is known of the first one */
             settle(&member, host);
         }
         return;

@@ -8,6 +8,9 @@
 #include <sched.h>
 #include <string.h>
 
+void cblas_dgemm_batch_strided(int, int, int, int, int, int, double, const double *, int, int, const double *,
+                               int, int, double, double *, int, int, int);
+
 /* The least of which integers are made. The device's FP64 units are slower than two cores, its INT8 units faster than one. */
 enum { N = 1024, CORES = 2, COLUMN_MAJOR = 102, NO_TRANSPOSITION = 111 };
 #define MULTIPROCESSORS "8"
@@ -42,6 +45,21 @@ static void goes(tb_memory memory, const char *expected)
     sim_release(c);
 }
 
+/* Two squares, of numbers alike and of numbers that are not: each goes where it would by itself. */
+static void a_batch_goes_by_each_product(check_random *random)
+{
+    static double a[2][N * N], c[2][N * N];
+    char plan[256];
+    for (int i = 0; i < 2; i++) {
+        draw(8 * i, random);
+        memcpy(a[i], numbers, sizeof numbers);
+    }
+    cblas_dgemm_batch_strided(COLUMN_MAJOR, NO_TRANSPOSITION, NO_TRANSPOSITION, N, N, N, 1, a[0], N, N * N,
+                              a[0], N, N * N, 0, c[0], N, N * N, 2);
+    tileblas_last_plan(plan, sizeof plan);
+    CHECK(strncmp(plan, "host: slow on the device", 24) == 0, "the last of a batch: \"%s\"", plan);
+}
+
 static void use_few_cores(void)
 {
     cpu_set_t allowed;
@@ -73,5 +91,7 @@ int main(int count, char **arguments)
         goes(TB_MEMORY_PINNED, alike ? "streamed with dgemm_crt_sm80" : "host: slow on the device");
         goes(TB_MEMORY_DEVICE, "resident with dgemm_crt_sm80");
     }
+    if (!has_units)
+        a_batch_goes_by_each_product(&random);
     return check_result();
 }

@@ -191,6 +191,7 @@ def wrong_questions_are_2():
                       ("10", "10", "10", "--uplo", "L"), ("--routine", "ssyrk", "10", "10", "10"),
                       ("--routine", "ssyrk", "10", "10", "--transb", "N"),
                       ("--routine", "ssyrk", "10", "10", "--uplo", "X"),
+                      ("0", "10", "10"), ("10", "0", "10"), ("--routine", "dsyrk", "0", "10"),
                       ("10", "10", "10", "--assume", "abacus"), ("10", "10", "10", "--cores", "0")):
         done = call("TOOL", "explain", *arguments)
         equal((done.returncode, done.stdout), (2, ""), str(arguments))

@@ -180,8 +180,25 @@ static void nothing_else_changes(void)
             }
 }
 
+/* Of a row that is forced although it does not compute the product at all. */
+static void no_forecast_is_none_that_is_at_risk(void)
+{
+    static const int architectures[] = {75, 89};
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        const tb_chip chip = chip_of(architectures[i]);
+        const tb_product product = product_of_routine(TB_DGEMM, 3000000, 2048, 2048);
+        tb_facts facts = facts_on(&chip, H);
+        facts.forced_kernel = tb_find_kernel(integers_on(architectures[i]));
+        facts.kernel_forced = true;
+        const tb_plan plan = tb_decide(&product, &facts);
+        CHECK(plan.seconds_at_risk == 0, "%g s on %d, of which %g are at risk", plan.device_seconds,
+              architectures[i], plan.seconds_at_risk);
+    }
+}
+
 int main(void)
 {
+    no_forecast_is_none_that_is_at_risk();
     what_is_made_of_a_product_keeps_it();
     a_call_leaves_the_host_for_integers_that_suit();
     a_weak_host_need_not_know();

@@ -1,0 +1,33 @@
+/* A GPU's blocks on the host, one after the other, each of threads that give way to each other where these wait: device code compiled for
+ * the host runs as it is, with what cuda.h has for CUDA's names and kernels/ in this folder has for its instructions.
+ *
+ * What of it could hide a fault on a device is made as hard as it may be: the order of blocks, warps and lanes is drawn at each launch; a
+ * warp runs on for as long as it waits for no other; shared memory begins as garbage; and copies that threads do not wait for arrive when
+ * they are issued or not before they are waited for. Threads that wait for each other in different places end the program.
+ */
+#ifndef TB_EMULATED_BLOCK_H
+#define TB_EMULATED_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs all blocks of a kernel. */
+typedef void emulated_kernel(const void *argument);
+void emulated_run(emulated_kernel *kernel, int64_t blocks, int threads, int shared_bytes,
+                  const void *argument);
+
+/* For the orders that are drawn. */
+void emulated_seed(uint64_t seed);
+
+/* A kernel by its symbol; NULL: this program has none of that name. */
+emulated_kernel *emulated_find(const char *symbol);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* The kernels of dgemm_crt's row EMULATED_ROW, and the row that multiplies where integers do not serve, by their symbols. */
+#include "tests/emulated/block.h"
+#include "tests/emulated/cuda.h"
+
+#include "kernels/crt/crt.h"
+
+#define TB_JOINED_(a, b) a##b
+#define TB_JOINED(a, b)  TB_JOINED_(a, b)
+#define TB_TEXT_(a)      #a
+#define TB_TEXT(a)       TB_TEXT_(a)
+
+#define CRT_KERNELS(X)                                                                                       \
+    X(_survey)                                                                                               \
+    X(_gather) X(_decide) X(_residues) X(_residues_of_pairs) X(_multiply) X(_multiply_pairs) X(_join)
+#define NAIVE_KERNELS(X) X(dgemm_naive_nn) X(dgemm_naive_nt) X(dgemm_naive_tn) X(dgemm_naive_tt)
+
+#define DECLARE_CRT(end)      extern "C" void TB_JOINED(EMULATED_ROW, end)(const tb_crt_arguments arguments);
+#define DECLARE_NAIVE(symbol) extern "C" void symbol(const tb_dgemm problem);
+CRT_KERNELS(DECLARE_CRT)
+NAIVE_KERNELS(DECLARE_NAIVE)
+
+namespace
+{
+
+template <class type, void kernel(type)> void call(const void *argument)
+{
+    kernel(*static_cast<const type *>(argument));
+}
+
+const struct {
+    const char *symbol;
+    emulated_kernel *kernel;
+} kernels[] = {
+#define CRT_ROW(end)      {TB_TEXT(EMULATED_ROW) #end, call<tb_crt_arguments, TB_JOINED(EMULATED_ROW, end)>},
+#define NAIVE_ROW(symbol) {#symbol, call<tb_dgemm, symbol>},
+    CRT_KERNELS(CRT_ROW) NAIVE_KERNELS(NAIVE_ROW)};
+
+} // namespace
+
+emulated_kernel *emulated_find(const char *symbol)
+{
+    for (const auto &row : kernels)
+        if (std::strcmp(row.symbol, symbol) == 0)
+            return row.kernel;
+    return nullptr;
+}

@@ -1,0 +1,46 @@
+/* What device code on the host asks of the thread that it runs in. */
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace emulated
+{
+
+constexpr int lanes = 32;
+
+/* Waits for the warp's, or the block's, other threads. Which place waits is told by its name. */
+void wait_for_warp(const char *place);
+void wait_for_block(const char *place);
+
+/* Of the block: whether it was true of any thread. */
+bool any_of_block(bool value);
+
+/* The lane's number; what the warp's lanes have given, one behind the other. */
+int lane();
+void *exchanged(const void *value, size_t bytes, const char *place);
+constexpr size_t exchanged_most = 32;
+
+/* The values of all lanes. */
+template <class type> struct of_lanes {
+    type value[lanes];
+};
+template <class type> of_lanes<type> exchange(const type &value, const char *place)
+{
+    static_assert(sizeof(type) <= exchanged_most, "there is room for it");
+    of_lanes<type> result;
+    std::memcpy(&result, exchanged(&value, sizeof value, place), sizeof result);
+    return result;
+}
+
+/* Shared memory has addresses of 32 bits. */
+uint32_t address_of(const void *shared);
+void *memory_at(uint32_t address);
+void *dynamic_shared();
+
+/* Copies that the thread does not wait for; bytes that do not exist become zeros. */
+void copy(uint32_t to, const void *from, int bytes, bool exists);
+void commit();
+void wait_for_copies(int pending);
+
+} // namespace emulated

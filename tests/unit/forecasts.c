@@ -1,0 +1,89 @@
+/* Forecasts of every row of the catalog for plain products are numbers, and launches have blocks, on chips of any architecture and of few
+ * multiprocessors, whatever of their memory is known.
+ */
+#include "kernels/catalog.h"
+#include "tests/check.h"
+
+#include <math.h>
+
+enum { PAGES = 4096 }; /* operands lie at its multiples, so that all rows take them */
+
+static const int architectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 110, 120};
+static const int multiprocessors[] = {1, 2, 3, 14, 132};
+static const double memories[] = {0, 1e-3, 18.8, INFINITY};
+static const int64_t extents[][3] = {{1, 1, 1},           {129, 65, 1},         {1024, 1024, 1024},
+                                     {4, 3000000, 40},    {3000000, 4, 40},     {100, 100, 65536},
+                                     {1024, 1024, 70000}, {20000, 20000, 20000}};
+#define COUNT(array) (int)(sizeof(array) / sizeof *(array))
+
+static const char *current;
+
+static tb_status note_load(const tb_launcher *launcher, tb_entry *entry)
+{
+    (void)launcher, (void)entry;
+    return TB_OK;
+}
+static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                             int shared_bytes, const void *argument)
+{
+    (void)threads, (void)shared_bytes, (void)argument;
+    CHECK(blocks > 0, "%s: %lld blocks of %s, with %d multiprocessors", current, (long long)blocks,
+          entry->symbol, launcher->target.multiprocessors);
+    return TB_OK;
+}
+static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                               int threads, int shared_bytes, const void *argument)
+{
+    CHECK(blocks % cluster == 0, "%s: %lld blocks in clusters of %d", current, (long long)blocks, cluster);
+    return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
+}
+
+static void look_at(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    static char workspace[1]; /* which nothing is written to */
+    const tb_launcher launcher = {
+        .target = target, .load = note_load, .launch = note_launch, .launch_clusters = note_clusters};
+    const tb_schedule schedule = tb_prepare(kernel, product, target);
+    current = kernel->name;
+    CHECK(schedule.clocks >= 0 && schedule.clocks_of_a >= 0 && schedule.clocks_of_a <= schedule.clocks &&
+              schedule.clocks_at_risk >= 0 && isfinite(schedule.clocks_at_risk) &&
+              (isfinite(schedule.clocks) || schedule.clocks_at_risk == 0),
+          "%s on %d, %d multiprocessors, memory %g, %lld x %lld x %lld: %g clocks, %g of A, %g at risk",
+          kernel->name, target.architecture, target.multiprocessors, target.memory_bytes_a_clock,
+          (long long)product->m, (long long)product->n, (long long)product->k, schedule.clocks,
+          schedule.clocks_of_a, schedule.clocks_at_risk);
+    (void)kernel->launch(&launcher, kernel, product, &schedule, workspace);
+}
+
+static tb_product product_of(const tb_kernel *kernel, int number, bool embedded)
+{
+    const int64_t parts = embedded ? 2 : 1, m = extents[number][0] * parts, n = extents[number][1],
+                  k = extents[number][2] * parts, ld = (m + n + k + 7) / 8 * 8;
+    tb_product product = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, m, n, k, 1,
+                                 (void *)(intptr_t)PAGES, ld, (void *)(intptr_t)(2 * PAGES), ld, 0,
+                                 (void *)(intptr_t)(3 * PAGES), ld);
+    product.a.embedded = embedded;
+    return product;
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        for (int j = 0; j < COUNT(architectures) * COUNT(multiprocessors) * COUNT(memories); j++) {
+            const tb_target target = {
+                .architecture = architectures[j % COUNT(architectures)],
+                .multiprocessors = multiprocessors[j / COUNT(architectures) % COUNT(multiprocessors)],
+                .memory_bytes_a_clock = memories[j / COUNT(architectures) / COUNT(multiprocessors)]};
+            if (!tb_kernel_runs_on(kernel, target.architecture) || kernel->in_place != TB_OUT_OF_PLACE ||
+                kernel->structured)
+                continue;
+            for (int number = 0; number < COUNT(extents); number++)
+                for (int embedded = 0; embedded <= (kernel->element == TB_FP64); embedded++) {
+                    const tb_product product = product_of(kernel, number, embedded);
+                    look_at(kernel, &product, target);
+                }
+        }
+    }
+    return check_result();
+}
