@@ -16,6 +16,9 @@
 #include <float.h>
 #include <string.h>
 
+#define TEXT_OF(symbol) #symbol
+#define TEXT(symbol)    TEXT_OF(symbol)
+
 enum { SEQUENCES = 30, IN_SEQUENCE = 4 };
 
 /* ---- Products ------------------------------------------------------------------------------------------------ */
@@ -136,7 +139,7 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%s: %d bytes of shared memory", entry->symbol,
           shared_bytes);
     if (CHECK(kernel, "there is no %s", entry->symbol))
-        emulated_run(kernel, blocks, threads, shared_bytes, argument);
+        emulated_run(kernel, blocks, 1, threads, shared_bytes, argument);
     return TB_OK;
 }
 
@@ -259,7 +262,7 @@ int main(int count, char **arguments)
     const int sequences = count > 1 ? atoi(arguments[1]) : SEQUENCES;
     check_random random = {check_seed()};
     const size_t room = (size_t)64 << 20;
-    row = tb_find_kernel(EMULATED_ROW);
+    row = tb_find_kernel(TEXT(EMULATED_ROW));
     memory workspace = guarded(room);
     for (int i = 0; i < sequences; i++) {
         target = (tb_target){.architecture = EMULATED_ARCHITECTURE,
