@@ -10,8 +10,8 @@
 #include "tests/emulated/block.h"
 #include "tests/emulated/guarded.h"
 
-enum { PRODUCTS = 150, LARGEST = 9, VOLUME_MOST = 20000000, K_OF_LARGE = 300 };
-static const size_t room = (size_t)16 << 20;
+enum { PRODUCTS = 120, LARGEST = 9, VOLUME_MOST = 40000000, K_OF_LARGE = 300 };
+static const size_t room = (size_t)32 << 20;
 
 static int in_clusters, chains_in_clusters, in_parts;
 
