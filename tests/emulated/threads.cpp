@@ -64,7 +64,7 @@ thread threads[threads_most];
 warp warps[threads_most / lanes];
 block blocks[blocks_most];
 barrier cluster;
-int in_block, in_cluster; /* threads, blocks */
+int in_block, in_cluster, dynamic_asked_for; /* threads, blocks, bytes */
 unsigned first_block;
 
 int current; /* thread */
@@ -181,6 +181,8 @@ bool go_on_with_warp(int number)
                 its.alive--;
                 if (its.all.there > 0 && its.all.there == its.alive) /* who has ended is not waited for */
                     let_go(its.all);
+                if (its.alive == 0) /* and another block may have its memory */
+                    std::memset(its.dynamic, garbage, size_t(dynamic_asked_for));
             }
         }
     }
@@ -188,14 +190,14 @@ bool go_on_with_warp(int number)
 }
 
 /* Before a cluster runs. Returns its warps in an order that is drawn. */
-std::vector<int> begin_cluster(int shared_bytes)
+std::vector<int> begin_cluster()
 {
     std::vector<int> order;
     cluster = {};
     for (int i = 0; i < in_cluster; i++) {
         blocks[i].all = {};
         blocks[i].alive = in_block;
-        std::memset(blocks[i].dynamic, garbage, size_t(shared_bytes + beyond));
+        std::memset(blocks[i].dynamic, garbage, size_t(dynamic_asked_for + beyond));
     }
     for (int i = 0; i < in_cluster * in_block; i++) {
         thread &own = threads[i];
@@ -217,9 +219,9 @@ bool is_over()
     return std::all_of(blocks, blocks + in_cluster, [](const block &block) { return block.alive == 0; });
 }
 
-void run_cluster(int shared_bytes)
+void run_cluster()
 {
-    const std::vector<int> order = begin_cluster(shared_bytes);
+    const std::vector<int> order = begin_cluster();
     while (!is_over()) {
         bool went = false;
         for (const int warp : order)
@@ -228,7 +230,7 @@ void run_cluster(int shared_bytes)
             fail("all threads wait", own_block().all.place ? own_block().all.place : "in their warps");
     }
     for (int i = 0; i < in_cluster; i++)
-        if (std::any_of(blocks[i].dynamic + shared_bytes, blocks[i].dynamic + shared_bytes + beyond,
+        if (std::any_of(blocks[i].dynamic + dynamic_asked_for, blocks[i].dynamic + dynamic_asked_for + beyond,
                         [](char byte) { return byte != char(garbage); }))
             fail("shared memory", "that the launch has not asked for");
 }
@@ -341,6 +343,7 @@ void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int thre
     argument_of_running = argument;
     in_block = threads;
     in_cluster = cluster;
+    dynamic_asked_for = shared_bytes;
     blockDim.x = unsigned(threads);
     gridDim.x = unsigned(blocks);
     copies_at_once = emulated::random() % 2;
@@ -350,6 +353,6 @@ void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int thre
     std::shuffle(order.begin(), order.end(), emulated::random);
     for (const unsigned first : order) {
         first_block = first;
-        run_cluster(shared_bytes);
+        run_cluster();
     }
 }
