@@ -107,33 +107,40 @@ static void set_number(tb_element element, void *numbers, size_t index, double n
         ((float *)numbers)[index] = (float)number;
 }
 
-static bench_numbers *drawn_numbers = bench_normal;
+/* One sequence of numbers, of which the host keeps what was ever wanted: drawing takes longer than measuring. */
+static struct {
+    bench_numbers *draw;
+    tb_element element;
+    void *numbers;
+    size_t count;
+    uint64_t state;
+} drawn = {.draw = bench_normal, .element = TB_ELEMENTS};
 
 void bench_draw(bench_numbers *numbers)
 {
-    drawn_numbers = numbers;
+    if (drawn.draw != numbers)
+        drawn.count = 0;
+    drawn.draw = numbers;
 }
 
-/* The numbers from `first` to first + count of one sequence, of which the host keeps what was ever wanted: drawing takes
- * longer than measuring. */
+/* The numbers from `first` to first + count. */
 static void *random_matrices(tb_element element, size_t first, size_t count)
 {
-    static void *drawn;
-    static size_t drawn_count;
-    static tb_element drawn_element = TB_ELEMENTS;
-    static uint64_t state = 0x9e3779b97f4a7c15;
     const size_t bytes = tb_bytes_of(element);
-    bench_require(drawn_element == TB_ELEMENTS || drawn_element == element, "all products of one element");
-    drawn_element = element;
-    if (first + count > drawn_count) {
-        drawn = realloc(drawn, (first + count) * bytes);
-        bench_require(drawn != NULL, "memory for random numbers");
-        for (; drawn_count < first + count; drawn_count++)
-            set_number(element, drawn, drawn_count, drawn_numbers(&state));
+    bench_require(drawn.element == TB_ELEMENTS || drawn.element == element, "all products of one element");
+    drawn.element = element;
+    if (drawn.count == 0)
+        drawn.state = 0x9e3779b97f4a7c15;
+    if (first + count > drawn.count) {
+        drawn.numbers = realloc(drawn.numbers, (first + count) * bytes);
+        bench_require(drawn.numbers != NULL, "memory for random numbers");
+        for (; drawn.count < first + count; drawn.count++)
+            set_number(element, drawn.numbers, drawn.count, drawn.draw(&drawn.state));
     }
     void *device;
     BENCH_CUDA(cudaMalloc(&device, count * bytes));
-    BENCH_CUDA(cudaMemcpy(device, (char *)drawn + first * bytes, count * bytes, cudaMemcpyHostToDevice));
+    BENCH_CUDA(
+        cudaMemcpy(device, (char *)drawn.numbers + first * bytes, count * bytes, cudaMemcpyHostToDevice));
     return device;
 }
 
@@ -335,7 +342,7 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
      * largest result shows. */
     const double k = (double)product->first.k;
     const double normal = tb_has_one_operand(&product->first) ? fmax(k, 3 * sqrt(k)) : 3 * sqrt(k);
-    const double sum = drawn_numbers == bench_normal ? normal : result;
+    const double sum = drawn.draw == bench_normal ? normal : result;
     return largest / (sum * sqrt(k) * tb_element_rows[element].roundoff);
 }
 

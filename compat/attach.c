@@ -27,6 +27,7 @@
 #include "lib/process/threads.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -124,6 +125,17 @@ static uintptr_t find_target(const tb_surveyed_object *object, void *handle,
 
 /* Two threads do not open and close the same page. */
 static tb_lock writing;
+
+/* In a forked child the thread that had it is not there. A page may be left open, and nothing is half written. */
+static void free_in_child(void)
+{
+    atomic_store(&writing.owner, 0);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, free_in_child);
+}
 
 /* Whether the word held that and now holds this. */
 static bool exchange(const tb_surveyed_object *object, uintptr_t *word, uintptr_t that, uintptr_t this)
@@ -291,7 +303,7 @@ static void end_visit(visit *visit)
     tb_end_call(&visit->call);
 }
 
-static void attach_to_others(void);
+static bool attach_to_others(void);
 
 /* follows: objects that are loaded later are to be bound, too. */
 static int go_through_objects(const char *name, bool follows,
@@ -314,9 +326,9 @@ static int go_through_objects(const char *name, bool follows,
     return count;
 }
 
-static void attach_to_others(void)
+static bool attach_to_others(void)
 {
-    go_through_objects("tileblas_attach", false, attach_object);
+    return go_through_objects("tileblas_attach", false, attach_object) >= 0;
 }
 
 /* When this returns, nobody binds any more. */

@@ -46,6 +46,12 @@ static inline void tb_spread_product(tb_product *product, int64_t count, const i
     }
 }
 
+/* Of a C without elements nothing is read, where the matrices lie neither. */
+static inline bool tb_has_elements(const tb_product *product)
+{
+    return product->m > 0 && product->n > 0;
+}
+
 /* What the groups of a call are together. */
 typedef struct tb_batch_call {
     int number;      /* of the first irregular argument, or 0 */
@@ -63,7 +69,7 @@ static inline void tb_add_group(tb_batch_call *call, const tb_product *first, in
     call->volume += (double)count * tb_volume(first);
     call->multiplies &= multiplies;
     call->at_home &= multiplies && call->volume <= TB_SMALL_VOLUME;
-    if (!call->at_home || count == 0)
+    if (!call->at_home || count == 0 || !tb_has_elements(first))
         return;
     tb_spread_product(&group, count, strides, by_members);
     for (int64_t i = 0; call->at_home && i < count; i++)

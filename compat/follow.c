@@ -7,6 +7,7 @@
 #include "lib/process/threads.h"
 
 #include <link.h>
+#include <pthread.h>
 #include <time.h>
 
 /* Many times what binding takes where nobody has the linker's lock; what a call loses where a constructor waits for it. */
@@ -14,7 +15,7 @@
 
 atomic_bool tb_follows;
 static _Atomic(unsigned long long) bound; /* objects that were loaded before the latest binding */
-static void (*_Atomic bind_others)(void);
+static bool (*_Atomic bind_others)(void);
 static _Atomic(uint32_t) at_work;       /* a thread that binds */
 static _Atomic(long long) looked_at_ns; /* by the coarse clock */
 
@@ -32,7 +33,25 @@ unsigned long long tb_count_loaded(void)
     return loaded;
 }
 
-void tb_begin_following(unsigned long long loaded, void (*bind)(void))
+/* What was not bound is found by a later call. */
+static void look_again(void)
+{
+    atomic_store(&bound, 0);
+}
+
+/* A forked child has no thread that binds. */
+static void stop_work_in_child(void)
+{
+    if (atomic_exchange(&at_work, 0))
+        look_again();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, stop_work_in_child);
+}
+
+void tb_begin_following(unsigned long long loaded, bool (*bind)(void))
 {
     atomic_store(&bind_others, bind);
     atomic_store(&bound, loaded);
@@ -46,7 +65,8 @@ void tb_end_following(void)
 
 static void *bind_in_thread(void *unused)
 {
-    atomic_load (&bind_others)();
+    if (!atomic_load(&bind_others)())
+        look_again();
     atomic_store(&at_work, 0);
     tb_wake_all(&at_work);
     return unused;
@@ -59,6 +79,7 @@ static void bind_beside(unsigned long long loaded)
         return; /* the objects are found by the next call, if that thread does not find them */
     atomic_store(&bound, loaded);
     if (!tb_start_thread(bind_in_thread, NULL)) {
+        look_again();
         atomic_store(&at_work, 0);
         return;
     }

@@ -17,8 +17,8 @@ extern atomic_bool tb_follows;
 /* How many objects the linker has loaded so far, those that are gone among them. */
 unsigned long long tb_count_loaded(void);
 
-/* All that were loaded by then are bound; bind does it for others. */
-void tb_begin_following(unsigned long long loaded, void (*bind)(void));
+/* All that were loaded by then are bound; bind does it for others, and says whether it could. */
+void tb_begin_following(unsigned long long loaded, bool (*bind)(void));
 void tb_end_following(void);
 
 void tb_look_for_objects(void);

@@ -78,8 +78,12 @@ bool record_write(const char *path, const record *record)
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0)
         return false;
-    tb_write_called(file, record->program, record->cores, record->left_out);
-    return close(file) == 0;
+    const bool is_written = tb_write_called(file, record->program, record->cores, record->left_out);
+    const int error = errno; /* of writing, which closing may know nothing of */
+    if (close(file) != 0)
+        return false;
+    errno = error;
+    return is_written;
 }
 
 /* N, T, C, or R: conjugated alone. */

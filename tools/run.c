@@ -154,7 +154,7 @@ static void describe_end(const report *report, pid_t child, int status, char *te
         snprintf(text, size, "the library was not loaded into the program itself, only into its children");
 }
 
-static void write_json(int file, const settings *settings, const report *report, int status, const char *end,
+static bool write_json(int file, const settings *settings, const report *report, int status, const char *end,
                        const diagnosis *why)
 {
     tb_json json = {0};
@@ -179,19 +179,21 @@ static void write_json(int file, const settings *settings, const report *report,
         tb_json_text(&json, NULL, why->sentences[i]);
     tb_json_close(&json, ']');
     tb_json_close(&json, '}');
-    if (json.text)
-        dprintf(file, "%s\n", json.text);
+    const bool is_written = !json.failed && dprintf(file, "%s\n", json.text) > 0;
     free(json.text);
+    return is_written;
 }
 
-static void write_words(int file, const report *report, const char *end, const diagnosis *why)
+static bool write_words(int file, const report *report, const char *end, const diagnosis *why)
 {
+    bool is_written = true;
     if (!*end || tb_count_of_calls(&report->counts) > 0)
-        tb_write_summary(file, &report->counts);
+        is_written = tb_write_summary(file, &report->counts);
     if (*end)
-        tb_log_to(file, "%s", end);
+        is_written &= tb_log_to(file, "%s", end);
     for (int i = 0; i < why->count; i++)
-        tb_log_to(file, "%s", why->sentences[i]);
+        is_written &= tb_log_to(file, "%s", why->sentences[i]);
+    return is_written;
 }
 
 static void sum_up(const settings *settings, const char *report_path, pid_t child, int status)
@@ -214,10 +216,11 @@ static void sum_up(const settings *settings, const char *report_path, pid_t chil
     describe_end(&report, child, status, end, sizeof end);
     if (program_find(settings->program[0], program, sizeof program))
         diagnose(program, &report, &why);
-    if (settings->json)
-        write_json(file, settings, &report, status, end, &why);
-    else
-        write_words(file, &report, end, &why);
+    const bool is_written = settings->json ? write_json(file, settings, &report, status, end, &why)
+                                           : write_words(file, &report, end, &why);
+    if (!is_written)
+        tool_complain("run", "%s: %s", settings->output ? settings->output : "standard error",
+                      strerror(errno));
     if (file != STDERR_FILENO)
         close(file);
     if (settings->page && !page_write(settings->page, settings->program, &report, end, &why))

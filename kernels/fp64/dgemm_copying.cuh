@@ -2,7 +2,7 @@
  * warps wait for stages, not for each other, and copies run ahead past the ends of chains and tiles.
  *
  * Behind its panels a stage of the ring has two barriers: full, at which the copying threads arrive as their copies do, and
- * empty, at which each multiplying warp arrives when it has read its last fragments, before its last band.
+ * empty, at which each multiplying warp arrives when it has read its last fragments, before its last round.
  */
 #pragma once
 

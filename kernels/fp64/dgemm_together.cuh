@@ -1,5 +1,5 @@
 /* dgemm_mma where every warp copies and multiplies: copies stand between multiplications, and a block's warps meet once a stage.
- * The barrier of a stage stands before its last band, whose operands are in registers by then: after it the next stage is read,
+ * The barrier of a stage stands before its last round, whose operands are in registers by then: after it the next stage is read,
  * and copies may overwrite this one.
  */
 #pragma once

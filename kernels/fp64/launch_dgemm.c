@@ -29,10 +29,10 @@
 #define TILE_BYTES_A_CLOCK  15.4  /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1780.0
 #define PARTS_BYTES_A_CLOCK 16.1 /* at which the second launch reads parts of tiles */
-#define L2_BYTES_A_CLOCK                                                                                     \
-    31.8 /* what a multiprocessor gets of L2 while all read, and of what its blocks have in common */
-#define WAITING_CLOCKS                                                                                       \
-    750.0 /* in a step, of a block's only warp, if no other block covers them; of more so much less */
+/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common. */
+#define L2_BYTES_A_CLOCK 31.8
+/* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
+#define WAITING_CLOCKS 750.0
 /* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
  * share with none. */
 #define BYTES_IN_FLIGHT      70000.0

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define OBJECTS_MOST    1024
-#define REFERENCES_MOST 256
+#define REFERENCES_MOST 8192
 
 typedef struct reference {
     int object;

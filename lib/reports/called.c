@@ -213,14 +213,15 @@ static void write_kind(const tb_called *called, FILE *file)
 }
 
 /* A whole number of lines at a time: those of several processes do not mix. */
-void tb_write_called(int descriptor, const char *program, int cores, unsigned long long left_out_elsewhere)
+bool tb_write_called(int descriptor, const char *program, int cores, unsigned long long left_out_elsewhere)
 {
     char *text = NULL;
     size_t size = 0;
     tb_called called;
     FILE *file = open_memstream(&text, &size);
+    bool is_written = false;
     if (!file)
-        return;
+        return false;
     tb_json json = {0};
     tb_json_open(&json, NULL, '{');
     tb_json_text(&json, "tileblas", TB_VERSION);
@@ -231,11 +232,10 @@ void tb_write_called(int descriptor, const char *program, int cores, unsigned lo
     for (size_t place = 0; place < PLACES; place++)
         if (tb_read_called(place, &called))
             write_kind(&called, file);
-    if (fclose(file) == 0) {
-        ssize_t written = write(descriptor, text, size);
-        (void)written;
-    }
+    if (fclose(file) == 0)
+        is_written = write(descriptor, text, size) == (ssize_t)size;
     free(text);
+    return is_written;
 }
 
 __attribute__((destructor)) static void write_record(void)
@@ -250,6 +250,7 @@ __attribute__((destructor)) static void write_record(void)
         return;
     }
     tb_program_path(program, sizeof program);
-    tb_write_called(file, program, atomic_load(&cores_seen), 0);
-    close(file);
+    const bool is_written = tb_write_called(file, program, atomic_load(&cores_seen), 0);
+    if (close(file) != 0 || !is_written)
+        tb_log("TILEBLAS_RECORD: %s cannot be written", path);
 }

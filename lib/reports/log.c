@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void write_line(int file, const char *format, va_list arguments)
+static bool write_line(int file, const char *format, va_list arguments)
 {
     static const char prefix[] = "tileblas: ";
     char line[1024];
@@ -15,14 +15,13 @@ static void write_line(int file, const char *format, va_list arguments)
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
     tb_leave_c_locale(previous);
     if (length < 0)
-        return;
+        return false;
     used += length;
     if (used > (int)sizeof line - 2)
         used = (int)sizeof line - 2;
     line[used++] = '\n';
     /* One write, so that lines of several threads and processes do not mix; stdio's locks stay out of it. */
-    ssize_t written = write(file, line, (size_t)used);
-    (void)written;
+    return write(file, line, (size_t)used) == used;
 }
 
 void tb_log(const char *format, ...)
@@ -33,10 +32,11 @@ void tb_log(const char *format, ...)
     va_end(arguments);
 }
 
-void tb_log_to(int file, const char *format, ...)
+bool tb_log_to(int file, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    write_line(file, format, arguments);
+    const bool is_written = write_line(file, format, arguments);
     va_end(arguments);
+    return is_written;
 }

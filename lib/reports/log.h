@@ -10,8 +10,8 @@
 /* One line, prefixed "tileblas: ", in one write. */
 void tb_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, to a file of one's own. */
-void tb_log_to(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, to a file of one's own. Whether it was written. */
+bool tb_log_to(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As tb_log, the first time that this place in the code is reached. */
 #define tb_warn_once(...)                                                                                    \

@@ -21,7 +21,7 @@ static int open_to_append(const char *path)
 
 /* ---- In words ----------------------------------------------------------------------------------------- */
 
-static void write_tally(int file, const char *indent, const char *name, const tb_tally *tally)
+static bool write_tally(int file, const char *indent, const char *name, const tb_tally *tally)
 {
     char link[64] = "", won[80] = "";
     locale_t previous = tb_enter_c_locale();
@@ -32,11 +32,11 @@ static void write_tally(int file, const char *indent, const char *name, const tb
                  tally->won_seconds > 0 ? tally->won_seconds : -tally->won_seconds,
                  tally->won_seconds > 0 ? "won" : "lost");
     tb_leave_c_locale(previous);
-    tb_log_to(file, "%s%s %llu calls, %.3f GFLOP, %.3f s%s%s", indent, name, tally->calls, 1e-9 * tally->flop,
-              tally->seconds, link, won);
+    return tb_log_to(file, "%s%s %llu calls, %.3f GFLOP, %.3f s%s%s", indent, name, tally->calls,
+                     1e-9 * tally->flop, tally->seconds, link, won);
 }
 
-static void write_reasons(int file, const tb_counts *counts)
+static bool write_reasons(int file, const tb_counts *counts)
 {
     char text[512];
     size_t used = 0;
@@ -44,8 +44,7 @@ static void write_reasons(int file, const tb_counts *counts)
         if (counts->host_reasons[reason] > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %llu", used ? ", " : "",
                                      tb_reason_text(reason), counts->host_reasons[reason]);
-    if (used > 0)
-        tb_log_to(file, "stayed on the host: %s", text);
+    return used == 0 || tb_log_to(file, "stayed on the host: %s", text);
 }
 
 unsigned long long tb_count_of_calls(const tb_counts *counts)
@@ -56,20 +55,19 @@ unsigned long long tb_count_of_calls(const tb_counts *counts)
     return calls;
 }
 
-void tb_write_summary(int file, const tb_counts *counts)
+bool tb_write_summary(int file, const tb_counts *counts)
 {
-    if (tb_count_of_calls(counts) == 0) {
-        tb_log_to(file, "nothing was intercepted: no matrix product arrived here");
-        return;
-    }
+    bool is_written = true;
+    if (tb_count_of_calls(counts) == 0)
+        return tb_log_to(file, "nothing was intercepted: no matrix product arrived here");
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
         tb_tally total = tb_route_tally(counts, route);
-        write_tally(file, "", tb_route_text(route), &total);
+        is_written &= write_tally(file, "", tb_route_text(route), &total);
         for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
             if (counts->tallies[route][shape].calls > 0)
-                write_tally(file, "  ", tb_shape_text(shape), &counts->tallies[route][shape]);
+                is_written &= write_tally(file, "  ", tb_shape_text(shape), &counts->tallies[route][shape]);
     }
-    write_reasons(file, counts);
+    return write_reasons(file, counts) && is_written;
 }
 
 /* ---- As JSON ------------------------------------------------------------------------------------------ */
@@ -186,6 +184,13 @@ __attribute__((constructor)) static void say_loaded(void)
     close(file);
 }
 
+static bool write_words(int file)
+{
+    tb_counts counts;
+    tb_read_counts(&counts);
+    return tb_write_summary(file, &counts);
+}
+
 __attribute__((destructor)) static void summarize(void)
 {
     long form = tb_option_value(TB_OPTION_STATS);
@@ -197,15 +202,10 @@ __attribute__((destructor)) static void summarize(void)
         tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
         return;
     }
-    if (form == TB_STATS_WORDS) {
-        tb_counts counts;
-        tb_read_counts(&counts);
-        tb_write_summary(file, &counts);
-    } else {
-        write_counted(file, "exit", *path, *path);
-    }
-    if (*path)
-        close(file);
+    const bool is_written =
+        form == TB_STATS_WORDS ? write_words(file) : write_counted(file, "exit", *path, *path);
+    if (*path && (close(file) != 0 || !is_written))
+        tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
 }
 
 int tileblas_report(const char *path)

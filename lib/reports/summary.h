@@ -12,8 +12,9 @@
 /* Choices of the option STATS, in their order. */
 enum { TB_STATS_OFF, TB_STATS_WORDS, TB_STATS_JSON };
 
-/* Lines by route and shape, and the reasons why calls stayed on the host; one line when there were no calls. */
-void tb_write_summary(int file, const tb_counts *counts);
+/* Lines by route and shape, and the reasons why calls stayed on the host; one line when there were no calls. Whether all
+ * were written. */
+bool tb_write_summary(int file, const tb_counts *counts);
 
 /* The members "calls", "routes" and "host_reasons". */
 void tb_write_counts(tb_json *json, const tb_counts *counts);

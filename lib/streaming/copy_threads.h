@@ -1,35 +1,16 @@
 /* Copying in host memory with several threads: one thread fills a fraction of what the link to a device
- * takes. What is copied can have its fingerprints taken on the way, or be held against them.
+ * takes.
  */
 #ifndef TB_COPY_THREADS_H
 #define TB_COPY_THREADS_H
 
-#include "lib/streaming/fingerprint.h"
+#include "lib/streaming/copy_rows.h"
 #include "lib/streaming/pages.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* What of rows is copied along the edge of a triangle: each row begins, or ends, one element later than the one before. */
-typedef struct tb_stairs {
-    int64_t step_bytes; /* an element; 0: there are no stairs, and rows are whole */
-    int64_t edge_bytes; /* in the first row, from its beginning to the edge; may be negative */
-    bool ends;          /* rows end at the edge; else they begin there */
-} tb_stairs;
-
-/* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is
- * larger than they are and not read again soon, or that a device reads next. */
-typedef struct tb_host_copy {
-    char *target; /* of a comparison: not looked at */
-    const char *source;
-    size_t target_pitch, source_pitch, row_bytes, rows;
-    bool past_caches;
-    tb_stairs stairs; /* leave out a part of each row */
-    tb_fingerprint
-        *prints; /* of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted */
-} tb_host_copy;
 
 /* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
 typedef struct tb_copy_job tb_copy_job;

@@ -65,13 +65,22 @@ void tb_finish_on_host(const tb_product *product, const tb_progress *done, const
 
 /* ---- Of operands on the device ---------------------------------------------------------------------------- */
 
-/* What lies on a device that still works but cannot do the product, fetched into host memory; *copy is NULL
- * when there was nothing to fetch. */
-static tb_status fetch(tb_stream *stream, const tb_place *place, tb_operand *operand, void **copy)
+typedef struct rescue {
+    const tb_product *product;
+    const tb_plan *plan;
+    tb_product fetched; /* the same, where the host reaches it */
+    void *copies[TB_ROLES];
+} rescue;
+
+/* What lies on a device that still works but cannot do the product, fetched into host memory. */
+static tb_status fetch_operand(tb_stream *stream, rescue *rescue, tb_role role)
 {
-    if (place->memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)
+    tb_operand *operand = &rescue->fetched.operands[role];
+    void **copy = &rescue->copies[role];
+    if (rescue->plan->places[role].memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)
         return TB_OK;
-    *copy = tb_make(tb_operand_bytes(operand));
+    if (!*copy)
+        *copy = tb_make(tb_operand_bytes(operand));
     if (!*copy)
         return TB_OUT_OF_MEMORY;
     TB_TRY(tb_copy_operand(stream, TB_DEVICE_TO_HOST, operand, *copy, operand->rows));
@@ -80,31 +89,51 @@ static tb_status fetch(tb_stream *stream, const tb_place *place, tb_operand *ope
     return TB_OK;
 }
 
-static tb_status compute_fetched(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                 const tb_progress *done, const tb_host *host, void *copies[TB_ROLES])
+static tb_status fetch(tb_stream *stream, rescue *rescue)
 {
-    tb_product fetched = *product;
+    rescue->fetched = *rescue->product;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        TB_TRY(fetch(stream, &plan->places[role], &fetched.operands[role], &copies[role]));
-    TB_TRY(tb_device.synchronize(stream));
-    tb_finish_on_host(&fetched, done, host);
-    if (!copies[TB_C])
-        return TB_OK;
+        TB_TRY(fetch_operand(stream, rescue, role));
+    return TB_OK;
+}
+
+static tb_status give_back(tb_stream *stream, rescue *rescue)
+{
+    const tb_operand *c = &rescue->product->c;
     int64_t columns;
-    TB_TRY(tb_copy_masked(stream, TB_HOST_TO_DEVICE, product, &fetched.c, product->c.data, product->c.ld,
-                          &columns));
-    return tb_device.synchronize(stream);
+    return tb_copy_masked(stream, TB_HOST_TO_DEVICE, rescue->product, &rescue->fetched.c, c->data, c->ld,
+                          &columns);
+}
+
+/* Once more where something failed, as nothing but this can be done for the product: when the copies before are done, the driver
+ * has the memory that they took. On return nothing is on its way. */
+static tb_status carry(tb_status (*copy)(tb_stream *stream, rescue *rescue), rescue *rescue)
+{
+    enum { ATTEMPTS = 2 };
+    tb_status status = TB_UNSUPPORTED;
+    for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++) {
+        tb_stream *stream;
+        status = tb_device.adopt_stream(&rescue->plan->place, tb_callers_stream(), &stream);
+        if (status != TB_OK)
+            continue;
+        status = copy(stream, rescue);
+        const tb_status finished = tb_device.synchronize(stream);
+        tb_device.destroy_stream(stream);
+        status = status != TB_OK ? status : finished;
+    }
+    return status;
 }
 
 tb_status tb_rescue(const tb_product *product, const tb_plan *plan, const tb_progress *done,
                     const tb_host *host)
 {
-    tb_stream *stream;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    void *copies[TB_ROLES] = {NULL};
-    tb_status status = compute_fetched(stream, product, plan, done, host, copies);
-    tb_device.destroy_stream(stream);
+    rescue rescue = {.product = product, .plan = plan};
+    tb_status status = carry(fetch, &rescue);
+    if (status == TB_OK) {
+        tb_finish_on_host(&rescue.fetched, done, host);
+        status = rescue.copies[TB_C] ? carry(give_back, &rescue) : TB_OK;
+    }
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_unmake(copies[role]);
+        tb_unmake(rescue.copies[role]);
     return status;
 }

@@ -29,16 +29,14 @@ def attach():
     Extension modules that are imported later are bound as they come. A library that is opened otherwise, by ctypes
     for one, is found by the next product, or by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
     """
-    bound = _count(library().tileblas_attach)
-    _hook.install()
+    bound = _count(_hook.attach())
     _report.begin()
     return bound
 
 
 def detach():
     """Binds them back to what they led to before, and returns how many references that are."""
-    _hook.remove()
-    return _count(library().tileblas_detach)
+    return _count(_hook.detach())
 
 
 @contextmanager
@@ -48,17 +46,20 @@ def attached():
         with tileblas.attached() as calls:
             a @ b
         calls
+
+    Blocks of several threads may overlap: the last one detaches, unless `attach` was called besides.
     """
-    was_attached = _hook.is_installed()
-    attach()
-    calls = stats()
-    calls.begin()
+    _count(_hook.attach(for_block=True))
     try:
-        yield calls
+        _report.begin()
+        calls = stats()
+        calls.begin()
+        try:
+            yield calls
+        finally:
+            calls.end()
     finally:
-        calls.end()
-        if not was_attached:
-            detach()
+        _hook.end_block()
 
 
 def set_option(name, value):
@@ -72,8 +73,7 @@ def version():
     return library().tileblas_version().decode()
 
 
-def _count(function):
-    count = function()
+def _count(count):
     if count < 0:
         raise Error("the process cannot be looked at: it is out of memory, or was forked while the dynamic linker was busy")
     return count

@@ -3,9 +3,11 @@ python -m tileblas run [--quiet] -m MODULE [ARGUMENT]...   likewise
 python -m tileblas SUBCOMMAND...                           the command: info, explain, show and others
 """
 
+import atexit
 import os
 import runpy
 import sys
+import zipfile
 
 import tileblas
 from tileblas import _command
@@ -20,17 +22,30 @@ def run(arguments):
     if not arguments:
         sys.exit("tileblas run: which script?")
     sys.argv = arguments
-    owner = os.getpid()
+    if not quiet:
+        atexit.register(_say_statistics, os.getpid())
     tileblas.attach()
-    try:
-        if is_module:
-            runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
-        else:
-            sys.path[0] = os.path.dirname(os.path.realpath(arguments[0]))
-            runpy.run_path(arguments[0], run_name="__main__")
-    finally:
-        if not quiet and os.getpid() == owner:
-            print(tileblas.stats(), file=sys.stderr)
+    if is_module:
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+    else:
+        _search_folder_of(arguments[0])
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+def _say_statistics(owner):
+    """When the script's threads have ended, and what it has registered has run. Forked children say nothing."""
+    if os.getpid() == owner:
+        print(tileblas.stats(), file=sys.stderr)
+
+
+def _search_folder_of(script):
+    """In place of the working folder, which Python searches for -m. A folder or an archive adds itself."""
+    if getattr(sys.flags, "safe_path", sys.flags.isolated):
+        return
+    if os.path.isdir(script) or zipfile.is_zipfile(script):
+        del sys.path[0]
+    else:
+        sys.path[0] = os.path.dirname(os.path.realpath(script))
 
 
 def main():

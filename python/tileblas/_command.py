@@ -26,7 +26,8 @@ def find():
 
 def ask(*arguments):
     """What it answers. Raises ValueError with its complaint where it refuses."""
-    answer = subprocess.run([find(), *arguments], capture_output=True, text=True, check=False)
+    answer = subprocess.run([find(), *arguments], capture_output=True, check=False, encoding="utf-8",
+                            errors="replace")
     if answer.returncode != 0:
         raise ValueError(answer.stderr.strip().splitlines()[0] if answer.stderr else f"status {answer.returncode}")
     return answer.stdout

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "lib"
+# The last of them where the linker's complaint names a file whose name is no UTF-8.
+LINKER_ERRORS = (OSError, AttributeError, UnicodeDecodeError)
 NAMES = ("libtileblas-preload.so", "libtileblas.so.0")
 
 
@@ -62,7 +64,7 @@ def _open_first(paths):
     for path in paths:
         try:
             opened = _with_functions(ctypes.CDLL(path))
-        except OSError as error:
+        except LINKER_ERRORS as error:
             complaints.append(str(error))
             continue
         if opened:
@@ -86,8 +88,9 @@ def _with_functions(opened):
         "tileblas_version": (ctypes.c_char_p, []),
     }
     for name, (result, arguments) in functions.items():
-        if not hasattr(opened, name):
+        try:
+            function = getattr(opened, name)
+        except LINKER_ERRORS:
             return None
-        function = getattr(opened, name)
         function.restype, function.argtypes = result, arguments
     return opened

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 static int64_t reported;
 static char reported_name[64];
@@ -125,8 +126,28 @@ static void empty_calls_do_nothing(const batch_spelling *spelling)
           spelling->name, (int)reported);
 }
 
+/* Matrices of no elements need not be anywhere, nor be listed; and many of them take no time. */
+static void matrices_without_elements_are_nowhere(const batch_spelling *spelling)
+{
+    const bool strided = tb_routine_rows[spelling->routine].class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const int64_t many = strided ? INT32_MAX : SIZE;
+    const batch_group groups[] = {
+        {'N', 'N', 0, N, N, N, N, N, {1, 0}, {0, 0}, {16, 16, 16}, many},
+        {'N', 'N', N, 0, N, N, N, N, {1, 0}, {0, 0}, {16, 16, 16}, many},
+    };
+    const void *nothing[] = {NULL};
+    reported = 0;
+    for (int64_t i = 0; i < 2; i++)
+        if (strided)
+            batch_call(spelling, false, &groups[i], 1, nothing, nothing, (void *const *)nothing);
+    if (!strided)
+        batch_call(spelling, false, groups, 2, NULL, NULL, NULL);
+    CHECK(reported == 0, "%s: matrices without elements are argument %d", spelling->name, (int)reported);
+}
+
 int main(int count, char **arguments)
 {
+    alarm(60);
     const bool on_host = count > 1 && strcmp(arguments[1], "host") == 0;
     void *host = on_host ? dlopen(getenv("TILEBLAS_HOST_BLAS"), RTLD_LAZY) : NULL;
     atomic_long *host_calls = host ? dlsym(host, "batch_host_calls") : NULL;
@@ -138,6 +159,8 @@ int main(int count, char **arguments)
         numbers_are_gemms(spelling, host_calls);
         if (!on_host)
             empty_calls_do_nothing(spelling);
+        if (!on_host)
+            matrices_without_elements_are_nowhere(spelling);
     }
     return check_result();
 }

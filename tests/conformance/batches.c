@@ -115,6 +115,11 @@ static void fill(check_random *random, placed *member, bool exact, bool nothing)
     matrix_fill(&member->before, nothing ? MATRIX_NANS : exact ? MATRIX_INTEGERS : MATRIX_UNIFORM, random);
 }
 
+static bool multiplies(const product *form)
+{
+    return form->k > 0 && (form->alpha != 0 || form->alpha_im != 0);
+}
+
 static group draw_group(check_random *random, tb_element element, bool row_major, bool strided)
 {
     group group = {.form = {.row_major = row_major, .exact = check_between(random, 0, 1) == 0},
@@ -142,8 +147,8 @@ static group draw_group(check_random *random, tb_element element, bool row_major
         group.a[i].before = draw_matrix(random, form, form->transpose_a, form->m, form->k, spare[0]);
         group.b[i].before = draw_matrix(random, form, form->transpose_b, form->k, form->n, spare[1]);
         group.c[i].before = draw_matrix(random, form, false, form->m, form->n, spare[2]);
-        fill(random, &group.a[i], form->exact, false);
-        fill(random, &group.b[i], form->exact, false);
+        fill(random, &group.a[i], form->exact, !multiplies(form)); /* not to be read then */
+        fill(random, &group.b[i], form->exact, !multiplies(form));
         fill(random, &group.c[i], form->exact, nothing);
     }
     place(random, &group, group.a, 0, strided || check_between(random, 0, 1));
@@ -171,11 +176,6 @@ static void free_group(group *group)
 }
 
 /* ---- Calling --------------------------------------------------------------------------------------------- */
-
-static bool multiplies(const product *form)
-{
-    return form->k > 0 && (form->alpha != 0 || form->alpha_im != 0);
-}
 
 static batch_group group_of_call(check_random *random, const group *group, const void **a, const void **b,
                                  void **c)

@@ -4,14 +4,18 @@ usage: attached.py SCENARIO    with TILEBLAS_LIBRARY, and TILEBLAS_ROUTE: stream
 """
 
 import ctypes
+import importlib.util
 import multiprocessing
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent / "client"))
@@ -36,6 +40,19 @@ def product(seed=0):
     c = a @ b
     check(f"product {seed}", c, a, b)
     return c
+
+
+def load_extension():
+    """As an import does, without running it: one of Python's own that is not there yet."""
+    for name in sorted(sys.stdlib_module_names):
+        spec = PathFinder.find_spec(name) if name.startswith("_") and name not in loaded else None
+        if spec and isinstance(spec.loader, ExtensionFileLoader):
+            loaded.add(name)
+            return importlib.util.module_from_spec(spec)
+    sys.exit("Python has no extension modules left")
+
+
+loaded = set(sys.modules)
 
 
 def expect_products(calls, numbers):
@@ -120,6 +137,90 @@ def block():
     expect_products(tileblas.stats(), {})
 
 
+def overlap():
+    """Blocks of which one is entered before the other ends."""
+    product()
+    first, second = tileblas.attached(), tileblas.attached()
+    first.__enter__()
+    calls = second.__enter__()
+    first.__exit__(None, None, None)
+    product()
+    second.__exit__(None, None, None)
+    expect_products(calls, {"dgemm": 1})
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    with tileblas.attached():
+        tileblas.attach()
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+    with tileblas.attached():
+        tileblas.detach()
+        product()
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 2})
+
+
+def other_hooks():
+    """Others who look at imports, too, and come before us and after."""
+    seen = []
+
+    def look(name):
+        own = ExtensionFileLoader.create_module
+
+        def create_module(self, spec):
+            seen.append(name)
+            return own(self, spec)
+
+        ExtensionFileLoader.create_module = create_module
+
+    def expect_seen(*names):
+        seen.clear()
+        load_extension()
+        expect(seen[:2] == list(names), f"a module was seen by {seen} and not {names}")
+
+    product()
+    original = ExtensionFileLoader.create_module
+    tileblas.attach()
+    tileblas.detach()
+    expect(ExtensionFileLoader.create_module is original, "something is left in the loader")
+    look("first")
+    tileblas.attach()
+    look("second")
+    tileblas.detach()
+    expect_seen("second", "first")
+    tileblas.attach()
+    expect_seen("second", "first")
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 1})
+    tileblas.detach()
+    expect_seen("second", "first")
+
+
+def detached_meanwhile():
+    """A thread detaches while another one, which imports, is about to bind what it has imported."""
+    from tileblas import _hook, _library
+
+    class Meddler:
+        def tileblas_attach(self):
+            self.detacher = threading.Thread(target=detach)
+            self.detacher.start()
+            self.detacher.join(0.5)
+            return _library.library().tileblas_attach()
+
+    def detach():
+        _hook.library = _library.library
+        tileblas.detach()
+
+    product()
+    tileblas.attach()
+    meddler = Meddler()
+    _hook.library = lambda: meddler
+    load_extension()
+    meddler.detacher.join()
+    product()
+    expect_products(tileblas.stats(), {})
+
+
 def table():
     """What a notebook and a terminal show."""
     tileblas.attach()
@@ -166,6 +267,21 @@ def page():
     expect(f'<rect class="{other}"' in after and f'<rect class="{ROUTE}"' not in after, f"before the reset: {after}")
 
 
+def odd_path():
+    """An interpreter that lies where the folder's name is no text, in a process whose locale has ASCII alone."""
+    shows = "import tileblas; tileblas.attach(); print(ascii(tileblas.report().html))"
+    with tempfile.TemporaryDirectory() as folder:
+        odd = os.path.join(os.fsencode(folder), b"\xff <\xc3\xa4>")
+        os.mkdir(odd)
+        interpreter = shutil.copy(os.fsencode(os.path.realpath(sys.executable)), odd)
+        settings = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHOME": sys.base_prefix,
+                    "LD_LIBRARY_PATH": sysconfig.get_config_var("LIBDIR")}
+        ran = subprocess.run([interpreter, "-B", "-s", "-c", shows], capture_output=True, text=True, check=False,
+                             env={**os.environ, **settings})
+    expect(ran.returncode == 0, ran.stderr)
+    expect(r"\ufffd &lt;\xe4&gt;/" in ran.stdout, f"the page is:\n{ran.stdout}")
+
+
 def workers():
     """Forked workers, which have no device, and those who come after them."""
     product()
@@ -207,7 +323,10 @@ def threads():
 
 
 def missing():
-    """A library that is not there."""
+    """A library that is not there, where others are."""
+    from tileblas import _library
+
+    _library.NAMES = (os.environ["TILEBLAS_LIBRARY"],)
     os.environ["TILEBLAS_LIBRARY"] = "/nonexistent/libtileblas.so"
     try:
         tileblas.attach()
@@ -283,17 +402,47 @@ sys.exit(int(sys.argv[1]))
 """
 
 
+# Products that come when the script has ended; with -P its folder is not searched, and all of Python's are.
+SCRIPT_WITH_THREAD = """
+import os
+import sys
+import threading
+import numpy as np
+
+if getattr(sys.flags, "safe_path", False):
+    assert os.path.dirname(__file__) not in sys.path and sys.path[0] == os.environ["PYTHONPATH"].split(":")[0], sys.path
+
+def multiply():
+    main.join()
+    a = np.ones((150, 150))
+    assert np.all(a @ a == 150)
+
+main = threading.main_thread()
+threading.Thread(target=multiply).start()
+"""
+
+
 def script():
     """python -m tileblas run: as Python runs it, with a table at the end."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "multiply.py"
         path.write_text(SCRIPT)
-        for words in ([str(path)], ["-m", "multiply"]):
+        inside = Path(folder) / "inside"
+        inside.mkdir()
+        (inside / "__main__.py").write_text(f"import sys\nassert sys.path[:2] != [{str(inside)!r}, {folder!r}]\n" + SCRIPT)
+        for words in ([str(path)], ["-m", "multiply"], [str(inside)]):
             ran = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", *words, "3", "b c"], capture_output=True,
                                  text=True, check=False, cwd=folder)
             expect(ran.returncode == 3, f"status {ran.returncode}:\n{ran.stderr}")
-            expect(ran.stdout.split("\n")[0] == f"['3', 'b c'] {path}", f"the script said: {ran.stdout}")
+            expect(ran.stdout.split("\n")[0] == f"['3', 'b c'] {inside / '__main__.py' if words[0] == str(inside) else path}", f"the script said: {ran.stdout}")
             expect(re.search(rf"^d(gemm|syrk) +{ROUTE} +1 ", ran.stderr, re.MULTILINE), f"no table:\n{ran.stderr}")
+        path.write_text(SCRIPT_WITH_THREAD)
+        safe = ["-P"] if hasattr(sys.flags, "safe_path") else []
+        late = subprocess.run([sys.executable, "-B", *safe, "-m", "tileblas", "run", str(path)], capture_output=True,
+                              text=True, check=False)
+        expect(late.returncode == 0, late.stderr)
+        expect(re.search(rf"^d(gemm|syrk) +{ROUTE} +1 ", late.stderr, re.MULTILINE), f"no table:\n{late.stderr}")
+        path.write_text(SCRIPT)
         quiet = subprocess.run([sys.executable, "-B", "-m", "tileblas", "run", "--quiet", str(path), "0"],
                                capture_output=True, text=True, check=False)
         expect(quiet.returncode == 0 and quiet.stderr == "", f"status {quiet.returncode}, and said: {quiet.stderr}")

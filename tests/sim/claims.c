@@ -5,6 +5,9 @@
 #include "tests/check.h"
 #include "tests/sim/known_product.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,15 +19,25 @@ typedef enum work {
     PLAIN,
     SHARES,       /* a product that all devices together would compute sooner */
     SHARES_ASKED, /* the same, the option DEVICES wanting all of them */
+    LEAVES_CHILD, /* a plain one, which has a child that outlives it */
+    LEAVES_PROGRAM, /* the same, the child another program, which it has become without a fork that handlers see */
+    NUMBERED,       /* a plain one, which a launcher has numbered as the last of four */
+    CLOSES_FILES, /* a plain one, without standard input, output and error */
 } work;
 
 typedef struct process {
     pid_t pid;
     int until; /* a pipe: a byte ends it */
     int device, opened;
+    pid_t child; /* or 0 */
 } process;
 
 static char host[16];
+
+static bool is_shared(work work)
+{
+    return work == SHARES || work == SHARES_ASKED;
+}
 
 static void set_up(work work)
 {
@@ -33,7 +46,14 @@ static void set_up(work work)
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     tileblas_set_option("CALIBRATE", "0");
-    if (work != PLAIN) { /* few and slow: it would gain by others */
+    if (work == NUMBERED) {
+        setenv("OMPI_COMM_WORLD_LOCAL_RANK", "3", 1);
+        setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
+    }
+    if (work == CLOSES_FILES)
+        for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+            close(file);
+    if (is_shared(work)) { /* few and slow: it would gain by others */
         sim_set("MULTIPROCESSORS", "2");
         tileblas_set_option("KERNEL", "naive");
     }
@@ -45,7 +65,7 @@ static void set_up(work work)
 static void multiply(work work, process *found)
 {
     char plan[256];
-    const int size = work == PLAIN ? 100 : 500;
+    const int size = is_shared(work) ? 500 : 100;
     CHECK(known_multiply_once(100, 90, 80, 0, 1, TB_MEMORY_HOST) == 0, "wrong");
     tileblas_last_plan(plan, sizeof plan);
     const char *device = strstr(plan, "on device ");
@@ -54,6 +74,33 @@ static void multiply(work work, process *found)
         CHECK(known_multiply_once(size, size, size, 0, 1, TB_MEMORY_HOST) == 0, "wrong");
     /* The driver is opened, each device described, and some of them opened. */
     found->opened = (int)sim_operations("open") - 1 - DEVICES;
+}
+
+static pid_t fork_waiting(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        sleep(DEADLINE_SECONDS);
+        _exit(0);
+    }
+    return child;
+}
+
+static pid_t start_program(void)
+{
+    extern char **environ;
+    pid_t child = 0;
+    CHECK(posix_spawnp(&child, "sleep", NULL, NULL, (char *[]){"sleep", "60", NULL}, environ) == 0,
+          "no program can be started");
+    return child;
+}
+
+static bool has_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) >= 0)
+            return true;
+    return false;
 }
 
 static process start(work work)
@@ -68,8 +115,11 @@ static process start(work work)
         close(until[1]);
         set_up(work);
         multiply(work, &started);
+        started.child = work == LEAVES_CHILD ? fork_waiting() : work == LEAVES_PROGRAM ? start_program() : 0;
         const bool is_told = write(answers[1], &started, sizeof started) == sizeof started;
-        _exit(is_told && read(until[0], &nothing, 1) == 1 && atomic_load(&check_failures) == 0 ? 0 : 1);
+        const bool is_right =
+            atomic_load(&check_failures) == 0 && (work != CLOSES_FILES || !has_standard_files());
+        _exit(is_told && read(until[0], &nothing, 1) == 1 && is_right ? 0 : 1);
     }
     close(answers[1]);
     close(until[0]);
@@ -123,6 +173,44 @@ static void nobody_shares_others(void)
     end(&plain), end(&beside), end(&asked);
 }
 
+/* Children have no device. */
+static void children_inherit_nothing(work work)
+{
+    process parent = expect(work, 0, 1, "with a child");
+    process beside = expect(PLAIN, 1, 1, "beside the parent");
+    end(&parent), end(&beside);
+    process after = expect(PLAIN, 0, 1, "after both, beside the child");
+    end(&after);
+    kill(parent.child, SIGKILL);
+}
+
+/* The next file that such a process opens is its standard input. */
+static void standard_files_are_left_alone(void)
+{
+    process without = expect(CLOSES_FILES, 0, 1, "without standard files");
+    process beside = expect(PLAIN, 1, 1, "beside one without standard files");
+    end(&without), end(&beside);
+}
+
+/* More ranks than devices: they take turns. What a rank has, it does not claim. */
+static void ranks_take_their_numbers(void)
+{
+    process rank = expect(NUMBERED, 1, 1, "the last of four ranks");
+    process beside = expect(PLAIN, 0, 1, "the first beside a rank");
+    process next = expect(PLAIN, 1, 1, "the second beside a rank");
+    end(&rank), end(&beside), end(&next);
+}
+
+static void killed_processes_claim_nothing(void)
+{
+    process killed = expect(PLAIN, 0, 1, "to be killed");
+    kill(killed.pid, SIGKILL);
+    waitpid(killed.pid, NULL, 0);
+    close(killed.until);
+    process after = expect(PLAIN, 0, 1, "after one that was killed");
+    end(&after);
+}
+
 static void strangers_are_left_alone(void)
 {
     strcpy(host, "0");
@@ -137,6 +225,11 @@ int main(void)
     snprintf(host, sizeof host, "%d", (int)getpid());
     each_takes_its_own();
     nobody_shares_others();
+    children_inherit_nothing(LEAVES_CHILD);
+    children_inherit_nothing(LEAVES_PROGRAM);
+    standard_files_are_left_alone();
+    ranks_take_their_numbers();
+    killed_processes_claim_nothing();
     strangers_are_left_alone();
     return check_result();
 }

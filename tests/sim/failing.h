@@ -39,19 +39,21 @@ typedef struct scenario {
         in_place; /* by TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count */
     bool unit_diagonal; /* of a triangular one */
     double beta;
-    double alpha_im, beta_im;  /* of complex numbers */
-    int threads;               /* in a crowd every other one multiplies doubles */
-    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead ... */
-    bool drawn_on_device;      /* ... which may be the device's */
-    int calls;                 /* of each thread; 0: one */
-    tb_memory memory;          /* of A, B and C */
-    bool managed_c, device_c;  /* but C lies in managed memory, or on the device */
+    double alpha_im, beta_im; /* of complex numbers */
+    int threads;              /* in a crowd every other one multiplies doubles */
+    bool drawn;               /* each call has routine, sizes, scalars and memory of its own instead ... */
+    bool drawn_on_device;     /* ... which may be the device's */
+    int calls;                /* of each thread; 0: one */
+    tb_memory memory;         /* of A, B and C */
+    bool managed_c, device_c,
+        host_c;                /* but C lies in managed memory, on the device, or in the host's memory */
     const char *device_memory; /* the option; NULL: its default */
     const char *devices;       /* that share the product; NULL: one */
     bool measured;             /* when they come up */
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
+    bool fetched;              /* the host computes what is fetched from the device: nothing is launched */
     long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
@@ -173,7 +175,21 @@ static inline product make_product(const scenario *scenario, tb_element element,
     return p;
 }
 
-/* What a call of the crowd multiplies: complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
+/* C's triangle, by SYRK or SYR2K, HERK or HER2K. */
+static inline void draw_triangle(scenario *one, check_random *random)
+{
+    one->m = one->n;
+    one->triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
+    one->two_terms = check_between(random, 0, 1);
+    one->hermitian = tb_is_complex(one->element) && check_between(random, 0, 1);
+    one->transposed = check_between(random, 0, 1);
+    if (one->hermitian)
+        one->beta_im = 0;
+    if (one->hermitian && !one->two_terms)
+        one->alpha_im = 0;
+}
+
+/* What a call of the crowd multiplies: a triangle, complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
 static inline scenario draw_scenario(const scenario *of_all, check_random *random)
 {
     static const tb_in_place kinds[] = {TB_OUT_OF_PLACE, TB_OUT_OF_PLACE, TB_MULTIPLIES, TB_SOLVES};
@@ -197,8 +213,15 @@ static inline scenario draw_scenario(const scenario *of_all, check_random *rando
         /* Products in host memory with a complex beta are the host's. */
         one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
     }
-    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0)
+    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0) {
         one.memory = TB_MEMORY_DEVICE;
+        one.host_c = check_between(random, 0, 1);
+        one.beta_im = is_complex && check_between(random, 0, 1) ? 0.5 : one.beta_im;
+    }
+    if (check_between(random, 0, 3) == 0) {
+        draw_triangle(&one, random);
+        return one;
+    }
     one.in_place = CHECK_PICK(random, kinds);
     one.unit_diagonal = check_between(random, 0, 1);
     one.structure =
@@ -225,6 +248,7 @@ static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong
     product p = make_product(scenario, element, &random);
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
+                                  : scenario->host_c   ? TB_MEMORY_HOST
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);
@@ -422,7 +446,7 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
         return;
     report normal = run_scenario(scenario, "");
     const sim_usage *settled = &normal.usage[LATER_CALLS - 1];
-    CHECK(normal.launches > 0, "the device was not used");
+    CHECK((normal.launches == 0) == scenario->fetched, "%ld launches", normal.launches);
     CHECK(scenario->launches == 0 || scenario->launches == normal.launches, "%ld launches, not %ld",
           normal.launches, scenario->launches);
     /* How many slots devices use at a time is left to chance, up to all of them. */

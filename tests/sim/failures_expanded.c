@@ -214,11 +214,49 @@ static void fail_in_c_place(const char *failure)
     }
 }
 
+/* A and B on the device and C in the host's memory, or the other way round, and a complex beta, of which no streamed product is
+ * made: the host computes what is fetched, and nothing else can be done. */
+static void fail_to_fetch(void)
+{
+    static const scenario scenarios[] = {
+        {.element = TB_COMPLEX_FP32,
+         .m = 40,
+         .n = 40,
+         .k = 30,
+         .triangle = TB_LOWER,
+         .two_terms = true,
+         .host_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 30, .host_c = true},
+        {.element = TB_COMPLEX_FP64,
+         .m = 40,
+         .n = 30,
+         .k = 40,
+         .structure = TB_SYMMETRIC,
+         .stored = TB_LOWER,
+         .host_c = true},
+        {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 30, .device_c = true},
+        {.element = TB_COMPLEX_FP32, .m = 40, .n = 40, .k = 30, .triangle = TB_UPPER, .device_c = true},
+    };
+    stride = 1; /* there are few operations */
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i];
+        scenario.threads = 1;
+        scenario.beta = -2;
+        scenario.beta_im = 0.5;
+        scenario.memory = scenario.host_c ? TB_MEMORY_DEVICE : TB_MEMORY_HOST;
+        scenario.fetched = true;
+        fail_everywhere(&scenario, "copy", "memory");
+        fail_everywhere(&scenario, "stream", "memory");
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
     const bool in_place = count > 2 && strcmp(arguments[2], "in_place") == 0;
     begin_failing();
     (in_place ? fail_in_c_place : fail_in_expanded)(failure);
+    if (!in_place && strcmp(failure, "memory") == 0)
+        fail_to_fetch();
     return check_result();
 }

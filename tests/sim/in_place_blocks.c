@@ -3,11 +3,13 @@
  * lower than the others. Pages of a triangle that lie wholly beyond what is stored of it are not there.
  */
 #include "tests/check.h"
+#include "tests/sim/device_sim.h"
 #include "tileblas.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void dtrmm_(const char *, const char *, const char *, const char *, const int *, const int *, const double *,
             const double *, const int *, double *, const int *);
@@ -98,8 +100,31 @@ static void multiply_beside_closed_pages(bool lower, bool left, int order)
     free(c);
 }
 
-int main(void)
+/* Of a band that takes all slots, full ones take so long over the link: longer than it takes to compute what they hold. */
+enum { SLOT_BYTES = 128 << 10, SLOT_MICROSECONDS = 40000 };
+
+static void carry_slowly(const void *source, size_t bytes)
 {
+    (void)source;
+    if (bytes == SLOT_BYTES)
+        usleep(SLOT_MICROSECONDS);
+}
+
+/* Each band takes all slots on its way back, and its last columns wait for a slot of the band before it. Bands come later than
+ * they are computed, so that who brings the next one looks meanwhile whether one has come back. */
+static void multiply_in_bands(check_random *random)
+{
+    sim_watch_copies(carry_slowly);
+    multiply(random, 192, 1700, false);
+    sim_watch_copies(NULL);
+}
+
+int main(int count, char **arguments)
+{
+    if (count > 1 && strcmp(arguments[1], "bands") == 0) {
+        multiply_in_bands(&(check_random){.state = check_seed()});
+        return check_result();
+    }
     for (int form = 0; form < 4; form++)
         multiply_beside_closed_pages(form & 1, form & 2, 600);
     check_random random = {.state = check_seed()};

@@ -1,4 +1,6 @@
 /* What programs may rely on: each statement in a process of its own.
+ *
+ *   manners [STATEMENT]   all of them, or one, by the name of its function
  */
 #include "include/tileblas.h"
 #include "lib/process/clock.h"
@@ -14,6 +16,7 @@ enum { M = 700, N = 800, K = 40, SMALL = 300 };
 
 #define PATIENCE_SECONDS 60.0
 #define CHILD_SECONDS    120.0
+#define SOON_SECONDS     20.0
 
 static void use_device(const char *copy_threads)
 {
@@ -176,23 +179,55 @@ static void memory_is_left_alone_after_a_call(void *unused)
     CHECK(present(again, bytes) == 0, "%zu pages were touched after the call", present(again, bytes));
 }
 
+/* ---- Failures --------------------------------------------------------------------------------------------- */
+
+/* A copy to the device fails when the next slot is being filled, which takes the calling thread alone. The call goes on with fewer
+ * rows and the same slots: one that were still being filled would be begun a second time. */
+static void a_call_goes_on_after_a_failed_copy(void *unused)
+{
+    enum { COLUMNS = 8, STEPS = 600, COPIES = 6 };
+    (void)unused;
+    use_device("1");
+    tileblas_set_option("PINNED_MEMORY", "8");
+    check_product("before");
+    for (int copy = 1; copy <= COPIES; copy++) {
+        char script[32];
+        snprintf(script, sizeof script, "copy:%d=memory", copy);
+        sim_set("FAIL", script);
+        const int errors = known_multiply_once(3 * M, COLUMNS, STEPS, 1, 2, TB_MEMORY_HOST);
+        CHECK(errors == 0 && sim_failures("copy") == 1, "%s: %d elements are wrong, %ld failures", script,
+              errors, sim_failures("copy"));
+        sim_set("FAIL", "");
+        check_product("after a failed copy");
+    }
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------ */
 
-static void in_a_process_of_its_own(const char *what, void (*statement)(void *))
+/* NULL: all of them. */
+static const char *wanted;
+
+static void in_a_process_of_its_own(const char *what, void (*statement)(void *), double seconds)
 {
-    const child_end end = child_run(statement, NULL, CHILD_SECONDS);
+    if (wanted && strcmp(wanted, what) != 0)
+        return;
+    const child_end end = child_run(statement, NULL, seconds);
     CHECK(end == CHILD_RIGHT, "%s: the process was %s", what, child_end_text(end));
 }
 
-#define IN_A_PROCESS_OF_ITS_OWN(statement) in_a_process_of_its_own(#statement, statement)
+#define IN_A_PROCESS_OF_ITS_OWN(statement) in_a_process_of_its_own(#statement, statement, CHILD_SECONDS)
+/* One that waits for nothing. */
+#define SOON_IN_A_PROCESS_OF_ITS_OWN(statement) in_a_process_of_its_own(#statement, statement, SOON_SECONDS)
 
-int main(void)
+int main(int count, char **arguments)
 {
+    wanted = count > 1 ? arguments[1] : NULL;
     IN_A_PROCESS_OF_ITS_OWN(nothing_is_begun_at_exit);
     IN_A_PROCESS_OF_ITS_OWN(nothing_is_begun_at_quick_exit);
     IN_A_PROCESS_OF_ITS_OWN(barriers_are_seen_by_all_threads);
     IN_A_PROCESS_OF_ITS_OWN(another_device_is_taken);
     IN_A_PROCESS_OF_ITS_OWN(the_device_starts_when_it_pays);
     IN_A_PROCESS_OF_ITS_OWN(memory_is_left_alone_after_a_call);
+    SOON_IN_A_PROCESS_OF_ITS_OWN(a_call_goes_on_after_a_failed_copy);
     return check_result();
 }

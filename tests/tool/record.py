@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 
-from tool import SIZE, call, contains, equal, main
+from tool import PATHS, SIZE, call, contains, equal, main
 
 ON_DEVICE = {"TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
 
@@ -72,6 +72,12 @@ def a_record_that_cannot_be_written_is_said():
     done = call("TOOL", "run", "--record", "/nonexistent/record", "CLIENT", "calls", "1", "exit", "4")
     equal(done.returncode, 4)
     contains(done.stderr, "host 1 calls", "tileblas run: /nonexistent/record: ")
+    done = call("TOOL", "run", "--record", "/dev/full", "CLIENT", "calls", "1", "exit", "4")
+    equal(done.returncode, 4)
+    contains(done.stderr, "host 1 calls", "tileblas run: /dev/full: No space left")
+    for path in ("/nonexistent/record", "/dev/full"):
+        done = call("CLIENT", "calls", "1", environment={"LD_PRELOAD": PATHS["PRELOAD"], "TILEBLAS_RECORD": path})
+        contains(done.stderr, f"tileblas: TILEBLAS_RECORD: {path} cannot be written")
 
 
 def a_forecast_is_that_of_explain():

@@ -125,5 +125,13 @@ def the_summary_goes_to_a_file():
         equal(os.listdir(folder), ["summary"], "left behind:")
 
 
+def a_summary_that_cannot_be_written_is_said():
+    for path, why in (("/nonexistent/summary", "No such file"), ("/dev/full", "No space left")):
+        for form in ((), ("--json",)):
+            done = call("TOOL", "run", "--output", path, *form, "CLIENT", "calls", "1", "exit", "4")
+            equal(done.returncode, 4)
+            contains(done.stderr, f"tileblas run: {path}: {why}")
+
+
 if __name__ == "__main__":
     main(globals())

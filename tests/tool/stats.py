@@ -74,6 +74,9 @@ def a_file_takes_the_lines_of_all_processes():
 def a_file_that_cannot_be_written_is_said():
     contains(_preloaded("calls", "1", STATS="json", STATS_FILE="/nonexistent/report").stderr,
              "TILEBLAS_STATS_FILE: /nonexistent/report cannot be written")
+    for form in ("1", "json"):
+        contains(_preloaded("calls", "1", STATS=form, STATS_FILE="/dev/full").stderr,
+                 "TILEBLAS_STATS_FILE: /dev/full cannot be written")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,14 @@ def a_program_of_an_odd_name():
         equal(summary["remarks"], [f"{program} holds its own GEMM: a BLAS is linked into it statically"])
 
 
+def a_library_behind_many_references():
+    if SANITIZED != "no":  # which forbids RTLD_DEEPBIND
+        return
+    said = call("TOOL", "run", "CLIENT_NONE", "open", PATHS["EXTENSION"],
+                environment={"LD_PRELOAD": PATHS["REFERENCES"]}).stderr
+    contains(said, "RTLD_DEEPBIND", PATHS["EXTENSION"], "cblas_sgemm", PATHS["BLAS"])
+
+
 def a_library_opened_with_deepbind():
     if SANITIZED != "no":
         return  # the sanitizers end programs that do that

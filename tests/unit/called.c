@@ -67,6 +67,29 @@ static void check_one_kind(void)
                   "what is read is another kind");
 }
 
+/* Kinds that differ in one thing are two. */
+static void check_kinds_apart(void)
+{
+    const size_t before = add_up().kinds;
+    enum { OTHERS = 8 };
+    tb_called kinds[1 + OTHERS];
+    for (int i = 0; i <= OTHERS; i++)
+        kinds[i] = make_kind(501, 502, 503);
+    kinds[1].routine = TB_SGEMM;
+    kinds[2].m++;
+    kinds[3].n++;
+    kinds[4].k++;
+    kinds[5].beta_is_zero = true;
+    strcpy(kinds[6].letters, "TN");
+    strcpy(kinds[7].places, "hhd");
+    strcpy(kinds[8].spelling, "dgemm_");
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i <= OTHERS; i++)
+            tb_add_called(&kinds[i]);
+    CHECK(add_up().kinds == before + 1 + OTHERS, "of %d kinds %zu are there", 1 + OTHERS,
+          add_up().kinds - before);
+}
+
 static void *add_from_thread(void *thread)
 {
     for (int i = 0; i < OF_THREAD; i++) {
@@ -144,6 +167,7 @@ static void check_rounding(void)
 int main(void)
 {
     check_one_kind();
+    check_kinds_apart();
     check_threads();
     check_merging();
     check_rounding();

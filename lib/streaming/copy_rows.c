@@ -1,0 +1,131 @@
+#include "lib/streaming/copy_rows.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__SSE2__)
+/* Whole lines are written without being read before, so that fewer threads fill the link. */
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    enum { LINE = 64 };
+    size_t head = -(uintptr_t)target % LINE;
+    if (bytes < LINE + head) {
+        memcpy(target, source, bytes);
+        return;
+    }
+    memcpy(target, source, head);
+    size_t end = head + (bytes - head) / LINE * LINE;
+    for (size_t at = head; at < end; at += LINE) {
+        const __m128i *from = (const __m128i *)(const void *)(source + at);
+        __m128i *to = (__m128i *)(void *)(target + at);
+        const __m128i line[] = {_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+                                _mm_loadu_si128(from + 3)};
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128(to + i, line[i]);
+    }
+    memcpy(target + end, source + end, bytes - end);
+}
+
+/* No lock orders such writes. */
+static void finish_writing(void)
+{
+    _mm_sfence();
+}
+#else
+static void copy_past_caches(char *target, const char *source, size_t bytes)
+{
+    memcpy(target, source, bytes);
+}
+
+static void finish_writing(void)
+{
+}
+#endif
+
+static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+{
+    if (copy->past_caches)
+        copy_past_caches(target, source, bytes);
+    else
+        memcpy(target, source, bytes);
+}
+
+static void copy_stairs(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    const tb_stairs *stairs = &copy->stairs;
+    const int64_t all = (int64_t)copy->row_bytes;
+    for (size_t row = first; row < first + rows; row++) {
+        const int64_t edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
+        const int64_t begin = stairs->ends || edge < 0 ? 0 : edge,
+                      end = stairs->ends && edge < all ? edge : all;
+        if (begin < end)
+            copy_bytes(copy, copy->target + row * copy->target_pitch + begin,
+                       copy->source + row * copy->source_pitch + begin, (size_t)(end - begin));
+    }
+}
+
+static void copy_unprinted(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    if (copy->stairs.step_bytes > 0) {
+        copy_stairs(copy, first, rows);
+        return;
+    }
+    char *target = copy->target + first * copy->target_pitch;
+    const char *source = copy->source + first * copy->source_pitch;
+    size_t row_bytes = copy->row_bytes;
+    if (copy->target_pitch == row_bytes && copy->source_pitch == row_bytes) {
+        row_bytes *= rows;
+        rows = 1;
+    }
+    for (size_t row = 0; row < rows; row++, target += copy->target_pitch, source += copy->source_pitch)
+        copy_bytes(copy, target, source, row_bytes);
+}
+
+static size_t print_bytes(const tb_host_copy *copy, size_t at)
+{
+    const size_t left = copy->row_bytes - at;
+    return left < TB_FINGERPRINT_BYTES ? left : TB_FINGERPRINT_BYTES;
+}
+
+/* Prints are of what has been copied, and not of what lies there a moment before or after. */
+static void copy_and_print_row(const tb_host_copy *copy, size_t row)
+{
+    char *target = copy->target + row * copy->target_pitch;
+    const char *source = copy->source + row * copy->source_pitch;
+    tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES) {
+        *print++ =
+            tb_copy_with_fingerprint(target + at, source + at, print_bytes(copy, at), copy->past_caches);
+    }
+}
+
+static bool row_is_same(const tb_host_copy *copy, size_t row)
+{
+    const char *source = copy->source + row * copy->source_pitch;
+    const tb_fingerprint *print = copy->prints + row * tb_prints_of(copy->row_bytes);
+    for (size_t at = 0; at < copy->row_bytes; at += TB_FINGERPRINT_BYTES)
+        if (!tb_is_same_fingerprint(*print++, tb_fingerprint_of(source + at, print_bytes(copy, at))))
+            return false;
+    return true;
+}
+
+void tb_copy_rows(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    if (!copy->prints)
+        copy_unprinted(copy, first, rows);
+    for (size_t row = first; copy->prints && row < first + rows; row++)
+        copy_and_print_row(copy, row);
+    if (copy->past_caches)
+        finish_writing();
+}
+
+bool tb_rows_are_same(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    for (size_t row = first; row < first + rows; row++)
+        if (!row_is_same(copy, row))
+            return false;
+    return true;
+}
