@@ -194,10 +194,8 @@ template <class shape> struct slices {
 
     __device__ explicit slices(int thread)
     {
-        extern __shared__ __align__(16) float stages[];
         constexpr int warps = shape::threads / 32 / shape::slices;
-        first = reinterpret_cast<double *>(stages) +
-                thread / 32 % warps * shape::pieces_n * sums_of_column * 32 + thread % 32;
+        first = ring() + thread / 32 % warps * shape::pieces_n * sums_of_column * 32 + thread % 32;
     }
 
     __device__ double &place(int slice, int j, int i, int e) const

@@ -1,4 +1,4 @@
-/* A GPU's blocks on the host, one after the other, each of threads that give way to each other where these wait: device code compiled for
+/* A GPU's blocks on the host, one after the other, or one cluster after the other, of threads that give way to each other where these wait: device code compiled for
  * the host runs as it is, with what cuda.h has for CUDA's names and kernels/ in this folder has for its instructions.
  *
  * What of it could hide a fault on a device is made as hard as it may be: the order of blocks, warps and lanes is drawn at each launch; a
@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-/* Runs all blocks of a kernel. */
+/* Runs all blocks of a kernel, so many of them a cluster; __shared__ memory of fixed size is for kernels without clusters. */
 typedef void emulated_kernel(const void *argument);
-void emulated_run(emulated_kernel *kernel, int64_t blocks, int threads, int shared_bytes,
+void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int threads, int shared_bytes,
                   const void *argument);
 
 /* For the orders that are drawn. */

@@ -5,38 +5,9 @@
 #define TB_EMULATED_CRT_OPERANDS_H
 
 #include "tests/check.h"
+#include "tests/emulated/guarded.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/mman.h>
-
-enum { PAGE = 4096 };
-
-/* ---- Memory ------------------------------------------------------------------------------------------------- */
-
-typedef struct memory {
-    char *pages, *start;
-    size_t bytes;
-} memory;
-
-/* So many bytes before a page that may not be touched, all of them 0xff: NaN. */
-static inline memory guarded(size_t bytes)
-{
-    const size_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
-    memory memory = {.bytes = pages + PAGE};
-    memory.pages = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory.pages == MAP_FAILED)
-        abort();
-    memset(memory.pages, 0xff, pages);
-    mprotect(memory.pages + pages, PAGE, PROT_NONE);
-    memory.start = memory.pages + pages - bytes;
-    return memory;
-}
-
-static inline void release(memory *memory)
-{
-    munmap(memory->pages, memory->bytes);
-}
 
 /* ---- Lines: rows of op(A), or columns of op(B) --------------------------------------------------------------- */
 
@@ -49,7 +20,7 @@ typedef struct family {
     int exponents;  /* of lines, up and down */
     int zeros;      /* of 100 numbers */
     double strange; /* one number; and what the others are multiplied by, see spread */
-    double spread;  /* reals are (u - 1/2) exp(spread (u - 1/2)) */
+    double spread;  /* reals are (u - 1/2) exp(spread (u - 1/2)), or 1 + u where it is 0 */
 } family;
 
 static const family families[] = {
@@ -59,6 +30,8 @@ static const family families[] = {
     {"sparse", INTEGERS, 45, 300, 90, 0, 0},
     {"nothing but zeros", INTEGERS, 8, 0, 100, 0, 0},
     {"reals", REALS, 53, 300, 0, 0, 1},
+    {"positive", REALS, 53, 0, 0, 0, 0},
+    {"less alike", REALS, 0, 0, 0, 0, 6},
     {"reals and zeros", REALS, 0, 0, 10, 0, 1},
     {"spread", STRANGE, 0, 0, 0, 0, 150},
     {"infinite", STRANGE, 0, 0, 0, INFINITY, 1},
@@ -102,7 +75,9 @@ static inline void draw_line(lines *x, int64_t line, check_random *random)
         const int64_t most = (INT64_C(1) << family->bits) - 1;
         x->integers[at] = zero || family->kind != INTEGERS ? 0 : check_between(random, -most, most);
         const double half = uniform(random) - 0.5,
-                     real = zero ? 0 : half * exp(family->spread * (uniform(random) - 0.5));
+                     real = zero                  ? 0
+                            : family->spread == 0 ? 1.5 + half
+                                                  : half * exp(family->spread * (uniform(random) - 0.5));
         x->values[at] = ldexp(family->kind == INTEGERS ? (double)x->integers[at] : real, x->exponents[line]);
     }
 }

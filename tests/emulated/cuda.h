@@ -31,9 +31,21 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
     uint32_t x, y, z, w;
 };
+struct alignas(16) double2 {
+    double x, y;
+};
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
 {
     return {x, y, z, w};
+}
+
+inline double2 make_double2(double x, double y)
+{
+    return {x, y};
+}
+inline uint32_t __cvta_generic_to_shared(const void *address)
+{
+    return emulated::address_of(address);
 }
 
 template <class a, class b> constexpr std::common_type_t<a, b> min(a x, b y)
@@ -137,6 +149,7 @@ template <class type> inline type __ldcs(const type *from)
 
 /* ---- Warps and blocks --------------------------------------------------------------------------------------- */
 
+#define __syncwarp()    emulated::wait_for_warp("__syncwarp")
 #define __syncthreads() emulated::wait_for_block("__syncthreads")
 inline int __syncthreads_or(int value)
 {

@@ -1,4 +1,4 @@
-/* Threads of a block as contexts of one thread of the host. */
+/* Threads of a block, or of a cluster of blocks, as contexts of one thread of the host. */
 #include "tests/emulated/threads.h"
 #include "tests/emulated/block.h"
 #include "tests/emulated/cuda.h"
@@ -19,7 +19,9 @@ namespace emulated
 namespace
 {
 
-constexpr int threads_most = 1024, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10, garbage = 0xa5;
+constexpr int blocks_most = 8, threads_most = 2048, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
+              beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
+    garbage = 0xa5;
 
 /* Where threads wait until all are there. */
 struct barrier {
@@ -32,8 +34,7 @@ struct asynchronous_copy {
     uint32_t to;
     const void *from;
     int bytes;
-    bool exists;
-    int group;
+    int valid, group;
 };
 
 struct thread {
@@ -51,14 +52,25 @@ struct warp {
     alignas(16) char exchanged[2][lanes * exchanged_most];
 };
 
+struct block {
+    barrier all;
+    int alive;
+    bool any, any_before; /* what __syncthreads_or has heard, and what it answers */
+    alignas(128) char dynamic[dynamic_bytes + beyond];
+};
+
+/* Of the cluster that runs. */
 thread threads[threads_most];
 warp warps[threads_most / lanes];
-barrier block;
-int count, current, alive;
-bool any, any_before, copies_at_once;
+block blocks[blocks_most];
+barrier cluster;
+int in_block, in_cluster, dynamic_asked_for; /* threads, blocks, bytes */
+unsigned first_block;
+
+int current; /* thread */
+bool copies_at_once;
 jmp_buf scheduler;
 std::mt19937_64 random;
-alignas(128) char dynamic[dynamic_bytes];
 
 emulated_kernel *running;
 const void *argument_of_running;
@@ -69,12 +81,19 @@ const void *argument_of_running;
     std::_Exit(EXIT_FAILURE);
 }
 
+block &own_block()
+{
+    return blocks[current / in_block];
+}
+
 void do_copy(const asynchronous_copy &copy)
 {
-    if (copy.exists)
-        std::memcpy(memory_at(copy.to), copy.from, size_t(copy.bytes));
-    else
-        std::memset(memory_at(copy.to), 0, size_t(copy.bytes));
+    char *to = static_cast<char *>(memory_at(copy.to, copy.bytes));
+    if (copy.valid > 0 && reinterpret_cast<uintptr_t>(copy.from) % unsigned(copy.bytes) != 0)
+        fail("a copy", "from where nothing of its size may begin");
+    if (copy.valid > 0)
+        std::memcpy(to, copy.from, size_t(copy.valid));
+    std::memset(to + copy.valid, 0, size_t(copy.bytes - copy.valid));
 }
 
 /* A context's own function, which never returns: it begins a kernel anew for each block. */
@@ -106,7 +125,8 @@ void begin(thread &own)
 void go_on(int number)
 {
     current = number;
-    threadIdx.x = unsigned(number);
+    threadIdx.x = unsigned(number % in_block);
+    blockIdx.x = first_block + unsigned(number / in_block);
     if (_setjmp(scheduler))
         return;
     if (threads[number].begun)
@@ -118,8 +138,7 @@ void let_go(barrier &at)
 {
     at.there = 0;
     at.turn++;
-    if (&at == &block)
-        any_before = any;
+    own_block().any_before = own_block().any;
 }
 
 void wait_at(barrier &at, int wanted, const char *place)
@@ -158,42 +177,61 @@ bool go_on_with_warp(int number)
             went = any_went = true;
             go_on(own);
             if (threads[own].over) {
-                alive--;
-                if (block.there > 0 && block.there == alive) /* who has ended is not waited for */
-                    let_go(block);
+                block &its = own_block();
+                its.alive--;
+                if (its.all.there > 0 && its.all.there == its.alive) /* who has ended is not waited for */
+                    let_go(its.all);
+                if (its.alive == 0) /* and another block may have its memory */
+                    std::memset(its.dynamic, garbage, size_t(dynamic_asked_for));
             }
         }
     }
     return any_went;
 }
 
-void run_block(int shared_bytes)
+/* Before a cluster runs. Returns its warps in an order that is drawn. */
+std::vector<int> begin_cluster()
 {
-    std::memset(dynamic, garbage, sizeof dynamic);
-    block = {};
-    alive = count;
     std::vector<int> order;
-    for (int i = 0; i < count / lanes; i++) {
-        order.push_back(i);
-        warps[i].all = {};
+    cluster = {};
+    for (int i = 0; i < in_cluster; i++) {
+        blocks[i].all = {};
+        blocks[i].alive = in_block;
+        std::memset(blocks[i].dynamic, garbage, size_t(dynamic_asked_for + beyond));
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < in_cluster * in_block; i++) {
         thread &own = threads[i];
         own.over = false;
         own.waits_at = nullptr;
         own.exchanges = own.group = 0;
         own.copies.clear();
+        if (i % lanes == 0) {
+            warps[i / lanes].all = {};
+            order.push_back(i / lanes);
+        }
     }
     std::shuffle(order.begin(), order.end(), random);
-    while (alive > 0) {
+    return order;
+}
+
+bool is_over()
+{
+    return std::all_of(blocks, blocks + in_cluster, [](const block &block) { return block.alive == 0; });
+}
+
+void run_cluster()
+{
+    const std::vector<int> order = begin_cluster();
+    while (!is_over()) {
         bool went = false;
         for (const int warp : order)
             went = go_on_with_warp(warp) || went;
         if (!went)
-            fail("all threads wait", block.place ? block.place : "in their warps");
+            fail("all threads wait", own_block().all.place ? own_block().all.place : "in their warps");
     }
-    for (int i = shared_bytes; i < dynamic_bytes; i++)
-        if (dynamic[i] != char(garbage))
+    for (int i = 0; i < in_cluster; i++)
+        if (std::any_of(blocks[i].dynamic + dynamic_asked_for, blocks[i].dynamic + dynamic_asked_for + beyond,
+                        [](char byte) { return byte != char(garbage); }))
             fail("shared memory", "that the launch has not asked for");
 }
 
@@ -206,16 +244,20 @@ void wait_for_warp(const char *place)
 
 void wait_for_block(const char *place)
 {
-    wait_at(block, alive, place);
+    wait_at(own_block().all, own_block().alive, place);
+}
+
+void wait_for_cluster(const char *place)
+{
+    wait_at(cluster, in_cluster * in_block, place);
 }
 
 bool any_of_block(bool value)
 {
-    if (block.there == 0)
-        any = false;
-    any = any || value;
+    block &own = own_block();
+    own.any = (own.all.there > 0 && own.any) || value;
     wait_for_block("__syncthreads_or");
-    return any_before;
+    return own.any_before;
 }
 
 int lane()
@@ -232,26 +274,38 @@ void *exchanged(const void *value, size_t bytes, const char *place)
     return buffer;
 }
 
-/* From the dynamic one's beginning: what a program has of the rest is less than 2 GiB away. */
+/* From the first block's dynamic one on: what a program has of the rest is less than 2 GiB away. */
 uint32_t address_of(const void *shared)
 {
-    return uint32_t(reinterpret_cast<intptr_t>(shared) - reinterpret_cast<intptr_t>(dynamic));
+    return uint32_t(reinterpret_cast<intptr_t>(shared) - reinterpret_cast<intptr_t>(blocks[0].dynamic));
 }
 
-void *memory_at(uint32_t address)
+void *memory_at(uint32_t address, int alignment)
 {
-    return dynamic + int32_t(address);
+    if (address % unsigned(alignment) != 0)
+        fail("shared memory", "where nothing of the size may begin");
+    return blocks[0].dynamic + int32_t(address);
 }
 
 void *dynamic_shared()
 {
-    return dynamic;
+    return own_block().dynamic;
 }
 
-void copy(uint32_t to, const void *from, int bytes, bool exists)
+int rank()
+{
+    return current / in_block;
+}
+
+uint32_t address_in(uint32_t address, int rank)
+{
+    return address + address_of(blocks[rank].dynamic) - address_of(own_block().dynamic);
+}
+
+void copy(uint32_t to, const void *from, int bytes, int valid)
 {
     thread &own = threads[current];
-    own.copies.push_back({to, from, bytes, exists, own.group});
+    own.copies.push_back({to, from, bytes, valid, own.group});
     if (copies_at_once)
         do_copy(own.copies.back());
 }
@@ -278,24 +332,27 @@ void emulated_seed(uint64_t seed)
     emulated::random.seed(seed);
 }
 
-void emulated_run(emulated_kernel *kernel, int64_t blocks, int threads, int shared_bytes,
+void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int threads, int shared_bytes,
                   const void *argument)
 {
     using namespace emulated;
-    if (threads % lanes != 0 || threads > threads_most || shared_bytes > dynamic_bytes || blocks < 1)
+    if (threads % lanes != 0 || threads * cluster > threads_most || cluster > blocks_most ||
+        blocks % cluster != 0 || blocks < 1 || shared_bytes > dynamic_bytes)
         fail("a launch", "of no such block");
     running = kernel;
     argument_of_running = argument;
-    count = threads;
+    in_block = threads;
+    in_cluster = cluster;
+    dynamic_asked_for = shared_bytes;
     blockDim.x = unsigned(threads);
     gridDim.x = unsigned(blocks);
     copies_at_once = emulated::random() % 2;
-    std::vector<unsigned> order(static_cast<size_t>(blocks));
+    std::vector<unsigned> order(static_cast<size_t>(blocks / cluster));
     for (unsigned i = 0; i < order.size(); i++)
-        order[i] = i;
+        order[i] = i * unsigned(cluster);
     std::shuffle(order.begin(), order.end(), emulated::random);
-    for (const unsigned number : order) {
-        blockIdx.x = number;
-        run_block(shared_bytes);
+    for (const unsigned first : order) {
+        first_block = first;
+        run_cluster();
     }
 }

@@ -9,9 +9,10 @@ namespace emulated
 
 constexpr int lanes = 32;
 
-/* Waits for the warp's, or the block's, other threads. Which place waits is told by its name. */
+/* Waits for the other threads of the warp, the block, or the block's cluster. Which place waits is told by its name. */
 void wait_for_warp(const char *place);
 void wait_for_block(const char *place);
+void wait_for_cluster(const char *place);
 
 /* Of the block: whether it was true of any thread. */
 bool any_of_block(bool value);
@@ -19,7 +20,7 @@ bool any_of_block(bool value);
 /* The lane's number; what the warp's lanes have given, one behind the other. */
 int lane();
 void *exchanged(const void *value, size_t bytes, const char *place);
-constexpr size_t exchanged_most = 32;
+constexpr size_t exchanged_most = 128;
 
 /* The values of all lanes. */
 template <class type> struct of_lanes {
@@ -33,13 +34,17 @@ template <class type> of_lanes<type> exchange(const type &value, const char *pla
     return result;
 }
 
-/* Shared memory has addresses of 32 bits. */
+/* Shared memory has addresses of 32 bits. What is accessed in one piece is aligned to its size. */
 uint32_t address_of(const void *shared);
-void *memory_at(uint32_t address);
+void *memory_at(uint32_t address, int alignment = 1);
 void *dynamic_shared();
 
-/* Copies that the thread does not wait for; bytes that do not exist become zeros. */
-void copy(uint32_t to, const void *from, int bytes, bool exists);
+/* The block's number in its cluster; the same place in another one's dynamic shared memory. */
+int rank();
+uint32_t address_in(uint32_t address, int rank);
+
+/* Copies that the thread does not wait for; only the first `valid` bytes are read, the rest become zeros. */
+void copy(uint32_t to, const void *from, int bytes, int valid);
 void commit();
 void wait_for_copies(int pending);
 

@@ -133,10 +133,34 @@ static void a_weak_host_need_not_know(void)
     const tb_plan plan = tb_decide(&product, &facts);
     CHECK(plan.route == TB_ROUTE_STREAMED && plan.reason == TB_REASON_FASTER_ON_DEVICE, "%s",
           tb_reason_text(plan.reason));
+    facts.repeated.host_due = true;
+    facts.machine.host_ratio = 1.3 * plan.device_seconds / plan.host_seconds;
+    const tb_plan compared = tb_decide(&product, &facts);
+    CHECK(compared.route == TB_ROUTE_HOST && compared.reason == TB_REASON_COMPARING,
+          "numbers are asked for instead of comparing: %s", tb_reason_text(compared.reason));
+    facts.repeated = (tb_repeated){0};
+    facts.machine.host_ratio = 0;
     facts.machine.host_cores = 1 << 20;
     const tb_plan at_home = tb_decide(&product, &facts);
     CHECK(at_home.route == TB_ROUTE_HOST && at_home.reason == TB_REASON_TOO_SMALL,
           "numbers are asked for that change nothing: %s", tb_reason_text(at_home.reason));
+}
+
+static void what_is_at_risk_is_of_all_members(void)
+{
+    enum { MEMBERS = 7 };
+    const tb_chip chip = chip_of(89);
+    const tb_product one = product_of_routine(TB_DGEMM, LARGE, LARGE, LARGE);
+    tb_product batch = one;
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        batch.operands[role].count = MEMBERS;
+        batch.operands[role].stride = (int64_t)LARGE * LARGE;
+    }
+    const tb_plan single = decide(&one, &chip, H), all = decide(&batch, &chip, H);
+    CHECK(all.reason == TB_REASON_MAGNITUDES && all.device_seconds == MEMBERS * single.device_seconds &&
+              all.seconds_at_risk == MEMBERS * single.seconds_at_risk,
+          "%s: %g s and %g at risk, of one %g and %g", tb_reason_text(all.reason), all.device_seconds,
+          all.seconds_at_risk, single.device_seconds, single.seconds_at_risk);
 }
 
 /* It finds out itself, at hardly any cost. */
@@ -202,6 +226,7 @@ int main(void)
     what_is_made_of_a_product_keeps_it();
     a_call_leaves_the_host_for_integers_that_suit();
     a_weak_host_need_not_know();
+    what_is_at_risk_is_of_all_members();
     the_kernel_is_the_same_either_way();
     nothing_else_changes();
     return check_result();

@@ -248,6 +248,19 @@ static bool are_alike(bool transpose_a, bool transpose_b)
     return tb_has_like_magnitudes(&product, in_host);
 }
 
+/* Of both terms of an update op(A) has A's and B's numbers, one behind the other. */
+static void terms_are_looked_at_together(check_random *random)
+{
+    draw_all(a, normal, random);
+    for (int times = 0; times <= 60; times += 60) {
+        for (int i = 0; i < SQUARE * SQUARE; i++)
+            b[i] = ldexp(normal(random), times);
+        const tb_product product =
+            tb_rank_2k(TB_DSYR2K, TB_LOWER, false, SQUARE, SQUARE, 1, a, SQUARE, b, SQUARE, 0, NULL, SQUARE);
+        CHECK(tb_has_like_magnitudes(&product, in_host) == (times == 0), "B is 2^%d times as large", times);
+    }
+}
+
 static void families_are_told_apart(check_random *random)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -291,6 +304,7 @@ int main(void)
                 tb_in_place_of_routine(routine) == TB_OUT_OF_PLACE)
                 nothing_else_is_read(routine, &random);
     operands_may_be_out_of_reach();
+    terms_are_looked_at_together(&random);
     families_are_told_apart(&random);
     rows_may_differ_and_steps_may_not(&random);
     a_diagonal_matrix_is_not_taken_for_zeros(&random);

@@ -25,9 +25,9 @@ template <int offset> inline void take_8(uint32_t to, const double *from, bool e
 {
     const double value = asynchronous || !exists ? 0 : *from;
     if (asynchronous)
-        emulated::copy(to + uint32_t(offset), from, 8, exists);
+        emulated::copy(to + uint32_t(offset), from, 8, exists ? 8 : 0);
     else
-        std::memcpy(emulated::memory_at(to + uint32_t(offset)), &value, sizeof value);
+        std::memcpy(emulated::memory_at(to + uint32_t(offset), 8), &value, sizeof value);
 }
 
 struct copy_16 {
@@ -36,14 +36,14 @@ struct copy_16 {
     void begin(uint32_t to, const void *from)
     {
         if (asynchronous)
-            emulated::copy(to, from, 16, true);
+            emulated::copy(to, from, 16, 16);
         else
             std::memcpy(held, from, sizeof held);
     }
     void end(uint32_t to) const
     {
         if (!asynchronous)
-            std::memcpy(emulated::memory_at(to), held, sizeof held);
+            std::memcpy(emulated::memory_at(to, 16), held, sizeof held);
     }
 };
 

@@ -44,7 +44,8 @@ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
     const auto addresses = emulated::exchange(address, "ldmatrix");
     const int lane = emulated::lane();
     for (int i = 0; i < 4; i++) {
-        const char *row = static_cast<const char *>(emulated::memory_at(addresses.value[8 * i + lane / 4]));
+        const char *row =
+            static_cast<const char *>(emulated::memory_at(addresses.value[8 * i + lane / 4], 16));
         std::memcpy(&to[i], row + lane % 4 * 4, sizeof to[i]);
     }
 }

@@ -1,0 +1,41 @@
+/* Some shapes of dgemm_mma: with slices of k, with and without totals. And what adds up parts of tiles. */
+#include "tests/emulated/block.h"
+#include "tests/emulated/cuda.h"
+
+#include "kernels/fp64/dgemm_mma.h"
+
+#define TRANSPOSITIONS(X, shape, suffix)                                                                     \
+    X(dgemm_mma_##shape##_nn##suffix)                                                                        \
+    X(dgemm_mma_##shape##_nt##suffix)                                                                        \
+    X(dgemm_mma_##shape##_tn##suffix)                                                                        \
+    X(dgemm_mma_##shape##_tt##suffix)
+#define SHAPE(X, shape) TRANSPOSITIONS(X, shape, ) TRANSPOSITIONS(X, shape, _vector)
+#define KERNELS(X)      SHAPE(X, 32x64_2) SHAPE(X, 64x32) SHAPE(X, 64x64_3) X(dgemm_mma_reduce)
+
+#define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);
+KERNELS(DECLARE)
+
+namespace
+{
+
+template <void kernel(tb_dgemm_arguments)> void call(const void *argument)
+{
+    kernel(*static_cast<const tb_dgemm_arguments *>(argument));
+}
+
+const struct {
+    const char *symbol;
+    emulated_kernel *kernel;
+} kernels[] = {
+#define ROW(symbol) {#symbol, call<symbol>},
+    KERNELS(ROW)};
+
+} // namespace
+
+emulated_kernel *emulated_find(const char *symbol)
+{
+    for (const auto &row : kernels)
+        if (std::strcmp(row.symbol, symbol) == 0)
+            return row.kernel;
+    return nullptr;
+}

@@ -1,0 +1,73 @@
+/* As kernels/fp64/instructions.cuh, on the host, by what the manual of PTX says of them. */
+#pragma once
+
+#include "tests/emulated/threads.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace fp64
+{
+
+inline double *ring()
+{
+    return static_cast<double *>(emulated::dynamic_shared());
+}
+
+template <int bytes> inline void copy_async(unsigned shared, const double *global, int valid)
+{
+    emulated::copy(shared, global, bytes, valid);
+}
+
+template <int bytes> inline void copy_async_if(unsigned wanted, unsigned shared, const double *global)
+{
+    if (wanted != 0)
+        emulated::copy(shared, global, bytes, bytes);
+}
+
+inline double load_shared(unsigned address)
+{
+    double value;
+    std::memcpy(&value, emulated::memory_at(address, sizeof value), sizeof value);
+    return value;
+}
+
+inline void load_shared_pair(double &first, double &second, unsigned address)
+{
+    double pair[2];
+    std::memcpy(pair, emulated::memory_at(address, sizeof pair), sizeof pair);
+    first = pair[0];
+    second = pair[1];
+}
+
+/* Lane 4 g + q has, as a[2 i + h], row h of pair g and step q + 4 i; as b[i], column g and the same step; as sum[2 h + e], row h of pair g
+ * and column 2 q + e. */
+template <int quarters>
+inline void emulated_multiply(double (&sum)[4], const double (&a)[2 * quarters], const double (&b)[quarters])
+{
+    struct fragments {
+        double a[2 * quarters], b[quarters];
+    } own;
+    std::memcpy(own.a, a, sizeof a);
+    std::memcpy(own.b, b, sizeof b);
+    const auto all = emulated::exchange(own, "mma.f64");
+    const fragments *row = &all.value[emulated::lane() / 4 * 4],
+                    *column = &all.value[emulated::lane() % 4 * 8];
+    for (int h = 0; h < 2; h++)
+        for (int e = 0; e < 2; e++)
+            for (int step = 0; step < 4 * quarters; step++)
+                sum[2 * h + e] = std::fma(row[step % 4].a[step / 4 * 2 + h],
+                                          column[4 * e + step % 4].b[step / 4], sum[2 * h + e]);
+}
+
+inline void multiply(double (&sum)[4], const double (&a)[4], const double (&b)[2])
+{
+    emulated_multiply<2>(sum, a, b);
+}
+
+inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
+{
+    emulated_multiply<4>(sum, a, b);
+}
+
+} // namespace fp64
