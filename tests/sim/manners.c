@@ -8,6 +8,7 @@
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,6 +203,30 @@ static void a_call_goes_on_after_a_failed_copy(void *unused)
     }
 }
 
+/* Of a product with a complex beta the host fetches what lies on the device. Twice A is on its way when B cannot be fetched, and the
+ * product is left undone. What A was to be fetched into is gone then. */
+static void a_fetch_that_fails_is_over(void *unused)
+{
+    enum { MAPPED_BYTES = 64 << 10 };
+    static const float one[] = {1, 0}, beta[] = {1, 0.5F};
+    (void)unused;
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES); /* what is freed is nobody's memory, and stays so */
+    use_device("1");
+    check_product("before");
+    known_product p = {.is_complex = true, .m = SMALL, .n = SMALL, .k = SMALL, .memory = TB_MEMORY_DEVICE};
+    known_place(&p);
+    float *c = known_host_block(known_bytes(&p, SMALL * SMALL));
+    c[0] = 1;
+    sim_set("DELAY", "20000");
+    sim_set("FAIL", "copy:2=memory,copy:4=memory");
+    cblas_cgemm(102, 111, 111, SMALL, SMALL, SMALL, one, p.a, SMALL, p.b, SMALL, beta, c, SMALL);
+    CHECK(sim_failures("copy") == 2 && c[0] == 1 && c[1] == 0, "%ld failures, C(0, 0) is (%g, %g)",
+          sim_failures("copy"), (double)c[0], (double)c[1]);
+    sim_set("FAIL", "");
+    usleep(100000); /* several times what a copy is late at most */
+    check_product("after a fetch that failed");
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------ */
 
 /* NULL: all of them. */
@@ -229,5 +254,6 @@ int main(int count, char **arguments)
     IN_A_PROCESS_OF_ITS_OWN(the_device_starts_when_it_pays);
     IN_A_PROCESS_OF_ITS_OWN(memory_is_left_alone_after_a_call);
     SOON_IN_A_PROCESS_OF_ITS_OWN(a_call_goes_on_after_a_failed_copy);
+    SOON_IN_A_PROCESS_OF_ITS_OWN(a_fetch_that_fails_is_over);
     return check_result();
 }
