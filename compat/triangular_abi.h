@@ -24,15 +24,10 @@
 
 #include "compat/class.h"
 
-static const tb_operand *triangle_of(const tb_product *p)
-{
-    return tb_is_triangle_left(p) ? &p->a : &p->b;
-}
-
 static void call_cblas(void *address, const tb_product *p)
 {
     const function host = {address};
-    const tb_operand *a = triangle_of(p);
+    const tb_operand *a = tb_triangle_of(p);
     const REAL alpha[] = PARTS(p->alpha);
     host.cblas(TB_COLUMN_MAJOR, tb_is_triangle_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
                cblas_triangle(a->stored), cblas_operation(a),
@@ -43,7 +38,7 @@ static void call_cblas(void *address, const tb_product *p)
 static void call_fortran(void *address, const tb_product *p)
 {
     const function host = {address};
-    const tb_operand *a = triangle_of(p);
+    const tb_operand *a = tb_triangle_of(p);
     const REAL alpha[] = PARTS(p->alpha);
     host.fortran(tb_is_triangle_left(p) ? "L" : "R", fortran_triangle(a->stored), fortran_operation(a),
                  a->unit_diagonal ? "U" : "N", &p->m, &p->n, alpha, a->data, &a->ld, p->c.data, &p->c.ld, 1,

@@ -218,6 +218,12 @@ static inline bool tb_is_triangle_left(const tb_product *product)
     return product->a.structure == TB_TRIANGULAR;
 }
 
+/* Of such a one: the triangle. */
+static inline const tb_operand *tb_triangle_of(const tb_product *product)
+{
+    return tb_is_triangle_left(product) ? &product->a : &product->b;
+}
+
 /* Of such a one: whether C's columns have nothing to do with each other; its rows have nothing where they do. */
 static inline bool tb_goes_by_columns(const tb_product *product)
 {

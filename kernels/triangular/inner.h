@@ -21,11 +21,6 @@ static inline size_t tb_inner_workspace(const tb_inner *inner)
 
 /* ---- The triangle, seen as the factor on the left --------------------------------------------------------- */
 
-static inline const tb_operand *tb_triangle_of(const tb_product *product)
-{
-    return tb_is_triangle_left(product) ? &product->a : &product->b;
-}
-
 /* Whether it is read as its transpose. */
 static inline bool tb_is_turned(const tb_product *product)
 {

@@ -155,7 +155,7 @@ static void describe(const tb_product *p, char *text, size_t size)
 static const char *shape_of(const tb_product *p)
 {
     static char text[16];
-    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    const tb_operand *a = tb_triangle_of(p);
     snprintf(text, sizeof text, "%s %s %c", tb_is_triangle_left(p) ? "left " : "right",
              a->stored == TB_LOWER ? "lower" : "upper", a->transposed ? 'T' : 'N');
     return text;

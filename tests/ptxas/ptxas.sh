@@ -136,9 +136,9 @@ mkdir -p "$cache" 2> /dev/null || cache=
 compiler=$("$nvcc" --version)
 flags="-cubin -std=c++17 -gencode arch=compute_$architecture,code=sm_$architecture -Xptxas -v"
 
-# The key; nothing where it cannot be told.
+# The key; nothing where it cannot be told. What is included is asked of a compiler that is faster than nvcc, as it is for nvcc.
 key_of() {
-    included=$(g++ -MM -MG -x c++ -std=c++17 -I"$root" "$1" 2> /dev/null) || return
+    included=$(g++ -D__CUDACC__ -MM -MG -x c++ -std=c++17 -I"$root" "$1" 2> /dev/null) || return
     set -- $(echo "$included" | tr -d '\\\n' | cut -d : -f 2)
     for name; do
         [ ! -f "$name" ] || set -- "$@" "$name"

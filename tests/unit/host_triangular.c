@@ -85,7 +85,7 @@ static double allowed(const tb_product *p)
 /* Whether some BLAS has it: none reads a matrix conjugated and not transposed. */
 static bool is_of_blas(const tb_product *p)
 {
-    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    const tb_operand *a = tb_triangle_of(p);
     return a->transposed || !a->conjugated;
 }
 
@@ -99,7 +99,7 @@ static void check_product(check_random *random, bool by_blas)
     memcpy(before, p.c.data, bytes);
     compute(&p, random, has_blas ? &host.base : &nobody);
     const missed missed = miss(&p, before, p.c.data);
-    const tb_operand *a = tb_is_triangle_left(&p) ? &p.a : &p.b;
+    const tb_operand *a = tb_triangle_of(&p);
     CHECK(missed.largest <= allowed(&p) && gaps_are_untouched(&p),
           "%s by %s, %s, %s%s%s%s, %lld x %lld: missed by %g", tb_routine_rows[p.routine].name,
           has_blas ? tb_spelling_rows[host.blas->spelling].symbol : "loops",

@@ -278,7 +278,7 @@ static void a_product_is_computed(const tb_kernel *kernel, bool is_large, check_
     if (is_spoilt)
         spoil(p, random);
     const size_t bytes = (size_t)p->c.ld * (size_t)p->n * tb_bytes_of(p->c.element);
-    const tb_operand *a = tb_is_triangle_left(p) ? &p->a : &p->b;
+    const tb_operand *a = tb_triangle_of(p);
     void *before = malloc(bytes + 1);
     memcpy(before, p->c.data, bytes);
     const tb_launcher device = device_of(60);
