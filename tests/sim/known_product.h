@@ -67,22 +67,18 @@ static inline void *known_host_block(size_t bytes)
     return block;
 }
 
+/* NULL where a device, or pinned memory, has no room. */
 static inline void *known_allocate(const known_product *p, int elements)
 {
     const size_t bytes = known_bytes(p, elements);
-    if (p->memory == TB_MEMORY_HOST)
-        return known_host_block(bytes);
-    void *block = sim_allocate(p->memory, 0, bytes);
-    if (!block)
-        abort();
-    return block;
+    return p->memory == TB_MEMORY_HOST ? known_host_block(bytes) : sim_allocate(p->memory, 0, bytes);
 }
 
 static inline void known_release(tb_memory memory, void *block)
 {
     if (memory == TB_MEMORY_HOST)
         free(block);
-    else
+    else if (block)
         sim_release(block);
 }
 
@@ -166,14 +162,33 @@ static inline void known_fill_c(const known_product *p, double value)
     known_put(p, p->c, c, p->m * p->n);
 }
 
-static inline void known_place(known_product *p)
+static inline void known_free(known_product *p)
+{
+    known_release(p->memory, p->a);
+    known_release(p->memory, p->b);
+    known_release(p->memory, p->c);
+}
+
+/* False where there is no room for it. */
+static inline bool known_has_place(known_product *p)
 {
     p->a = known_allocate(p, p->m * p->k);
     p->b = known_allocate(p, p->k * p->n);
     p->c = known_allocate(p, p->m * p->n);
+    if (!p->a || !p->b || !p->c) {
+        known_free(p);
+        return false;
+    }
     known_fill_a(p);
     known_fill_b(p);
     known_fill_c(p, KNOWN_BEFORE);
+    return true;
+}
+
+static inline void known_place(known_product *p)
+{
+    if (!known_has_place(p))
+        abort();
 }
 
 /* Of floats, as most tests' are. */
@@ -182,13 +197,6 @@ static inline known_product known_make(int m, int n, int k, double beta, double 
     known_product p = {.m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory};
     known_place(&p);
     return p;
-}
-
-static inline void known_free(known_product *p)
-{
-    known_release(p->memory, p->a);
-    known_release(p->memory, p->b);
-    known_release(p->memory, p->c);
 }
 
 static inline void known_multiply_complex(const known_product *p)

@@ -63,7 +63,10 @@ static known_product draw_product(check_random *random)
         p.m = p.m < SYMMETRIC_MOST ? p.m : SYMMETRIC_MOST;
         p.k = p.m;
     }
-    known_place(&p);
+    if (!known_has_place(&p)) { /* the library, and other threads, have taken the device's memory */
+        p.memory = TB_MEMORY_HOST;
+        known_place(&p);
+    }
     return p;
 }
 
