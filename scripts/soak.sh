@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Random products on the simulated device for long: devices that fail, several threads, operands and options that change, forks,
 # cancelled threads, jumps out of calls (tests/sim/soak_all.c). Without sanitizers, and with each of them in turn, as many
-# seconds each; sanitizers do not bear forks and jumps. Stops at the first failure and names its session.
+# seconds each; sanitizers do not bear forks, cancellations and jumps. Stops at the first failure and names its session.
 #
 #   scripts/soak.sh [SECONDS [SANITIZER ...]]      600 seconds of: none address thread
 #
