@@ -11,6 +11,12 @@
 /* A second launch behind a first one, beside the bytes that it moves. */
 #define TB_SECOND_LAUNCH_CLOCKS 5500.0
 
+/* Blocks of a cluster that share a tile wait for each other, and read each other's sums one after the other, at this rate. Of the
+ * SIMT family. */
+#define TB_CLUSTER_CLOCKS        2250.0
+#define TB_CLUSTER_BLOCK_CLOCKS  450.0
+#define TB_CLUSTER_BYTES_A_CLOCK 25.0
+
 /* A multiprocessor's share of 4.3 TB/s, at 1.65 GHz. */
 #define TB_BYTES_A_CLOCK 20.0
 

@@ -80,6 +80,16 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target)
     return blocks * least_clusters(cluster, target.multiprocessors);
 }
 
+int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target)
+{
+    int share = 1;
+    if (cluster <= 2)
+        return tb_pieces(blocks, target.multiprocessors);
+    while (share < most && blocks / cluster > tb_clusters_at_a_time(cluster, share, target))
+        share++;
+    return share;
+}
+
 /* Multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). */
 double tb_share_of_lanes(int architecture)
 {

@@ -77,6 +77,10 @@ bool tb_crt_suits(const tb_sample *a, const tb_sample *b, int64_t k);
  * as on any device. */
 int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
 
+/* Blocks of the busiest multiprocessor, which has room for so many; with clusters, as many as share one before all of those are
+ * running. */
+int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target);
+
 /* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
 double tb_share_of_lanes(int architecture);
 

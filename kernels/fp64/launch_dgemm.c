@@ -40,19 +40,12 @@
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.05
-/* Blocks of a cluster wait for each other, and read each other's sums, at this rate: the SIMT family's. */
-#define CLUSTER_CLOCKS        2250.0
-#define CLUSTER_BLOCK_CLOCKS  450.0
-#define CLUSTER_BYTES_A_CLOCK 25.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
 #define PARTS_MOST 8
 
 #define REDUCE_THREADS 256
-
-/* A run is cut in two if it is so many times as long as a chain. */
-#define CHAIN_ROUNDED 1.75
 
 static bool moves_vectors(const tb_product *product)
 {
@@ -122,22 +115,11 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
     return BLOCK_CLOCKS + steps * step + (double)tiles_a_block * costs->tile;
 }
 
-/* Blocks of the busiest multiprocessor; with clusters, as many as share one before all of those are running. */
-static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
-{
-    int share = 1;
-    if (cluster == 1)
-        return tb_pieces(blocks, costs->multiprocessors);
-    while (share < costs->blocks && blocks / cluster > tb_clusters_at_a_time(cluster, share, costs->target))
-        share++;
-    return share;
-}
-
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
                           int64_t tiles_a_block)
 {
-    const int64_t share = busiest_share(costs, blocks, cluster);
+    const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
     if (full > 0)
@@ -164,7 +146,8 @@ static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedul
 {
     const double tile = tile_bytes(costs->kernel);
     if (schedule->cluster > 1)
-        return CLUSTER_CLOCKS + CLUSTER_BLOCK_CLOCKS * schedule->cluster + tile / CLUSTER_BYTES_A_CLOCK;
+        return TB_CLUSTER_CLOCKS + TB_CLUSTER_BLOCK_CLOCKS * schedule->cluster +
+               tile / TB_CLUSTER_BYTES_A_CLOCK;
     return TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 
@@ -214,18 +197,42 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     return best;
 }
 
+/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
+ * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
+ * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
+ * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
+static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
+{
+    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
+    if (product->m * product->n > CUT_ELEMENTS)
+        return 1;
+    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
+    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
+                           : own->whole > 0     ? (double)own->steps
+                                                : ceil(dealt / (double)own->pieces);
+    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
+    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
+    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
+        return 1;
+    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
+    const double longest_k = longest * kernel->tile_k;
+    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
+}
+
 /* The same where no tile is whole, each one's pieces a cluster: if that leaves each of them one chain, or totals have registers. */
-static tb_dgemm_schedule deal_to_clusters(const costs *costs, int64_t room, tb_dgemm_schedule best)
+static tb_dgemm_schedule deal_to_clusters(const costs *costs, const tb_product *product, int64_t room,
+                                          tb_dgemm_schedule best)
 {
     const tb_kernel *kernel = costs->kernel;
     if (!kernel->shares_tiles || costs->target.architecture < 90)
         return best;
     for (int cluster = 2; cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++) {
-        const double longest_k = ceil((double)best.steps / cluster) * kernel->tile_k;
-        const bool is_short = !kernel->chains_in_c || sqrt(longest_k) < CHAIN_ROUNDED * kernel->chain_roots;
-        if (is_short && costs->tiles <= room / cluster &&
-            costs->tiles <= tb_clusters_at_a_time(cluster, costs->blocks, costs->target))
-            best = deal(costs, 0, costs->tiles * cluster, cluster, best);
+        if (costs->tiles > room / cluster ||
+            costs->tiles > tb_clusters_at_a_time(cluster, costs->blocks, costs->target))
+            break;
+        const tb_dgemm_schedule dealt = deal(costs, 0, costs->tiles * cluster, cluster, best);
+        if (!kernel->chains_in_c || chains_of(kernel, product, &dealt) == 1)
+            best = dealt;
     }
     return best;
 }
@@ -297,7 +304,7 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
     if (whole > 0)
         best = deal(&costs, whole - wave, wave, 1, best);
     best = deal_evenly(&costs, whole, wave, best);
-    return whole == 0 ? deal_to_clusters(&costs, wave, best) : best;
+    return whole == 0 ? deal_to_clusters(&costs, product, wave, best) : best;
 }
 
 void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
@@ -307,28 +314,6 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
     schedule->clocks = START_CLOCKS + own.clocks;
     schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
-}
-
-/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
- * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
- * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
-static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
-{
-    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
-    if (product->m * product->n > CUT_ELEMENTS)
-        return 1;
-    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
-    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
-                           : own->whole > 0     ? (double)own->steps
-                                                : ceil(dealt / (double)own->pieces);
-    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
-    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
-    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
-        return 1;
-    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
-    const double longest_k = longest * kernel->tile_k;
-    return (int32_t)fmax(1, floor(2 - CHAIN_ROUNDED + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
 }
 
 /* Bytes from the panel of a step to that of the step after so many of k. */

@@ -54,10 +54,6 @@
 #define BATCH_BESIDE 0.8
 #define BATCH_EDGES  0.8
 #define BATCH_SIDE   32
-/* Blocks of a cluster wait for each other, and read each other's sums one after the other, at this rate. */
-#define CLUSTER_CLOCKS        2250.0
-#define CLUSTER_BLOCK_CLOCKS  450.0
-#define CLUSTER_BYTES_A_CLOCK 25.0
 /* What it takes longer where pieces do not end with tiles. */
 #define UNEVEN_CLOCKS 1500.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
@@ -170,17 +166,6 @@ static int64_t most_clusters(const costs *costs, int cluster)
     return tb_clusters_at_a_time(cluster, costs->blocks, costs->target);
 }
 
-/* Blocks of the busiest multiprocessor; with clusters, as many as share one before all of those are running. */
-static int64_t busiest_share(const costs *costs, int64_t blocks, int cluster)
-{
-    int share = 1;
-    if (cluster <= 2)
-        return tb_pieces(blocks, costs->multiprocessors);
-    while (share < costs->blocks && blocks / cluster > tb_clusters_at_a_time(cluster, share, costs->target))
-        share++;
-    return share;
-}
-
 /* A round of blocks, so many sharing a multiprocessor, of so many steps each; a block has so many tiles, or parts of tiles. With
  * too few threads the pipelines run partly empty. */
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
@@ -209,7 +194,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
         return 0;
     if (costs->share > 0 && cluster == 1)
         return batch_clocks(costs, blocks, steps, tiles_a_block);
-    const int64_t share = busiest_share(costs, blocks, cluster);
+    const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = ROUND_CLOCKS * (double)tb_smaller(full + (rest > 0) - 1, ROUNDS_APART);
     if (full > 0)
@@ -236,8 +221,8 @@ static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedu
     if (!even)
         clocks += UNEVEN_CLOCKS;
     if (schedule->cluster > 1)
-        return clocks + CLUSTER_CLOCKS + CLUSTER_BLOCK_CLOCKS * schedule->cluster +
-               tile / CLUSTER_BYTES_A_CLOCK;
+        return clocks + TB_CLUSTER_CLOCKS + TB_CLUSTER_BLOCK_CLOCKS * schedule->cluster +
+               tile / TB_CLUSTER_BYTES_A_CLOCK;
     return clocks + TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 

@@ -243,11 +243,7 @@ __device__ inline void add_remote(float &sum, unsigned address)
 
 __device__ inline void add_remote(double &sum, unsigned address)
 {
-#if __CUDA_ARCH__ >= 900
-    double value;
-    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(address));
-    sum += value;
-#endif
+    sum += cluster::load_double(address);
 }
 
 /* A sum of the block, or of all blocks of the cluster, in their order. */

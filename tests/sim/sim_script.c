@@ -141,8 +141,9 @@ static void apply(const char *name, const char *value)
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"DEVICES", "HOST", "ARCHITECTURE", "MULTIPROCESSORS", "MEMORY", "LINK", "START",
-                                        "DELAY",   "SEED", "SPEEDS",          "FAIL"};
+    static const char *const names[] = {"DEVICES", "HOST",   "ARCHITECTURE", "MULTIPROCESSORS",
+                                        "MEMORY",  "LINK",   "START",        "DELAY",
+                                        "SEED",    "SPEEDS", "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);
