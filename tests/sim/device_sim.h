@@ -81,6 +81,9 @@ void sim_watch_copies(void (*watcher)(const void *source, size_t bytes));
 /* Threads that are bringing the driver or a device up at this moment. */
 int sim_devices_opening(void);
 
+/* Threads that are waiting for a device at this moment, and those that have jumped out of it. */
+int sim_threads_waiting(void);
+
 /* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);

@@ -14,26 +14,33 @@
         return status;                                                                                       \
     }
 
-THROUGH_DOOR(open, (int *device_count), (device_count))
-THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
-/* Bringing a device up, which takes a while. */
-static atomic_int opening;
+/* One that takes a while: how many threads are inside is counted. */
+#define COUNTED_THROUGH_DOOR(inside, operation, parameters, arguments)                                       \
+    static tb_status operation parameters                                                                    \
+    {                                                                                                        \
+        TB_TRY(tb_enter_device());                                                                           \
+        atomic_fetch_add(&inside, 1);                                                                        \
+        const tb_status status = sim_operations_inside.operation arguments;                                  \
+        atomic_fetch_sub(&inside, 1);                                                                        \
+        tb_leave_device();                                                                                   \
+        return status;                                                                                       \
+    }
+
+static atomic_int opening, waiting;
 
 int sim_devices_opening(void)
 {
     return atomic_load(&opening);
 }
 
-static tb_status open_device(int device)
+int sim_threads_waiting(void)
 {
-    TB_TRY(tb_enter_device());
-    atomic_fetch_add(&opening, 1);
-    const tb_status status = sim_operations_inside.open_device(device);
-    atomic_fetch_sub(&opening, 1);
-    tb_leave_device();
-    return status;
+    return atomic_load(&waiting);
 }
 
+THROUGH_DOOR(open, (int *device_count), (device_count))
+THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
+COUNTED_THROUGH_DOOR(opening, open_device, (int device), (device))
 THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
 THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
 THROUGH_DOOR(allocate_pitched, (int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch),
@@ -41,11 +48,11 @@ THROUGH_DOOR(allocate_pitched, (int device, size_t row_bytes, size_t rows, void 
 THROUGH_DOOR(allocate_pinned, (size_t bytes, void **memory), (bytes, memory))
 THROUGH_DOOR(create_stream, (int device, tb_stream **stream), (device, stream))
 THROUGH_DOOR(adopt_stream, (const tb_place *place, void *native, tb_stream **stream), (place, native, stream))
-THROUGH_DOOR(synchronize, (tb_stream * stream), (stream))
+COUNTED_THROUGH_DOOR(waiting, synchronize, (tb_stream * stream), (stream))
 THROUGH_DOOR(create_event, (int device, tb_event **event), (device, event))
 THROUGH_DOOR(record, (tb_event * event, tb_stream *stream), (event, stream))
 THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event))
-THROUGH_DOOR(event_wait, (tb_event * event), (event))
+COUNTED_THROUGH_DOOR(waiting, event_wait, (tb_event * event), (event))
 THROUGH_DOOR(copy, (tb_stream * stream, const tb_copy *copy), (stream, copy))
 THROUGH_DOOR(expand, (tb_stream * stream, const tb_expansion *expansion), (stream, expansion))
 THROUGH_DOOR(launch,

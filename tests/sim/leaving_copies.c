@@ -1,0 +1,199 @@
+/* A caller jumps out of a call while a device is copying, for each copy of the call in turn: the jump is over when the device has
+ * stopped reading and writing the program's memory, which the program may free then.
+ *
+ * The device's thread is held in the copy until the caller waits for the device, and has the caller jump. It goes on when somebody
+ * waits for it on the caller's behalf, or when the caller has come out of the call all the same, which is what must not happen.
+ */
+#include "include/tileblas.h"
+#include "tests/sim/children.h"
+#include "tests/sim/known_product.h"
+#include "words/role.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { M = 160, N = 120, K = 110, COPIES_MOST = 200 };
+
+#define TRIAL_SECONDS 30.0
+
+void cblas_cherk(int, int, int, int, int, float, const void *, int, float, void *, int);
+
+/* What is multiplied, and where its operands lie: CHERK of A, or SGEMM. */
+typedef struct scenario {
+    const char *name;
+    tb_memory places[TB_ROLES];
+    float beta;
+    bool hermitian;
+    const char *route;
+    bool without_kernels; /* none can be launched: the host fetches the operands */
+} scenario;
+
+static const scenario scenarios[] = {
+    {"A is pinned", {TB_MEMORY_PINNED, TB_MEMORY_HOST, TB_MEMORY_HOST}, 0, false, "streamed", false},
+    {"B is pinned", {TB_MEMORY_HOST, TB_MEMORY_PINNED, TB_MEMORY_HOST}, 0, false, "streamed", false},
+    {"C is pinned and read", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED}, 1, false, "streamed", false},
+    {"C is pinned", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED}, 0, false, "streamed", false},
+    {"all is pinned", {TB_MEMORY_PINNED, TB_MEMORY_PINNED, TB_MEMORY_PINNED}, 1, false, "streamed", false},
+    {"A is on the device", {TB_MEMORY_DEVICE, TB_MEMORY_HOST, TB_MEMORY_HOST}, 0, false, "streamed", false},
+    {"C is on the device", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE}, 1, false, "streamed", false},
+    {"C is on the device, without kernels",
+     {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE},
+     1,
+     false,
+     "streamed",
+     true},
+    {"C is on the device and Hermitian",
+     {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE},
+     1,
+     true,
+     "streamed",
+     false},
+    {"all is managed",
+     {TB_MEMORY_MANAGED, TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
+     1,
+     false,
+     "resident",
+     false},
+};
+
+/* ---- The held copy ---------------------------------------------------------------------------------------- */
+
+static long held_number; /* of the call's copies, from 1 */
+static atomic_long copies;
+static atomic_bool has_jumped, is_out;
+static atomic_long waits_at_jump;
+static pthread_t caller;
+static sigjmp_buf before_call;
+
+static void pause_briefly(void)
+{
+    usleep(100);
+}
+
+static void jump(int signal)
+{
+    atomic_store(&waits_at_jump, sim_operations("wait"));
+    atomic_store(&has_jumped, true);
+    siglongjmp(before_call, signal);
+}
+
+static bool is_waited_for(void)
+{
+    return atomic_load(&has_jumped) && sim_operations("wait") > atomic_load(&waits_at_jump);
+}
+
+static void hold_copy(const void *source, size_t bytes)
+{
+    (void)source, (void)bytes;
+    const long number = 1 + atomic_fetch_add(&copies, 1);
+    if (number == held_number) {
+        while (sim_threads_waiting() == 0)
+            pause_briefly();
+        pthread_kill(caller, SIGUSR1);
+        while (!is_waited_for() && !atomic_load(&is_out))
+            pause_briefly();
+    }
+    CHECK(!atomic_load(&is_out), "copy %ld is made after the jump", number);
+}
+
+/* ---- One call --------------------------------------------------------------------------------------------- */
+
+/* As much as the largest operand takes, a complex C of M x M. */
+#define BLOCK_BYTES (sizeof(float[2 * M * M]))
+
+static void *place(tb_memory memory)
+{
+    void *zeros = known_host_block(BLOCK_BYTES);
+    if (memory == TB_MEMORY_HOST)
+        return zeros;
+    void *block = sim_allocate(memory, 0, BLOCK_BYTES);
+    sim_copy(block, zeros, BLOCK_BYTES);
+    free(zeros);
+    return block;
+}
+
+static void call(const scenario *scenario, void *const *operands)
+{
+    if (scenario->hermitian)
+        cblas_cherk(102, 122, 111, M, K, 1, operands[TB_A], M, scenario->beta, operands[TB_C], M);
+    else
+        cblas_sgemm(102, 111, 111, M, N, K, 1, operands[TB_A], M, operands[TB_B], K, scenario->beta,
+                    operands[TB_C], M);
+}
+
+static void call_and_jump(const scenario *scenario, void *const *operands)
+{
+    const struct sigaction action = {.sa_handler = jump};
+    sigaction(SIGUSR1, &action, NULL);
+    caller = pthread_self();
+    sim_watch_copies(hold_copy);
+    if (sigsetjmp(before_call, 1) == 0)
+        call(scenario, operands);
+    else
+        atomic_store(&is_out, true);
+}
+
+static void set_up(const scenario *scenario)
+{
+    enum { LAUNCHES = 20 };
+    char script[32 * LAUNCHES] = "";
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("PINNED_MEMORY", "1");
+    tileblas_set_option("ROUTE", "streamed");
+    CHECK(known_multiply_once(300, 200, 30, 0, 3, TB_MEMORY_HOST) == 0, "wrong");
+    tileblas_set_option("ROUTE", scenario->route);
+    for (int i = 1; scenario->without_kernels && i <= LAUNCHES; i++)
+        snprintf(script + strlen(script), sizeof script - strlen(script), "%slaunch:%d=unsupported",
+                 i > 1 ? "," : "", i);
+    sim_set("FAIL", script);
+}
+
+typedef struct trial {
+    const scenario *scenario;
+    long held_number;
+    bool *jumped; /* the call has so many copies */
+} trial;
+
+static void run_trial(void *argument)
+{
+    const trial *trial = argument;
+    const scenario *scenario = trial->scenario;
+    void *operands[TB_ROLES];
+    set_up(scenario);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        operands[role] = place(scenario->places[role]);
+    held_number = trial->held_number;
+    call_and_jump(scenario, operands);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        known_release(scenario->places[role], operands[role]);
+    *trial->jumped = atomic_load(&has_jumped);
+    usleep(2000); /* for what the device still does */
+    sim_watch_copies(NULL);
+    CHECK(known_multiply_once(M, N, K, 1, 2, TB_MEMORY_HOST) == 0, "wrong after the jump");
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------ */
+
+static void leave_in_each_copy(const scenario *scenario, bool *jumped)
+{
+    long number = 0;
+    child_end end;
+    do {
+        trial trial = {.scenario = scenario, .held_number = ++number, .jumped = jumped};
+        *jumped = false;
+        end = child_run(run_trial, &trial, TRIAL_SECONDS);
+        CHECK(end == CHILD_RIGHT, "%s: left in copy %ld: %s", scenario->name, number, child_end_text(end));
+    } while (*jumped && number < COPIES_MOST);
+    printf("%s: %ld copies\n", scenario->name, number - 1);
+    CHECK(number > 1 && number < COPIES_MOST, "%s: nobody jumped", scenario->name);
+}
+
+int main(void)
+{
+    bool *jumped = mmap(NULL, sizeof *jumped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        leave_in_each_copy(&scenarios[i], jumped);
+    return check_result();
+}
