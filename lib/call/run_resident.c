@@ -30,7 +30,6 @@
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
-    tb_stream *stream; /* while work is enqueued and waited for; NULL: not */
     /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
     tb_buffer pitched[2][TB_B + 1];
     tb_buffer workspaces[2], zero;
@@ -229,13 +228,6 @@ static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, con
                                                 : TB_OK;
 }
 
-static void destroy_stream(held *held)
-{
-    tb_stream *stream = held->stream;
-    held->stream = NULL;
-    tb_device.destroy_stream(stream);
-}
-
 static void give_buffers(held *held)
 {
     for (int term = 0; term < 2; term++)
@@ -247,49 +239,52 @@ static void give_buffers(held *held)
     tb_give_buffer(&held->tables);
 }
 
-/* The device writes into C no more, and nothing stays taken. */
+/* What is enqueued in the caller's stream. */
+typedef struct work {
+    const tb_product *product;
+    const tb_plan *plan;
+    bool frugally;
+    held *held;
+} work;
+
+static tb_status enqueue_work(tb_stream *stream, void *argument)
+{
+    const work *work = argument;
+    return work->frugally ? enqueue_frugally(stream, work->product, work->plan)
+                          : enqueue_terms(stream, work->product, work->plan, work->held);
+}
+
+/* The device has come to rest. */
 static void leave(void *left)
 {
-    held *held = left;
-    const bool in_the_middle = tb_left_in_the_middle();
-    if (held->stream)
-        tb_come_to_rest(&held->stream, 1, in_the_middle);
-    if (in_the_middle)
-        return;
-    if (held->stream)
-        destroy_stream(held);
-    give_buffers(held);
+    const work *work = left;
+    tb_left_in_the_middle();
+    if (tb_machine_device(work->plan->place.device))
+        give_buffers(work->held);
 }
 
 static tb_status run(const tb_product *product, const tb_plan *plan, bool frugally, held *held)
 {
+    work work = {product, plan, frugally, held};
     tb_leaving leaving;
-    tb_when_left(&leaving, leave, held);
-    tb_status status = tb_device.adopt_stream(&plan->place, tb_callers_stream(), &held->stream);
-    if (status == TB_OK) {
-        status = frugally ? enqueue_frugally(held->stream, product, plan)
-                          : enqueue_terms(held->stream, product, plan, held);
-        /* Also after a failure: copies may be in flight that read the caller's operands. */
-        const tb_status finished = tb_device.synchronize(held->stream);
-        destroy_stream(held);
-        status = status != TB_OK ? status : finished;
-    }
+    tb_when_left(&leaving, leave, &work);
+    const tb_status status = tb_in_callers_stream(&plan->place, enqueue_work, &work);
     tb_not_left(&leaving);
     return status;
 }
 
 /* ---- C as the caller left it ------------------------------------------------------------------------------ */
 
+typedef struct c_copy {
+    const tb_operand *c;
+    void *copy;
+} c_copy;
+
 /* The link reads it: the host would have it migrate. */
-static tb_status copy_c(const tb_product *product, const tb_plan *plan, void *copy)
+static tb_status copy_c(tb_stream *stream, void *argument)
 {
-    const tb_operand *c = &product->c;
-    tb_stream *stream;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_status enqueued = tb_copy_operand(stream, TB_DEVICE_TO_HOST, c, copy, c->rows);
-    tb_status finished = tb_device.synchronize(stream);
-    tb_device.destroy_stream(stream);
-    return enqueued != TB_OK ? enqueued : finished;
+    const c_copy *what = argument;
+    return tb_copy_operand(stream, TB_DEVICE_TO_HOST, what->c, what->copy, what->c->rows);
 }
 
 /* What the device alone can do goes on without a copy where there is no memory for one. */
@@ -297,12 +292,12 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
         return TB_OK;
-    void *copy = malloc(tb_operand_bytes(&product->c));
-    const tb_status status = copy ? copy_c(product, plan, copy) : TB_OUT_OF_MEMORY;
+    c_copy what = {&product->c, malloc(tb_operand_bytes(&product->c))};
+    const tb_status status = what.copy ? tb_in_callers_stream(&plan->place, copy_c, &what) : TB_OUT_OF_MEMORY;
     if (status == TB_OK)
-        held->saved_c = copy;
+        held->saved_c = what.copy;
     else
-        free(copy);
+        free(what.copy);
     return status == TB_DEVICE_LOST || !plan->needs_device ? status : TB_OK;
 }
 

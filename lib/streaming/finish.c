@@ -89,16 +89,18 @@ static tb_status fetch_operand(tb_stream *stream, rescue *rescue, tb_role role)
     return TB_OK;
 }
 
-static tb_status fetch(tb_stream *stream, rescue *rescue)
+static tb_status fetch(tb_stream *stream, void *argument)
 {
+    rescue *rescue = argument;
     rescue->fetched = *rescue->product;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         TB_TRY(fetch_operand(stream, rescue, role));
     return TB_OK;
 }
 
-static tb_status give_back(tb_stream *stream, rescue *rescue)
+static tb_status give_back(tb_stream *stream, void *argument)
 {
+    const rescue *rescue = argument;
     const tb_operand *c = &rescue->product->c;
     int64_t columns;
     return tb_copy_masked(stream, TB_HOST_TO_DEVICE, rescue->product, &rescue->fetched.c, c->data, c->ld,
@@ -107,20 +109,12 @@ static tb_status give_back(tb_stream *stream, rescue *rescue)
 
 /* Once more where something failed, as nothing but this can be done for the product: when the copies before are done, the driver
  * has the memory that they took. On return nothing is on its way. */
-static tb_status carry(tb_status (*copy)(tb_stream *stream, rescue *rescue), rescue *rescue)
+static tb_status carry(tb_stream_work *copy, rescue *rescue)
 {
     enum { ATTEMPTS = 2 };
     tb_status status = TB_UNSUPPORTED;
-    for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++) {
-        tb_stream *stream;
-        status = tb_device.adopt_stream(&rescue->plan->place, tb_callers_stream(), &stream);
-        if (status != TB_OK)
-            continue;
-        status = copy(stream, rescue);
-        const tb_status finished = tb_device.synchronize(stream);
-        tb_device.destroy_stream(stream);
-        status = status != TB_OK ? status : finished;
-    }
+    for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++)
+        status = tb_in_callers_stream(&rescue->plan->place, copy, rescue);
     return status;
 }
 

@@ -350,25 +350,32 @@ static tb_product left_of(const work *work, tb_progress *done)
     return region->given;
 }
 
+typedef struct diagonal {
+    const tb_operand *c;
+    int device;
+    tb_buffer zero;
+} diagonal;
+
+static tb_status enqueue_diagonal(tb_stream *stream, void *argument)
+{
+    diagonal *diagonal = argument;
+    TB_TRY(tb_take_zero(stream, diagonal->device, &diagonal->zero));
+    return tb_enqueue_real_diagonal(stream, diagonal->c, &diagonal->zero);
+}
+
 /* C, which is complete, lies in the program's memory. */
 static tb_status make_diagonal_real(const tb_product *product, const tb_plan *plan)
 {
-    tb_stream *stream;
-    tb_buffer zero = {0};
+    diagonal diagonal = {.c = &product->c, .device = plan->place.device};
     if (product->c.structure != TB_HERMITIAN)
         return TB_OK;
     if (plan->places[TB_C].memory != TB_MEMORY_DEVICE) {
         tb_make_diagonal_real(&product->c);
         return TB_OK;
     }
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_status status = tb_take_zero(stream, plan->place.device, &zero);
-    if (status == TB_OK)
-        status = tb_enqueue_real_diagonal(stream, &product->c, &zero);
-    const tb_status finished = tb_device.synchronize(stream);
-    tb_device.destroy_stream(stream);
-    tb_give_buffer(&zero);
-    return status != TB_OK ? status : finished;
+    const tb_status status = tb_in_callers_stream(&plan->place, enqueue_diagonal, &diagonal);
+    tb_give_buffer(&diagonal.zero);
+    return status;
 }
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */

@@ -110,7 +110,17 @@ static void synchronize_streams(const tb_pipeline *pipeline)
 
 /* ---- When the caller leaves ------------------------------------------------------------------------------- */
 
-/* C is written no more, by whomever, and nothing stays taken. */
+/* Whether the device itself reads or writes the program's memory. What lies in ordinary host memory goes through slots, so that
+ * nobody but this thread and its helpers touches it. */
+static bool device_reaches_operands(const tb_stream_run *run)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (run->plan->places[role].memory != TB_MEMORY_HOST)
+            return true;
+    return false;
+}
+
+/* The program's memory is touched no more, by whomever, and nothing stays taken. */
 static void leave(void *left)
 {
     tb_stream_run *run = left;
@@ -120,8 +130,7 @@ static void leave(void *left)
         tb_copy_leave(&run->pipeline->out[i].job);
     }
     dismiss_helpers(run);
-    /* Where C goes through slots nobody but this thread and its helpers writes into it. */
-    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run)) {
+    if (!in_the_middle || device_reaches_operands(run)) {
         tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
         tb_come_to_rest(streams, 3, in_the_middle);
     }

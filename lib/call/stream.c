@@ -1,0 +1,38 @@
+#include "lib/call/stream.h"
+
+#include "lib/process/leaving.h"
+
+static void destroy(tb_stream **stream)
+{
+    tb_stream *adopted = *stream;
+    *stream = NULL;
+    if (adopted)
+        tb_device.destroy_stream(adopted);
+}
+
+static void leave(void *left)
+{
+    tb_stream **stream = left;
+    const bool in_the_middle = tb_left_in_the_middle();
+    if (*stream)
+        tb_come_to_rest(stream, 1, in_the_middle);
+    if (!in_the_middle)
+        destroy(stream);
+}
+
+tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void *argument)
+{
+    tb_stream *stream = NULL;
+    tb_leaving leaving;
+    tb_when_left(&leaving, leave, &stream);
+    tb_status status = tb_device.adopt_stream(place, tb_callers_stream(), &stream);
+    if (status == TB_OK) {
+        status = work(stream, argument);
+        /* Also after a failure: what has been enqueued reads and writes the caller's operands. */
+        const tb_status finished = tb_device.synchronize(stream);
+        destroy(&stream);
+        status = status != TB_OK ? status : finished;
+    }
+    tb_not_left(&leaving);
+    return status;
+}
