@@ -1,6 +1,7 @@
 #include "lib/process/leaving.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/process/clock.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"
 #include "lib/machine/machine.h"
@@ -58,7 +59,7 @@ bool tb_left_in_the_middle(void)
 
 /* What threads have left in the middle; there are no more than those that were inside when the first one lost
  * the devices. */
-#define LEFT_MOST 8
+#define LEFT_MOST 256
 typedef struct left_work {
     tb_stream *streams[TB_STREAMS_OF_CALL];
     int count;
@@ -93,8 +94,12 @@ static void let_another_wait(tb_stream *const *streams, int count)
         work->streams[i] = streams[i];
     work->count = count;
     atomic_store(&work->at_work, 1);
-    if (tb_start_thread(wait_for_left, work))
-        tb_wait_while(&work->at_work, 1, LEAVING_SECONDS);
+    if (!tb_start_thread(wait_for_left, work))
+        return;
+    /* A signal that the program handles meanwhile ends one wait, and not the waiting. */
+    const double end = tb_seconds() + LEAVING_SECONDS;
+    for (double left; atomic_load(&work->at_work) && (left = end - tb_seconds()) > 0;)
+        tb_wait_while(&work->at_work, 1, left);
 }
 
 void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle)

@@ -16,6 +16,9 @@
 
 enum { M = 160, N = 120, K = 110, COPIES_MOST = 200 };
 
+/* Signals that the caller handles on its way out, without a jump. */
+enum { DISTURBANCES = 4, DISTURBANCE_MICROSECONDS = 10000 };
+
 #define TRIAL_SECONDS 30.0
 
 void cblas_cherk(int, int, int, int, int, float, const void *, int, float, void *, int);
@@ -62,7 +65,7 @@ static const scenario scenarios[] = {
 
 static long held_number; /* of the call's copies, from 1 */
 static atomic_long copies;
-static atomic_bool has_jumped, is_out;
+static atomic_bool is_held, has_jumped, is_out;
 static atomic_long waits_at_jump;
 static pthread_t caller;
 static sigjmp_buf before_call;
@@ -79,6 +82,11 @@ static void jump(int signal)
     siglongjmp(before_call, signal);
 }
 
+static void return_at_once(int signal)
+{
+    (void)signal;
+}
+
 static bool is_waited_for(void)
 {
     return atomic_load(&has_jumped) && sim_operations("wait") > atomic_load(&waits_at_jump);
@@ -89,13 +97,20 @@ static void hold_copy(const void *source, size_t bytes)
     (void)source, (void)bytes;
     const long number = 1 + atomic_fetch_add(&copies, 1);
     if (number == held_number) {
+        atomic_store(&is_held, true);
         while (sim_threads_waiting() == 0)
             pause_briefly();
         pthread_kill(caller, SIGUSR1);
         while (!is_waited_for() && !atomic_load(&is_out))
             pause_briefly();
+        for (int i = 0; number == 1 && i < DISTURBANCES; i++) {
+            usleep(DISTURBANCE_MICROSECONDS);
+            pthread_kill(caller, SIGUSR2);
+        }
     }
     CHECK(!atomic_load(&is_out), "copy %ld is made after the jump", number);
+    if (number == held_number)
+        atomic_store(&is_held, false);
 }
 
 /* ---- One call --------------------------------------------------------------------------------------------- */
@@ -125,8 +140,9 @@ static void call(const scenario *scenario, void *const *operands)
 
 static void call_and_jump(const scenario *scenario, void *const *operands)
 {
-    const struct sigaction action = {.sa_handler = jump};
+    const struct sigaction action = {.sa_handler = jump}, disturbance = {.sa_handler = return_at_once};
     sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &disturbance, NULL);
     caller = pthread_self();
     sim_watch_copies(hold_copy);
     if (sigsetjmp(before_call, 1) == 0)
@@ -169,7 +185,9 @@ static void run_trial(void *argument)
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         known_release(scenario->places[role], operands[role]);
     *trial->jumped = atomic_load(&has_jumped);
-    usleep(2000); /* for what the device still does */
+    while (atomic_load(&is_held))
+        pause_briefly();
+    usleep(2000); /* for what else the device still does */
     sim_watch_copies(NULL);
     CHECK(known_multiply_once(M, N, K, 1, 2, TB_MEMORY_HOST) == 0, "wrong after the jump");
 }
