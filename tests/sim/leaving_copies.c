@@ -25,41 +25,33 @@ void cblas_cherk(int, int, int, int, int, float, const void *, int, float, void 
 
 /* What is multiplied, and where its operands lie: CHERK of A, or SGEMM. */
 typedef struct scenario {
-    const char *name;
-    tb_memory places[TB_ROLES];
+    const char *name, *places; /* of A, B and C, a letter each */
     float beta;
-    bool hermitian;
     const char *route;
-    bool without_kernels; /* none can be launched: the host fetches the operands */
+    bool hermitian, without_kernels; /* where none can be launched the host fetches the operands */
 } scenario;
 
 static const scenario scenarios[] = {
-    {"A is pinned", {TB_MEMORY_PINNED, TB_MEMORY_HOST, TB_MEMORY_HOST}, 0, false, "streamed", false},
-    {"B is pinned", {TB_MEMORY_HOST, TB_MEMORY_PINNED, TB_MEMORY_HOST}, 0, false, "streamed", false},
-    {"C is pinned and read", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED}, 1, false, "streamed", false},
-    {"C is pinned", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED}, 0, false, "streamed", false},
-    {"all is pinned", {TB_MEMORY_PINNED, TB_MEMORY_PINNED, TB_MEMORY_PINNED}, 1, false, "streamed", false},
-    {"A is on the device", {TB_MEMORY_DEVICE, TB_MEMORY_HOST, TB_MEMORY_HOST}, 0, false, "streamed", false},
-    {"C is on the device", {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE}, 1, false, "streamed", false},
-    {"C is on the device, without kernels",
-     {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE},
-     1,
-     false,
-     "streamed",
-     true},
-    {"C is on the device and Hermitian",
-     {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_DEVICE},
-     1,
-     true,
-     "streamed",
-     false},
-    {"all is managed",
-     {TB_MEMORY_MANAGED, TB_MEMORY_MANAGED, TB_MEMORY_MANAGED},
-     1,
-     false,
-     "resident",
-     false},
+    {"A is pinned", "PHH", 0, "streamed", false, false},
+    {"B is pinned", "HPH", 0, "streamed", false, false},
+    {"C is pinned and read", "HHP", 1, "streamed", false, false},
+    {"C is pinned", "HHP", 0, "streamed", false, false},
+    {"all is pinned", "PPP", 1, "streamed", false, false},
+    {"A is on the device", "DHH", 0, "streamed", false, false},
+    {"C is on the device", "HHD", 1, "streamed", false, false},
+    {"C is on the device, without kernels", "HHD", 1, "streamed", false, true},
+    {"C is on the device and Hermitian", "HHD", 1, "streamed", true, false},
+    {"all is managed", "MMM", 1, "resident", false, false},
 };
+
+static tb_memory place_of(const scenario *scenario, tb_role role)
+{
+    const char letter = scenario->places[role];
+    return letter == 'P'   ? TB_MEMORY_PINNED
+           : letter == 'D' ? TB_MEMORY_DEVICE
+           : letter == 'M' ? TB_MEMORY_MANAGED
+                           : TB_MEMORY_HOST;
+}
 
 /* ---- The held copy ---------------------------------------------------------------------------------------- */
 
@@ -179,11 +171,11 @@ static void run_trial(void *argument)
     void *operands[TB_ROLES];
     set_up(scenario);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        operands[role] = place(scenario->places[role]);
+        operands[role] = place(place_of(scenario, role));
     held_number = trial->held_number;
     call_and_jump(scenario, operands);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        known_release(scenario->places[role], operands[role]);
+        known_release(place_of(scenario, role), operands[role]);
     *trial->jumped = atomic_load(&has_jumped);
     while (atomic_load(&is_held))
         pause_briefly();
