@@ -45,8 +45,9 @@ bool draws_are_open(const draws *figure)
         return false;
     if (figure->count == 1)
         return figure->sum > 0;
-    const double error = deviation_of(figure) / sqrt(figure->count);
-    return figure->count < DRAWS_FEWEST || fabs(draws_mean(figure)) < DRAWS_CLEAR * error;
+    const double mean = draws_mean(figure), error = deviation_of(figure) / sqrt(figure->count);
+    return figure->count < DRAWS_FEWEST ||
+           (mean < DRAWS_CLEAR_ABOVE * error && mean > -DRAWS_CLEAR_BELOW * error);
 }
 
 bool draws_hold(const draws *figure)

@@ -23,10 +23,12 @@
 #define DRAWS_FEWEST 9
 #define DRAWS_MOST   65
 
-/* So many standard errors from the limit a mean is not there by chance. */
-#define DRAWS_CLEAR 3
+/* So many standard errors below, or above, its limit a mean is not there by chance. The error is estimated from nine draws at
+ * first, and too small an estimate happens; failing is rare, so that the draws which make sure of it cost little. */
+#define DRAWS_CLEAR_BELOW 3
+#define DRAWS_CLEAR_ABOVE 6
 
-#define DRAWS_GROSS 16
+#define DRAWS_GROSS 32
 
 /* One figure's excesses. */
 typedef struct draws {
