@@ -309,17 +309,29 @@ static void grade(tb_product *product, int family, check_random *random)
     }
 }
 
-enum { PRODUCTS_MOST = 16, LARGEST = 0, RMS, FIGURES };
+enum { PRODUCTS_MOST = 8, LARGEST = 0, RMS, FIGURES };
 
-/* What residuals are drawn of: products of a size and a family, whose triangles have these shapes. A shape decides whether a sum's
- * largest term comes first or last, and with it how large residuals are: so it is drawn once, and kept where numbers are drawn again. */
+/* What residuals are drawn of: products of a size and a family, whose triangles have these shapes. The diagonal's term is each
+ * sum's largest: where it comes first along k all that follow are added to a large sum, and residuals are several times those of
+ * sums in which it comes last. So either is judged by itself, and shapes are kept where numbers are drawn again. */
 typedef struct residuals {
     setting *setting;
     const tb_kernel *row;
     int64_t size;
-    int family, products, shapes[PRODUCTS_MOST];
+    int family;
+    bool diagonal_last;
+    int products, shapes[PRODUCTS_MOST];
     missed ours, cublas; /* of the draw before */
 } residuals;
+
+/* Flags (draw_product) of side, triangle and transposition. Row i of op(A) on the left ends with the diagonal where op(A) is a lower
+ * triangle, a column of it on the right where it is an upper one. */
+static int draw_shape(bool diagonal_last, check_random *random)
+{
+    const bool left = check_between(random, 0, 1), transposed = check_between(random, 0, 1);
+    const bool lower = transposed != (left == diagonal_last);
+    return left + 2 * lower + 4 * transposed;
+}
 
 /* Of both, of one product with a triangle of some shape. */
 static void add_residuals(residuals *r, int shape, check_random *random)
@@ -350,32 +362,25 @@ static void draw_residuals(void *what, uint64_t seed, double *excesses)
     excesses[RMS] = draws_excess(r->ours.rms, r->cublas.rms);
 }
 
-/* For each product "left lower T", by its initials. */
-static void describe_shapes(const residuals *r, char text[4 * PRODUCTS_MOST + 1])
-{
-    for (int i = 0; i < r->products; i++)
-        snprintf(text + 4 * i, 5, " %c%c%c", r->shapes[i] & 1 ? 'L' : 'R', r->shapes[i] & 2 ? 'L' : 'U',
-                 r->shapes[i] & 4 ? 'T' : 'N');
-}
-
 static void judge_residuals(residuals *r, const char *family)
 {
     static const char *const names[FIGURES] = {"largest", "rms"};
     const uint64_t seed = check_next(&r->setting->random);
     double excesses[FIGURES];
     draw_residuals(r, seed, excesses);
-    printf("%-20s %5lld, %-16s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n", r->row->name,
-           (long long)r->size, family, r->ours.largest, r->cublas.largest, r->ours.rms, r->cublas.rms);
+    char name[96];
+    snprintf(name, sizeof name, "%-20s %5lld, %-16s, diagonal %s", r->row->name, (long long)r->size, family,
+             r->diagonal_last ? "last " : "first");
+    printf("%s  largest %6.2f, cuBLAS %6.2f   rms %6.3f, cuBLAS %6.3f\n", name, r->ours.largest,
+           r->cublas.largest, r->ours.rms, r->cublas.rms);
     draws figures[FIGURES];
     draws_settle(figures, FIGURES, excesses, draw_residuals, r, seed);
     for (int i = 0; i < FIGURES; i++) {
-        char text[DRAWS_TEXT], shapes[4 * PRODUCTS_MOST + 1];
+        char text[DRAWS_TEXT];
         draws_describe(&figures[i], text);
-        describe_shapes(r, shapes);
-        CHECK(draws_hold(&figures[i]), "%s: %lld, %s: %s residual beside cuBLAS's: %s, of%s", r->row->name,
-              (long long)r->size, family, names[i], text, shapes);
+        CHECK(draws_hold(&figures[i]), "%s: %s residual beside cuBLAS's: %s", name, names[i], text);
         if (figures[i].count > 1)
-            printf("%-20s %5lld, %-16s  %s: %s\n", r->row->name, (long long)r->size, family, names[i], text);
+            printf("%s  %s: %s\n", name, names[i], text);
     }
 }
 
@@ -387,18 +392,19 @@ static void compare_residuals(setting *setting, const tb_kernel *row)
     static const struct {
         int64_t size;
         int products;
-    } sizes[] = {{64, 16}, {200, 8}, {512, 2}, {1024, 1}};
-    for (int family = 0; family < 3; family++)
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            residuals r = {.setting = setting,
-                           .row = row,
-                           .size = sizes[i].size,
-                           .family = family,
-                           .products = sizes[i].products};
-            for (int product = 0; product < r.products; product++)
-                r.shapes[product] = (int)check_between(&setting->random, 0, 7);
-            judge_residuals(&r, families[family]);
-        }
+    } sizes[] = {{64, 8}, {200, 4}, {512, 1}, {1024, 1}};
+    const int size_count = (int)(sizeof sizes / sizeof *sizes);
+    for (int i = 0; i < 3 * size_count * 2; i++) {
+        residuals r = {.setting = setting,
+                       .row = row,
+                       .size = sizes[i / 2 % size_count].size,
+                       .family = i / (2 * size_count),
+                       .diagonal_last = i % 2 == 1,
+                       .products = sizes[i / 2 % size_count].products};
+        for (int product = 0; product < r.products; product++)
+            r.shapes[product] = draw_shape(r.diagonal_last, &setting->random);
+        judge_residuals(&r, families[r.family]);
+    }
 }
 
 /* ---- Bench ------------------------------------------------------------------------------------------------ */
