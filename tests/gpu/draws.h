@@ -28,6 +28,7 @@
 #define DRAWS_CLEAR_BELOW 3
 #define DRAWS_CLEAR_ABOVE 6
 
+/* Chance makes a ratio of 2; with the noise above, and a logistic variable's tails, it makes 40 once in 10^8 draws. */
 #define DRAWS_GROSS 32
 
 /* One figure's excesses. */
@@ -54,7 +55,8 @@ double draws_mean(const draws *figure);
 #define DRAWS_TEXT 128
 void draws_describe(const draws *figure, char text[DRAWS_TEXT]);
 
-/* The seed of a draw; of draw 0 it is the first one. Seeds of different draws have no numbers in common, as neighbours may. */
+/* The seed of a draw; of draw 0 it is the first one. The others lie far from it and from each other, so that numbers drawn of a
+ * seed and its neighbours are not those of another draw. */
 uint64_t draws_seed(uint64_t first, int draw);
 
 /* One draw of all of a case's figures: an excess for each. */

@@ -132,7 +132,7 @@ static void open_figures_alone_are_drawn_again(void)
     CHECK(made == DRAWS_FEWEST - 1, "%d further draws", made);
 }
 
-/* Lines of an operand are drawn of seeds a few thousands apart. */
+/* An operand has thousands of lines, and each may be drawn of a neighbour of its seed. */
 static void seeds_are_far_apart(uint64_t first)
 {
     CHECK(draws_seed(first, 0) == first, "the first draw has another seed");
