@@ -53,7 +53,9 @@ double sampled_number(tb_element element, const void *numbers, int64_t index)
 static void fill_line(void *what, int64_t outer)
 {
     const sampled_operand *x = what;
-    check_random scrambler = {.state = x->seed + (uint64_t)outer * 2 + x->in_b};
+    /* Programs that begin a second after each other have neighbouring seeds, and share no lines all the same. */
+    check_random seeds = {.state = x->seed};
+    check_random scrambler = {.state = check_next(&seeds) + (uint64_t)outer * 2 + x->in_b};
     check_random random = {.state = check_next(&scrambler)};
     accuracy_position at = {
         .outer = outer, .outer_count = x->outer, .k_count = x->k, .in_b = x->in_b, .element = x->element};
