@@ -13,10 +13,8 @@
     ((TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices) + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices)) *         \
      (int)sizeof(float))
 
-/* The catalog's callbacks. One launch, also of a batch, and a second where the schedule splits tiles and there are no
+/* One launch, also of a batch, and a second where the schedule splits tiles and there are no
  * clusters. */
-void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                     tb_schedule *schedule);
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                          const tb_schedule *schedule, void *workspace);
 

@@ -5,7 +5,6 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
-#include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
 #include "words/batch.h"

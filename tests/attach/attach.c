@@ -1,14 +1,5 @@
-/* Attaching to modules that preloading would not reach, and detaching from them.
- *
- *   attach SCENARIO TILEBLAS MODULE BLAS [MODULE BLAS]
- *
- * TILEBLAS is opened by this program; the module (caller.c) is linked with its BLAS (tests/abi/fixture_blas.c) and opened
- * RTLD_LOCAL and RTLD_DEEPBIND. TILEBLAS_ROUTE says where products are to go.
- */
+/* Attaching to modules that preloading would not reach, and detaching from them. */
 #include "tests/attach/attach.h"
-
-library tileblas;
-char **modules;
 
 /* Every word and every page is as it was. */
 static void check_same(const picture *before, const module *module, const char *when)
@@ -246,39 +237,22 @@ static void several_libraries(void)
     check_calls(&tileblas, &module, false, "detached");
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} scenarios[] = {
-    {"there_and_back", there_and_back},
-    {"never_called", never_called},
-    {"changed_pointers", changed_pointers},
-    {"other_functions", other_functions},
-    {"other_width", other_width},
-    {"loaded_later", loaded_later},
-    {"moved_meanwhile", moved_meanwhile},
-    {"closed_before", closed_before},
-    {"closed_meanwhile", closed_meanwhile},
-    {"detached_when_binding", detached_when_binding},
-    {"inside_blas", inside_blas},
-    {"before_blas", before_blas},
-    {"followed", followed},
-    {"followed_constructor", followed_constructor},
-    {"followed_fork", followed_fork},
-    {"forked_when_binding", forked_when_binding},
-    {"followed_without_thread", followed_without_thread},
-    {"before_forwarder", before_forwarder},
-    {"several_libraries", several_libraries},
-};
-
 int main(int argc, char **argv)
 {
-    if (argc < 5)
-        return 2;
-    tileblas = open_library(argv[2]);
-    modules = argv + 3;
-    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
-        if (strcmp(argv[1], scenarios[i].name) == 0)
-            scenarios[i].run();
-    return check_result();
+    static const scenario scenarios[] = {
+        {"there_and_back", there_and_back},
+        {"never_called", never_called},
+        {"changed_pointers", changed_pointers},
+        {"other_functions", other_functions},
+        {"other_width", other_width},
+        {"loaded_later", loaded_later},
+        {"closed_before", closed_before},
+        {"closed_meanwhile", closed_meanwhile},
+        {"inside_blas", inside_blas},
+        {"before_blas", before_blas},
+        {"followed", followed},
+        {"before_forwarder", before_forwarder},
+        {"several_libraries", several_libraries},
+    };
+    return run_scenario(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
 }

@@ -1,4 +1,10 @@
-/* What the scenarios of attach.c and meanwhile.c share. */
+/* What attach.c and meanwhile.c share: programs that open TILEBLAS and run a scenario,
+ *
+ *   attach|meanwhile SCENARIO TILEBLAS MODULE BLAS [MODULE BLAS]
+ *
+ * Modules (caller.c) are linked with their BLAS (tests/abi/fixture_blas.c) and opened RTLD_LOCAL and RTLD_DEEPBIND. TILEBLAS_ROUTE
+ * says where products are to go.
+ */
 #ifndef ATTACH_H
 #define ATTACH_H
 
@@ -6,8 +12,8 @@
 
 #include <unistd.h>
 
-extern library tileblas;
-extern char **modules; /* and their BLAS */
+static library tileblas;
+static char **modules; /* and their BLAS */
 
 /* References of a module: two by its procedure linkage table or its global offset table, and two in its data. */
 enum { REFERENCES = 4 };
@@ -28,12 +34,22 @@ static inline void let_time_pass(void)
     usleep(30000);
 }
 
-/* Of meanwhile.c. */
-void followed_without_thread(void);
-void followed_fork(void);
-void forked_when_binding(void);
-void detached_when_binding(void);
-void moved_meanwhile(void);
-void followed_constructor(void);
+typedef struct scenario {
+    const char *name;
+    void (*run)(void);
+} scenario;
+
+/* main returns this. */
+static inline int run_scenario(int argc, char **argv, const scenario *scenarios, size_t count)
+{
+    if (argc < 5)
+        return 2;
+    tileblas = open_library(argv[2]);
+    modules = argv + 3;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(argv[1], scenarios[i].name) == 0)
+            scenarios[i].run();
+    return check_result();
+}
 
 #endif

@@ -42,7 +42,7 @@ static bool refuse(void)
 }
 
 /* Where no thread can be had, the objects are found by a later call. */
-void followed_without_thread(void)
+static void followed_without_thread(void)
 {
     const module first = open_first();
     check_number(tileblas.attach(), REFERENCES, "attach: bound");
@@ -76,7 +76,7 @@ static void *call_meanwhile(void *first)
 }
 
 /* A child that is forked while its parent is about to bind follows for itself. */
-void followed_fork(void)
+static void followed_fork(void)
 {
     const module first = open_first();
     pthread_t caller;
@@ -121,7 +121,7 @@ static void *attach_meanwhile(void *unused)
 }
 
 /* A child that is forked while its parent binds, for longer than a fork waits, knows nothing of the linker, and says so. */
-void forked_when_binding(void)
+static void forked_when_binding(void)
 {
     const module first = open_first();
     pthread_t attacher;
@@ -167,7 +167,7 @@ static void *attach_slowly(void *unused)
 }
 
 /* Who is about to bind when another thread detaches, binds nothing any more. */
-void detached_when_binding(void)
+static void detached_when_binding(void)
 {
     const module module = open_first();
     pthread_t attacher;
@@ -206,7 +206,7 @@ void *dlopen(const char *path, int mode)
 }
 
 /* A module is closed, and opened at another place, between the look at it and the binding. */
-void moved_meanwhile(void)
+static void moved_meanwhile(void)
 {
     module module = open_first();
     moved = module.handle;
@@ -236,7 +236,7 @@ void multiply_beside(void)
 }
 
 /* A constructor waits for a thread that multiplies: it does not wait for ever. */
-void followed_constructor(void)
+static void followed_constructor(void)
 {
     const module first = open_first();
     check_number(tileblas.attach(), REFERENCES, "attach: bound");
@@ -248,4 +248,17 @@ void followed_constructor(void)
     let_time_pass();
     check_call(&tileblas, &first, false, true, "after the constructor");
     check_calls(&tileblas, &second, true, "found by the next call");
+}
+
+int main(int argc, char **argv)
+{
+    static const scenario scenarios[] = {
+        {"followed_without_thread", followed_without_thread},
+        {"followed_fork", followed_fork},
+        {"forked_when_binding", forked_when_binding},
+        {"detached_when_binding", detached_when_binding},
+        {"moved_meanwhile", moved_meanwhile},
+        {"followed_constructor", followed_constructor},
+    };
+    return run_scenario(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
 }
