@@ -36,9 +36,9 @@ static tb_tiling cut_columns(const tb_product *product, int64_t columns)
                        .piece_m = m,
                        .block_n = columns,
                        .next_n = columns,
-                       .panel_n = columns,
-                       .next_panel_n = columns,
-                       .band_panel_n = columns,
+                       .swath_n = columns,
+                       .next_swath_n = columns,
+                       .band_swath_n = columns,
                        .slab_k = k,
                        .slabs = 1,
                        .ring_a = 2,
@@ -89,7 +89,7 @@ static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling
             if (tiling->block_n == 1)
                 return false;
             tiling->whole = false;
-            tiling->block_n = tiling->next_n = tiling->panel_n = tiling->next_panel_n =
+            tiling->block_n = tiling->next_n = tiling->swath_n = tiling->next_swath_n =
                 tb_pieces(tiling->block_n, 2);
         } else {
             if (tiling->block_m == 1)

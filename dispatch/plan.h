@@ -211,10 +211,10 @@ typedef struct tb_kernel_times {
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
-/* The same where columns of C are computed a panel after the other, as in a streamed product: each has its
+/* The same where columns of C are computed a swath after the other, as in a streamed product: each has its
  * launches; what the kernel makes of A is made slab by slab for the first ones, and once more for all others.
  */
-double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
+double tb_kernel_seconds_by_swaths(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
 /* Writing out what is expanded of the product's operands on the device, where they lie there. */
 double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip);

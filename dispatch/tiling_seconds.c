@@ -225,8 +225,8 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
         /* The last of a band's pieces completes all of its rows. */
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
         bring(&simulation, &step);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
-            const int64_t columns = tb_smaller(step.panel_n, step.columns.count - column);
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
+            const int64_t columns = tb_smaller(step.swath_n, step.columns.count - column);
             const tb_range range = {step.columns.first + column, columns};
             multiply(&simulation, &step, columns, share_of(&simulation, step.rows, range));
             if (step.completes)

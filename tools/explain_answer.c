@@ -144,7 +144,7 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
         row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
         if (!row->serves)
             continue;
-        row->seconds = (pitched ? tb_kernel_seconds_by_panels : tb_kernel_seconds)(kernel, &multiplied,
+        row->seconds = (pitched ? tb_kernel_seconds_by_swaths : tb_kernel_seconds)(kernel, &multiplied,
                                                                                    chip_of(question));
         row->at_risk = tb_time_kernel(kernel, &multiplied, chip_of(question)).at_risk;
     }

@@ -1,4 +1,4 @@
-/* The streamed route: operands in host memory, or some of them, go through a device panel by panel, or through
+/* The streamed route: operands in host memory, or some of them, go through a device step by step, or through
  * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
  * host's BLAS computes that.
  */

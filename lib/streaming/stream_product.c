@@ -1,4 +1,4 @@
-/* A streamed product from its beginning to its end, whatever happens on the way. Panels of C go back while
+/* A streamed product from its beginning to its end, whatever happens on the way. Swaths of C go back while
  * the next are computed and what those need is loaded. The calling thread keeps all of it going: it fills
  * slots on the way in, and empties those on the way out in between.
  */

@@ -122,7 +122,7 @@ static tb_status take_step(tb_stream_run *run, const tb_step *step)
         TB_TRY(make_room_for_slab(run));
     TB_TRY(bring(run, TB_B, step, &part));
     TB_TRY(bring(run, TB_A, step, &part));
-    TB_TRY(tb_compute(run, &part, step->panel_n, step->completes));
+    TB_TRY(tb_compute(run, &part, step->swath_n, step->completes));
     return in_rings ? let_turn(run) : TB_OK;
 }
 
