@@ -103,7 +103,7 @@ bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb
            tb_tiling_needs(budget, product, tiling) <= budget->bytes;
 }
 
-/* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
+/* With all_of_a, A's slabs stay for the blocks to the right; otherwise they are loaded for each block anew, as B's are. */
 static void set_block(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
                       int64_t ring, tb_tiling *tiling)
 {

@@ -7,7 +7,7 @@
 
 /* So much stays in the caches that the copying cores have to themselves, from where the link reads at less
  * than half of its rate: it is written past them. Of more than that, what is filled first has gone on to the
- * cache that they share when its turn comes, and is filled and read there. On an H200's host, of 16 cores
+ * cache that they share when it is to be sent, and is filled and read there. On an H200's host, of 16 cores
  * with 2 MiB each: docs/lab/streaming.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 

@@ -35,7 +35,7 @@ static void there_and_back(void)
     free(before);
 }
 
-/* Slots that were never called through lead to the linker. */
+/* Jump slots that were never called through lead to the linker. */
 static void never_called(void)
 {
     const module module = open_first();
