@@ -33,11 +33,15 @@ static int64_t choose_slab(const tb_product *product)
     return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
 
+int64_t tb_blocks_at_a_time(const tb_budget *budget)
+{
+    return (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+}
+
 int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)
 {
     const tb_kernel *kernel = budget->kernel;
-    const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(kernel->blocks, 1);
-    int64_t tiles = tb_larger(at_a_time / tb_pieces(rows, kernel->tile_m), 1);
+    int64_t tiles = tb_larger(tb_blocks_at_a_time(budget) / tb_pieces(rows, kernel->tile_m), 1);
     tiles = tb_larger(tiles, tb_pieces(tb_pieces(columns, TB_SWATHS_MAXIMUM), kernel->tile_n));
     tiles = tb_larger(tiles, SWATH_VOLUME_LEAST / tb_larger(rows * k, 1) / kernel->tile_n);
     return tb_smaller(tiles * kernel->tile_n, columns);
@@ -48,7 +52,6 @@ static void choose_swaths(const tb_budget *budget, tb_tiling *tiling)
     tiling->swath_n = tb_choose_swath(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
 }
 
-/* Parts of a triangle differ by where they lie, too: one with fewer tiles may share out more of k. */
 static double workspace_by_steps(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
     const int64_t count = tb_step_count(product, tiling);
@@ -56,9 +59,7 @@ static double workspace_by_steps(const tb_budget *budget, const tb_product *prod
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, tiling, i);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.swath_n, step.columns.count - column)};
-            const tb_product part = tb_step_part(&step, product, tiling, columns);
+            const tb_product part = tb_step_part(&step, product, tiling, tb_swath_at(&step, column));
             if (tb_is_masked_out(&part))
                 continue;
             const double bytes =
@@ -76,7 +77,7 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     if (!budget->kernel->prepare)
         return 0;
     tb_tiling complete = *tiling;
-    if ((product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE)
+    if (tb_depends_on_place(product, tiling))
         return workspace_by_steps(budget, product, tiling);
     if (!tiling->whole)
         choose_swaths(budget, &complete);
@@ -150,7 +151,7 @@ static bool choose_blocks(const tb_product *product, int64_t block_m, int64_t bl
 bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const tb_kernel *kernel = budget->kernel;
-    const int64_t rows_most = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    const int64_t rows_most = tb_in_slot(budget, product);
     if (product->in_place != TB_OUT_OF_PLACE)
         return tb_cut_in_place(product, budget, tiling);
     if (tb_cut_whole(product, budget, tiling))

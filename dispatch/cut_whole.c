@@ -30,11 +30,6 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-static int64_t element_bytes(const tb_product *product)
-{
-    return (int64_t)tb_bytes_of(tb_element_of(product));
-}
-
 /* With products of so many rows or columns, for each of the others. */
 static bool keeps_device_busy(const tb_product *product, int64_t extent)
 {
@@ -47,7 +42,7 @@ static bool keeps_device_busy(const tb_product *product, int64_t extent)
 static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
-    const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+    const int64_t at_a_time = tb_blocks_at_a_time(budget);
     const int64_t first = tb_larger(tb_pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
@@ -78,10 +73,9 @@ typedef struct cut {
 /* Pieces of A: runs of k, or rows where they are what lies together. */
 static void cut_a(const tb_product *product, const tb_budget *budget, const cut *cut, tb_tiling *tiling)
 {
-    const int64_t m = product->m, k = tb_larger(product->k, 1), slot = budget->slot_bytes;
-    const int64_t bytes = element_bytes(product) * m * k;
-    const int64_t piece = tb_smaller(tb_larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
-    const int64_t count = tb_larger(bytes / piece, 1);
+    const int64_t m = product->m, k = tb_larger(product->k, 1), slot = tb_in_slot(budget, product);
+    const int64_t piece = tb_smaller(tb_larger(m * k / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
+    const int64_t count = tb_larger(m * k / piece, 1);
     /* Of one operand a run of k brings what the first block needs of B. */
     const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
     tiling->piece_m = tiling->band_m;
@@ -105,8 +99,7 @@ static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget,
     tiling.block_n = tb_smaller(cut->first_swaths * cut->swath_n, n);
     tiling.next_swath_n = tiling.next_n = cut->swath_n;
     if (product->b.transposed) {
-        const int64_t least =
-            tb_smaller(budget->slot_bytes / SLOT_ROWS_B / element_bytes(product), n / BLOCKS_MOST);
+        const int64_t least = tb_smaller(tb_in_slot(budget, product) / SLOT_ROWS_B, n / BLOCKS_MOST);
         tiling.next_n = tb_round_up(tb_larger(tiling.next_n, least), tiling.next_swath_n);
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
@@ -188,7 +181,7 @@ static const int swaths[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
  * takes longer than forecast. */
 static int64_t swath_least(const tb_product *product, const tb_budget *budget)
 {
-    const int64_t in_slot = budget->slot_bytes / element_bytes(product);
+    const int64_t in_slot = tb_in_slot(budget, product);
     const int64_t by_count = tb_pieces(product->n, TB_SWATHS_MAXIMUM);
     return tb_is_zero(product->beta) ? by_count
                                      : tb_larger(by_count, in_slot * 5 / 4 / (product->m + product->k));
@@ -285,8 +278,7 @@ static bool reads_short_rows(const tb_product *product, const tb_budget *budget,
 {
     const bool a_is_short = budget->passages[TB_A] == TB_STRAIGHT && !product->a.transposed;
     const bool b_is_short = budget->passages[TB_B] == TB_STRAIGHT && product->b.transposed;
-    return (a_is_short || b_is_short) &&
-           growing->next_n < budget->slot_bytes / FAR_SLOT_ROWS / element_bytes(product);
+    return (a_is_short || b_is_short) && growing->next_n < tb_in_slot(budget, product) / FAR_SLOT_ROWS;
 }
 
 /* Where all of a triangle's C is to go back, before all of A has come. */
@@ -320,7 +312,7 @@ static bool is_tall(const tb_product *product)
 static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
-    const int64_t slot = budget->slot_bytes / element_bytes(product);
+    const int64_t slot = tb_in_slot(budget, product);
     const bool straight = budget->passages[TB_A] == TB_STRAIGHT || budget->passages[TB_C] == TB_STRAIGHT;
     const bool far = straight && m * (n + k) > FAR_SLOTS * slot;
     const int64_t least =
@@ -346,7 +338,7 @@ static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tili
 bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = product->m, n = product->n, k = product->k;
-    const int64_t rows_most = budget->slot_bytes / element_bytes(product);
+    const int64_t rows_most = tb_in_slot(budget, product);
     const cut in_one = {.swath_n = n, .first_swaths = 1, .band_m = m};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;

@@ -72,6 +72,13 @@ extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
 
+/* What is multiplied at a time of the step's columns, the first of them being so many from the left. */
+static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
+{
+    const int64_t left = step->columns.count - column;
+    return (tb_range){step->columns.first + column, step->swath_n < left ? step->swath_n : left};
+}
+
 /* Some columns of what the step multiplies. */
 tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
                         tb_range columns);
@@ -91,6 +98,13 @@ int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
 
 /* Whether A and B are one matrix that has one place on the device, from which both are read. */
 bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
+
+/* Whether kernels may plan for products of one size otherwise according to where in C they lie: parts of a triangle may have fewer
+ * tiles, and so share out more of k. */
+static inline bool tb_depends_on_place(const tb_product *product, const tb_tiling *tiling)
+{
+    return (product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE;
+}
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
@@ -116,6 +130,12 @@ typedef struct tb_budget {
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
     tb_passage passages[TB_ROLES];
 } tb_budget;
+
+/* Elements of the product that a slot takes. */
+static inline int64_t tb_in_slot(const tb_budget *budget, const tb_product *product)
+{
+    return budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+}
 
 /* The tiling that fits and is forecast to take least time, or of least traffic where not everything fits; false when
  * none does. */

@@ -43,7 +43,6 @@ static size_t workspace_for(const tb_stream_run *run, const tb_product *part)
     return tb_device.prepare(run->pipeline->compute, run->kernel, part).workspace;
 }
 
-/* Parts of a triangle differ by where they lie, too. */
 static size_t workspace_by_steps(const tb_stream_run *run)
 {
     const tb_product *product = run->product;
@@ -52,9 +51,7 @@ static size_t workspace_by_steps(const tb_stream_run *run)
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, run->tiling, i);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.swath_n, step.columns.count - column)};
-            tb_product part = tb_step_part(&step, product, run->tiling, columns);
+            tb_product part = tb_step_part(&step, product, run->tiling, tb_swath_at(&step, column));
             place_like(run, TB_A, &part);
             place_like(run, TB_B, &part);
             const size_t bytes = tb_is_masked_out(&part) ? 0 : workspace_for(run, &part);
@@ -80,9 +77,8 @@ static size_t workspace_by_sizes(const tb_stream_run *run)
 /* Before there is any such work: enough for all products that follow, and taken once. */
 tb_status tb_take_workspace(tb_stream_run *run)
 {
-    const bool by_steps =
-        (run->product->mask != TB_FULL && run->tiling->whole) || run->product->in_place != TB_OUT_OF_PLACE;
-    return need_workspace(run, by_steps ? workspace_by_steps(run) : workspace_by_sizes(run));
+    return need_workspace(run, tb_depends_on_place(run->product, run->tiling) ? workspace_by_steps(run)
+                                                                              : workspace_by_sizes(run));
 }
 
 static tb_status multiply(tb_stream_run *run, const tb_product *part)

@@ -237,8 +237,7 @@ static double workspace_of(const tb_kernel *kernel, const tb_product *product, c
     for (int64_t index = 0; index < count; index++) {
         const tb_step step = tb_step_at(product, t, index);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.swath_n, step.columns.count - column)};
+            const tb_range columns = tb_swath_at(&step, column);
             const tb_product part = tb_step_part(&step, product, t, columns);
             const double bytes = (double)tb_prepare(kernel, &part, TARGET).workspace;
             most = bytes > most && !tb_is_masked_out(&part) ? bytes : most;
