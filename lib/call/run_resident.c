@@ -177,14 +177,8 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
         operand->members = (void **)held->tables.memory + listed;
         listed += each;
     }
-    const size_t sent = listed * sizeof(void *);
-    const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
-                          .target = held->tables.memory,
-                          .target_pitch = sent,
-                          .source = held->listed,
-                          .source_pitch = sent,
-                          .row_bytes = sent,
-                          .rows = 1};
+    const tb_copy copy =
+        tb_copy_of_bytes(TB_HOST_TO_DEVICE, held->tables.memory, held->listed, listed * sizeof(void *));
     return tb_issue_copy(stream, &copy);
 }
 
@@ -286,10 +280,7 @@ static tb_status copy_c(const tb_product *product, const tb_plan *plan, void *co
     const tb_operand *c = &product->c;
     tb_stream *stream;
     TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &stream));
-    tb_status enqueued = tb_copy_operand(stream, TB_DEVICE_TO_HOST, c, copy, c->rows);
-    tb_status finished = tb_device.synchronize(stream);
-    tb_device.destroy_stream(stream);
-    return enqueued != TB_OK ? enqueued : finished;
+    return tb_end_stream(stream, tb_copy_operand(stream, TB_DEVICE_TO_HOST, c, copy, c->rows));
 }
 
 /* What the device alone can do goes on without a copy where there is no memory for one. */

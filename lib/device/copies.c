@@ -43,6 +43,13 @@ tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_pro
     return TB_OK;
 }
 
+tb_status tb_end_stream(tb_stream *stream, tb_status status)
+{
+    const tb_status finished = tb_device.synchronize(stream);
+    tb_device.destroy_stream(stream);
+    return status != TB_OK ? status : finished;
+}
+
 tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
                            tb_buffer *buffer)
 {

@@ -18,6 +18,9 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_operand *from, void *target, int64_t target_ld, int64_t *columns);
 
+/* Waits for the stream, which is destroyed then; the first failure, of what was done on it, which had that status, or of waiting. */
+tb_status tb_end_stream(tb_stream *stream, tb_status status);
+
 /* Takes a pitched buffer on the device for the operand, enqueues the copy into it, and lets *operand describe
  * the copy. */
 tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,

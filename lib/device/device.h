@@ -46,6 +46,12 @@ typedef struct tb_copy {
     size_t row_bytes, rows;
 } tb_copy;
 
+/* Of so many bytes that lie together. */
+static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, const void *source, size_t bytes)
+{
+    return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
+}
+
 /* Some bytes of the address space. */
 typedef struct tb_span {
     uintptr_t start, bytes;

@@ -83,18 +83,12 @@ static uint32_t look_at(_Atomic(uint32_t) *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static int allowed_cores(void)
-{
-    cpu_set_t allowed;
-    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
 /* Whatever else is under way: products are cut by it, and are to be cut alike. */
 int tb_copy_threads(int links, size_t bytes)
 {
     long threads = tb_option_value(TB_OPTION_COPY_THREADS);
     if (threads == 0)
-        threads = tb_threads_for_links(allowed_cores(), links, bytes);
+        threads = tb_threads_for_links(tb_allowed_cores(), links, bytes);
     return (int)tb_smaller(tb_larger(threads, 1), THREADS_MAXIMUM);
 }
 
@@ -104,7 +98,8 @@ static int helpers_for(int links, size_t bytes)
 {
     int threads = tb_copy_threads(links, bytes);
     if (tb_option_value(TB_OPTION_COPY_THREADS) == 0)
-        threads = (int)tb_smaller(threads, tb_larger(allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
+        threads =
+            (int)tb_smaller(threads, tb_larger(tb_allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
     return threads - 1;
 }
 

@@ -114,12 +114,8 @@ static tb_status carry(tb_status (*copy)(tb_stream *stream, rescue *rescue), res
     for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++) {
         tb_stream *stream;
         status = tb_device.adopt_stream(&rescue->plan->place, tb_callers_stream(), &stream);
-        if (status != TB_OK)
-            continue;
-        status = copy(stream, rescue);
-        const tb_status finished = tb_device.synchronize(stream);
-        tb_device.destroy_stream(stream);
-        status = status != TB_OK ? status : finished;
+        if (status == TB_OK)
+            status = tb_end_stream(stream, copy(stream, rescue));
     }
     return status;
 }

@@ -365,10 +365,9 @@ static tb_status make_diagonal_real(const tb_product *product, const tb_plan *pl
     tb_status status = tb_take_zero(stream, plan->place.device, &zero);
     if (status == TB_OK)
         status = tb_enqueue_real_diagonal(stream, &product->c, &zero);
-    const tb_status finished = tb_device.synchronize(stream);
-    tb_device.destroy_stream(stream);
+    status = tb_end_stream(stream, status);
     tb_give_buffer(&zero);
-    return status != TB_OK ? status : finished;
+    return status;
 }
 
 /* ---- When the device cannot ------------------------------------------------------------------------------- */

@@ -101,11 +101,10 @@ static void give_buffers(tb_stream_run *run)
     }
 }
 
-static void synchronize_streams(const tb_pipeline *pipeline)
+static void let_streams_end(const tb_pipeline *pipeline, bool in_the_middle)
 {
-    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
-    for (int i = 0; i < 3; i++)
-        tb_device.synchronize(streams[i]);
+    tb_stream *const streams[TB_STREAMS_OF_CALL] = {pipeline->load, pipeline->compute, pipeline->unload};
+    tb_come_to_rest(streams, TB_STREAMS_OF_CALL, in_the_middle);
 }
 
 /* ---- When the caller leaves ------------------------------------------------------------------------------- */
@@ -121,10 +120,8 @@ static void leave(void *left)
     }
     dismiss_helpers(run);
     /* Where C goes through slots nobody but this thread and its helpers writes into it. */
-    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run)) {
-        tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
-        tb_come_to_rest(streams, 3, in_the_middle);
-    }
+    if (!in_the_middle || tb_skips_slots(run) || tb_returns_on_device(run))
+        let_streams_end(run->pipeline, in_the_middle);
     if (!in_the_middle)
         give_buffers(run);
 }
@@ -141,7 +138,7 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         tb_finish_emptying(run);
     dismiss_helpers(run);
     if (status != TB_OK)
-        synchronize_streams(run->pipeline);
+        let_streams_end(run->pipeline, false);
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
