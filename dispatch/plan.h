@@ -164,6 +164,7 @@ tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
 
 const char *tb_route_text(tb_route route);
 const char *tb_reason_text(tb_reason reason);
+const char *tb_memory_text(tb_memory memory);
 
 /* What is said of a plan: little enough to be kept by each thread, as memory of threads' own is scarce for libraries that
  * are opened at run time. */

@@ -76,10 +76,9 @@ typedef struct tb_device_operations {
     /* How many clusters of blocks an open device runs at a time; NULL: unknown. */
     const tb_clusters *(*clusters)(int device);
 
-    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. */
-    void (*locate)(const void *address, tb_place *place);
-    /* The same, and the bytes around it that lie there too; none where nobody knows. */
-    void (*locate_span)(const void *address, tb_place *place, tb_span *span);
+    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it that lie
+     * there too; none where nobody knows. span may be NULL. */
+    void (*locate)(const void *address, tb_place *place, tb_span *span);
 
     tb_status (*memory)(int device, size_t *free_bytes, size_t *total_bytes);
     tb_status (*allocate)(int device, size_t bytes, void **memory);

@@ -125,7 +125,7 @@ static bool is_write_combined(CUcontext context, const void *pointer)
            (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
 }
 
-static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span)
+static void cuda_locate(const void *pointer, tb_place *place, tb_span *span)
 {
     CUcontext context = NULL;
     CUmemorytype type = 0;
@@ -164,11 +164,6 @@ static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span
         place->context = context;
     if (span && place->memory != TB_MEMORY_HOST)
         *span = (tb_span){(uintptr_t)start, bytes};
-}
-
-static void cuda_locate(const void *pointer, tb_place *place)
-{
-    cuda_locate_span(pointer, place, NULL);
 }
 
 static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
@@ -262,7 +257,6 @@ const tb_device_operations tb_device = {
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
     .locate = cuda_locate,
-    .locate_span = cuda_locate_span,
     .memory = cuda_memory,
     .allocate = cuda_allocate,
     .allocate_pitched = cuda_allocate_pitched,

@@ -119,7 +119,6 @@ static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer,
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
-/* While one slot is filled the one before is sent; the last of them stays to be sent. */
 tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
 {
     const size_t in_slot = run->pipeline->slot_bytes / transfer->pitch;
@@ -149,7 +148,6 @@ static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
     return false;
 }
 
-/* The mask's edge in a rectangle of C. */
 static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangle)
 {
     const tb_operand *c = &product->c;
