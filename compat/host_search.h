@@ -1,4 +1,4 @@
-/* The search for the caller's own BLAS, which asks the dynamic linker. For host_blas.c, which calls what is found. */
+/* A host BLAS, and the search for it, which asks the dynamic linker. For host_blas.c, which calls what is found. */
 #ifndef TB_HOST_SEARCH_H
 #define TB_HOST_SEARCH_H
 
