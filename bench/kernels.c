@@ -23,6 +23,7 @@
  * --once launches each of those once, for a profiler: see counters.py.
  */
 #include "bench/measure.h"
+#include "bench/shapes.h"
 #include "dispatch/plan.h"
 
 #include <getopt.h>
@@ -41,100 +42,14 @@ static const double LEAST_RATIO = 0.92;
 /* In the units of bench_difference. */
 static const double DIFFERENCE_ALLOWED = 8;
 
-typedef struct shape {
-    int64_t m, n, k;
-} shape;
-
-typedef struct group {
-    const char *name;
-    int count;
-    shape shapes[16];
-} group;
-
-static const shape SIZE_ONCE = {2048, 2048, 2048};
-
-static const group groups[] = {
-    {"squares", 4, {{2048, 2048, 2048}, {3072, 3072, 3072}, {4096, 4096, 4096}, {8192, 8192, 8192}}},
-    {"odd sizes",
-     7,
-     {{1025, 1025, 1025},
-      {1111, 1111, 1111},
-      {2049, 2049, 2049},
-      {3001, 3001, 3001},
-      {4095, 4095, 4095},
-      {4097, 4097, 4097},
-      {333, 777, 1555}}},
-    {"256 to 1536",
-     10,
-     {{256, 256, 256},
-      {384, 384, 384},
-      {512, 512, 512},
-      {640, 640, 640},
-      {768, 768, 768},
-      {896, 896, 896},
-      {1000, 1000, 1000},
-      {1024, 1024, 1024},
-      {1280, 1280, 1280},
-      {1536, 1536, 1536}}},
-    {"skinny",
-     11,
-     {{16384, 16, 4096},
-      {16, 16384, 4096},
-      {16384, 64, 4096},
-      {64, 64, 65536},
-      {128, 128, 131072},
-      {4096, 1, 4096},
-      {1, 4096, 4096},
-      {4096, 4096, 32},
-      {50, 4096, 1000},
-      {1000, 1000, 10000},
-      {25600, 64, 2560}}},
-    {"long k, tall",
-     7,
-     {{256, 256, 65536},
-      {8192, 128, 8192},
-      {128, 8192, 8192},
-      {512, 512, 16384},
-      {16384, 256, 4096},
-      {193, 321, 500},
-      {256, 256, 1024}}},
-    {"short side",
-     16,
-     {{4096, 1, 4096},
-      {1, 4096, 4096},
-      {4096, 2, 4096},
-      {4096, 4, 4096},
-      {4, 4096, 4096},
-      {8192, 8, 8192},
-      {16384, 16, 4096},
-      {16, 16384, 4096},
-      {16384, 1, 16384},
-      {4097, 1, 4097},
-      {4097, 4, 4097},
-      {16385, 16, 4097},
-      {1000, 3, 1000},
-      {100000, 1, 64},
-      {100000, 16, 64},
-      {16, 16, 1000000}}},
-    {"read once", /* an operand of 1 GiB */
-     9,
-     {{65536, 1, 4096},
-      {65536, 2, 4096},
-      {65536, 4, 4096},
-      {65536, 8, 4096},
-      {65536, 16, 4096},
-      {16, 65536, 4096},
-      {65537, 1, 4097},
-      {65537, 4, 4097},
-      {65537, 16, 4097}}},
-};
+static const bench_shape SIZE_ONCE = {2048, 2048, 2048};
 
 typedef struct options {
     const bench_routine *routine;
     const char *json, *group, *kernel;
     tb_accuracy accuracy;
     bool regret, once, brief, warm;
-    shape size; /* m is 0: none */
+    bench_shape size; /* m is 0: none */
 } options;
 
 /* Ratios to cuBLAS, of which a group shows the geometric mean and the least. */
@@ -153,12 +68,12 @@ typedef struct bench {
     tb_kernel kernels[KERNELS_MAXIMUM]; /* the catalog's, without those that are only forced */
 } bench;
 
-static shape read_shape(const char *text)
+static bench_shape read_shape(const char *text)
 {
     long long m = 0, n = 0, k = 0;
     const int count = sscanf(text, "%lldx%lldx%lld", &m, &n, &k);
     bench_require(m > 0 && (count == 1 || (count == 3 && n > 0 && k > 0)), "a size is N or MxNxK");
-    return count == 1 ? (shape){m, m, m} : (shape){m, n, k};
+    return count == 1 ? (bench_shape){m, m, m} : (bench_shape){m, n, k};
 }
 
 static options read_options(int argc, char **argv)
@@ -367,7 +282,7 @@ static void report(bench *bench, const bench_product *product, const bench_conte
     tally->worst_regret = fmax(tally->worst_regret, regret);
 }
 
-static void measure(bench *bench, const shape *shape, int transposition, double beta, tally *tally)
+static void measure(bench *bench, const bench_shape *shape, int transposition, double beta, tally *tally)
 {
     const bool transpose_a = transposition / 2, transpose_b = transposition % 2;
     bench_product product;
@@ -423,7 +338,7 @@ static void end_group(bench *bench, const char *name, const tally *tally)
     bench_json_end(&bench->json, '}');
 }
 
-static void measure_group(bench *bench, const group *group)
+static void measure_group(bench *bench, const bench_group *group)
 {
     tally tally = begin_group(bench, group->name);
     const int step = bench->options.brief && bench->options.routine->class == BENCH_GEMM ? 2 : 1;
@@ -434,20 +349,12 @@ static void measure_group(bench *bench, const group *group)
     end_group(bench, group->name, &tally);
 }
 
-/* Sizes spread evenly over their logarithms, as shapes in programs are; half of them multiples of 4. */
-static int64_t draw_size(double least, double most)
-{
-    double fraction = (double)rand() / RAND_MAX;
-    int64_t size = (int64_t)(least * pow(most / least, fraction));
-    return rand() % 2 ? size : (size + 3) / 4 * 4;
-}
-
 static void measure_random(bench *bench)
 {
     tally tally = begin_group(bench, "random");
     srand(1);
     for (int i = 0; i < RANDOM_SHAPES; i++) {
-        shape shape = {draw_size(32, 8192), draw_size(32, 8192), draw_size(32, 8192)};
+        const bench_shape shape = bench_draw_shape(32, 8192);
         measure(bench, &shape, rand() % 4, rand() % 2, &tally);
     }
     end_group(bench, "random", &tally);
@@ -461,7 +368,7 @@ static bool is_wanted(const bench *bench, const char *name)
 /* Every kernel that may be chosen computes one product once: for a profiler. */
 static void launch_once(const bench *bench)
 {
-    const shape shape = bench->options.size.m ? bench->options.size : SIZE_ONCE;
+    const bench_shape shape = bench->options.size.m ? bench->options.size : SIZE_ONCE;
     bench_product product;
     bench_allocate(&bench->gpu, bench->options.routine, shape.m, shape.n, shape.k, false,
                    bench->options.routine->class != BENCH_GEMM, 1, &product);
@@ -503,11 +410,11 @@ int main(int argc, char **argv)
     size_t slow_size = 0;
     bench.slow = open_memstream(&slow_lines, &slow_size);
     bench_require(bench.slow != NULL, "memory");
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (is_wanted(&bench, groups[i].name))
-            measure_group(&bench, &groups[i]);
+    for (const bench_group *group = bench_groups; group->name; group++)
+        if (is_wanted(&bench, group->name))
+            measure_group(&bench, group);
     if (bench.options.size.m)
-        measure_group(&bench, &(group){"size", 1, {bench.options.size}});
+        measure_group(&bench, &(bench_group){"size", 1, {bench.options.size}});
     if (is_wanted(&bench, "random"))
         measure_random(&bench);
     bench_json_end(&bench.json, ']');

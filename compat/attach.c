@@ -5,7 +5,7 @@
  * Which references are bound:
  *   - they have a name of compat/spellings.h, and are of no TileBLAS;
  *   - they hold the address of the function of that name in another object, which is no TileBLAS; or they are
- *     slots of a procedure linkage table that were never called through, and that is what the linker will find;
+ *     jump slots of a procedure linkage table that were never called through, and that is what the linker will find;
  *   - their object defines the routine under no spelling. One that does is a BLAS, or a forwarder: what it calls
  *     by these names is itself, or what it stands in front of.
  * All others are left alone: pointers that the program has set, functions that another tool has put in between,
@@ -81,7 +81,7 @@ static bool is_anothers(tb_spelling spelling, uintptr_t target)
     return is_named && is_definition((void *)target);
 }
 
-/* Of a slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
+/* Of a jump slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
  * than the object brings, or a stub of the program's, only the linker knows, and is made to tell: by a call that
  * computes nothing of the program's. */
 static uintptr_t foresee_target(const tb_surveyed_object *object, void *handle,
@@ -117,7 +117,7 @@ static uintptr_t find_target(const tb_surveyed_object *object, void *handle,
         defines_routine(object, handle, tb_spelling_rows[reference->spelling].routine))
         return 0;
     if (tb_lies_within(&object->extent, target))
-        target = reference->is_slot ? foresee_target(object, handle, reference) : 0;
+        target = reference->is_jump_slot ? foresee_target(object, handle, reference) : 0;
     return target && is_anothers(reference->spelling, target) ? target : 0;
 }
 
@@ -190,7 +190,7 @@ static int attach_object(const tb_surveyed_object *object, const tb_surveyed_ref
             continue;
         }
         tb_take_lock(&writing);
-        /* The linker may have filled a slot in between, at its first call: once. Nobody has detached meanwhile. */
+        /* The linker may have filled a jump slot in between, at its first call: once. Nobody has detached meanwhile. */
         bound +=
             atomic_load(&tb_follows) && (bind(object, reference, target) || bind(object, reference, target));
         tb_free_lock(&writing);

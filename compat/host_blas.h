@@ -7,28 +7,12 @@
 #ifndef TB_HOST_BLAS_H
 #define TB_HOST_BLAS_H
 
-#include "compat/spellings.h"
-#include "lib/call/host.h"
+#include "compat/host_search.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct tb_host_blas tb_host_blas;
-struct tb_host_blas {
-    tb_host base;
-    void *address; /* NULL: nobody but us has the routine */
-    /* Of a routine for a triangle or for a batch: who has GEMM, spelled alike, which does parts of it; or NULL. */
-    const tb_host_blas *gemm;
-    bool prefers_gemm;    /* it computes the routine's products better than the routine does */
-    tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
-    int integer_bits;     /* 32 or 64, of the caller's integers */
-    /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from
-     * inside their cblas_sgemm, through the symbol that we took over. Such a call was decided upon and
-     * counted already. */
-    bool nested;
-};
 
 /* The host for calls of the spelling from the call site. Never NULL; valid for the life of the process. */
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);

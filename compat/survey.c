@@ -73,7 +73,7 @@ static void note_reference(const tb_reference *found, void *data)
     if (make_room((void **)&survey->references, survey->reference_count, &survey->reference_room,
                   sizeof *survey->references, &survey->failed))
         survey->references[survey->reference_count++] =
-            (tb_surveyed_reference){spelling, found->word, found->is_slot};
+            (tb_surveyed_reference){spelling, found->word, found->is_jump_slot};
 }
 
 /* As the dynamic linker closes it: whole pages, from below the first to below the last. */

@@ -14,7 +14,7 @@
 typedef struct tb_surveyed_reference {
     tb_spelling spelling;
     uintptr_t *word;
-    bool is_slot; /* of a procedure linkage table */
+    bool is_jump_slot; /* of a procedure linkage table */
 } tb_surveyed_reference;
 
 typedef struct tb_surveyed_object {

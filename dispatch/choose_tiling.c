@@ -18,8 +18,8 @@
 /* Products with fewer multiply-adds are over before a second block could overlap with the first. */
 #define TWO_BLOCKS_VOLUME 1e9
 
-/* Multiply-adds of a panel: 60 to 160 microseconds on an H200. */
-#define PANEL_VOLUME_LEAST INT64_C(4000000000)
+/* Multiply-adds of a swath: 60 to 160 microseconds on an H200. */
+#define SWATH_VOLUME_LEAST INT64_C(4000000000)
 
 /* Blocks are not cut finer than this, and only at multiples of it: where an operand lies on the device already,
  * its parts stay as aligned as it is. */
@@ -33,32 +33,33 @@ static int64_t choose_slab(const tb_product *product)
     return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
 
-int64_t tb_choose_panel(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)
+int64_t tb_blocks_at_a_time(const tb_budget *budget)
+{
+    return (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+}
+
+int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)
 {
     const tb_kernel *kernel = budget->kernel;
-    const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(kernel->blocks, 1);
-    int64_t tiles = tb_larger(at_a_time / tb_pieces(rows, kernel->tile_m), 1);
-    tiles = tb_larger(tiles, tb_pieces(tb_pieces(columns, TB_PANELS_MAXIMUM), kernel->tile_n));
-    tiles = tb_larger(tiles, PANEL_VOLUME_LEAST / tb_larger(rows * k, 1) / kernel->tile_n);
+    int64_t tiles = tb_larger(tb_blocks_at_a_time(budget) / tb_pieces(rows, kernel->tile_m), 1);
+    tiles = tb_larger(tiles, tb_pieces(tb_pieces(columns, TB_SWATHS_MAXIMUM), kernel->tile_n));
+    tiles = tb_larger(tiles, SWATH_VOLUME_LEAST / tb_larger(rows * k, 1) / kernel->tile_n);
     return tb_smaller(tiles * kernel->tile_n, columns);
 }
 
-static void choose_panels(const tb_budget *budget, tb_tiling *tiling)
+static void choose_swaths(const tb_budget *budget, tb_tiling *tiling)
 {
-    tiling->panel_n = tb_choose_panel(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
+    tiling->swath_n = tb_choose_swath(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
 }
 
-/* Parts of a triangle differ by where they lie, too: one with fewer tiles may share out more of k. */
 static double workspace_by_steps(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
     const int64_t count = tb_step_count(product, tiling);
     double most = 0;
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, tiling, i);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.panel_n, step.columns.count - column)};
-            const tb_product part = tb_step_part(&step, product, tiling, columns);
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
+            const tb_product part = tb_step_part(&step, product, tiling, tb_swath_at(&step, column));
             if (tb_is_masked_out(&part))
                 continue;
             const double bytes =
@@ -76,10 +77,10 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     if (!budget->kernel->prepare)
         return 0;
     tb_tiling complete = *tiling;
-    if ((product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE)
+    if (tb_depends_on_place(product, tiling))
         return workspace_by_steps(budget, product, tiling);
     if (!tiling->whole)
-        choose_panels(budget, &complete);
+        choose_swaths(budget, &complete);
     tb_launch_size sizes[TB_LAUNCH_SIZES];
     const int count = tb_tiling_sizes(product, &complete, sizes);
     double most = 0;
@@ -103,7 +104,7 @@ bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb
            tb_tiling_needs(budget, product, tiling) <= budget->bytes;
 }
 
-/* With all_of_a, A's slabs stay for the blocks to the right; otherwise they take turns with B's. */
+/* With all_of_a, A's slabs stay for the blocks to the right; otherwise they are loaded for each block anew, as B's are. */
 static void set_block(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
                       int64_t ring, tb_tiling *tiling)
 {
@@ -150,7 +151,7 @@ static bool choose_blocks(const tb_product *product, int64_t block_m, int64_t bl
 bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const tb_kernel *kernel = budget->kernel;
-    const int64_t rows_most = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    const int64_t rows_most = tb_in_slot(budget, product);
     if (product->in_place != TB_OUT_OF_PLACE)
         return tb_cut_in_place(product, budget, tiling);
     if (tb_cut_whole(product, budget, tiling))
@@ -168,8 +169,8 @@ bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_til
         if ((found = choose_blocks(product, block_m, block_n, budget, tiling)))
             break;
     if (found) {
-        choose_panels(budget, tiling);
-        tiling->next_panel_n = tiling->panel_n;
+        choose_swaths(budget, tiling);
+        tiling->next_swath_n = tiling->swath_n;
     }
     return found;
 }

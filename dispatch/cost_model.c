@@ -19,7 +19,7 @@
  * copy, as they have to be woken. */
 #define STREAMED_CALL_SECONDS 45e-6
 #define COPIED_CALL_SECONDS   60e-6
-/* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last panels' way
+/* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last swaths' way
  * out, the last slab's arithmetic. */
 #define UNCOVERED_IN   (1.0 / 8)
 #define UNCOVERED_OUT  (1.0 / 4)
@@ -265,20 +265,20 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     return seconds;
 }
 
-/* About so many, and of so many columns at least; where there are fewer columns panels are few. */
-#define PANELS       8
-#define PANEL_LEAST  384
+/* About so many, and of so many columns at least; where there are fewer columns swaths are few. */
+#define SWATHS       8
+#define SWATH_LEAST  384
 #define COLUMNS_MANY 2048
 
-double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+double tb_kernel_seconds_by_swaths(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    tb_product panel = *product;
+    tb_product swath = *product;
     const bool by_columns = product->in_place == TB_OUT_OF_PLACE || tb_goes_by_columns(product);
     const int64_t extent = by_columns ? product->n : product->m;
-    const tb_range range = {0, extent >= COLUMNS_MANY ? tb_larger(extent / PANELS, PANEL_LEAST) : extent};
-    panel = by_columns ? tb_columns_of(product, range) : tb_rows_of(product, range);
-    const double panels = (double)extent / (double)tb_larger(range.count, 1);
-    const tb_kernel_times times = tb_time_kernel(kernel, &panel, chip);
-    const int times_a = panels > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
-    return panels * (times.all - times.of_a) + times_a * times.of_a;
+    const tb_range range = {0, extent >= COLUMNS_MANY ? tb_larger(extent / SWATHS, SWATH_LEAST) : extent};
+    swath = by_columns ? tb_columns_of(product, range) : tb_rows_of(product, range);
+    const double swaths = (double)extent / (double)tb_larger(range.count, 1);
+    const tb_kernel_times times = tb_time_kernel(kernel, &swath, chip);
+    const int times_a = swaths > 1 ? 2 : 1; /* slab by slab, and again for whole columns */
+    return swaths * (times.all - times.of_a) + times_a * times.of_a;
 }

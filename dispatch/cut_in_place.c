@@ -18,7 +18,7 @@ static const int parts_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
  * next band can be on its way meanwhile. */
 static int64_t band_most(const tb_product *product, const tb_budget *budget)
 {
-    const int64_t in_slot = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+    const int64_t in_slot = tb_in_slot(budget, product);
     for (int slots = TB_SLOTS / 2; slots <= TB_SLOTS; slots++) {
         const int64_t rows = in_slot / tb_pieces(product->n, slots);
         if (rows >= EXTENT_MULTIPLE || (slots == TB_SLOTS && rows > 0))
@@ -36,9 +36,9 @@ static tb_tiling cut_columns(const tb_product *product, int64_t columns)
                        .piece_m = m,
                        .block_n = columns,
                        .next_n = columns,
-                       .panel_n = columns,
-                       .next_panel_n = columns,
-                       .band_panel_n = columns,
+                       .swath_n = columns,
+                       .next_swath_n = columns,
+                       .band_swath_n = columns,
                        .slab_k = k,
                        .slabs = 1,
                        .ring_a = 2,
@@ -89,7 +89,7 @@ static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling
             if (tiling->block_n == 1)
                 return false;
             tiling->whole = false;
-            tiling->block_n = tiling->next_n = tiling->panel_n = tiling->next_panel_n =
+            tiling->block_n = tiling->next_n = tiling->swath_n = tiling->next_swath_n =
                 tb_pieces(tiling->block_n, 2);
         } else {
             if (tiling->block_m == 1)
@@ -104,9 +104,9 @@ static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling
 
 bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
-    const int64_t in_slot = budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
     double least = HUGE_VAL;
-    if (tb_goes_by_columns(product) ? product->m > in_slot : band_most(product, budget) == 0)
+    if (tb_goes_by_columns(product) ? product->m > tb_in_slot(budget, product)
+                                    : band_most(product, budget) == 0)
         return false;
     for (size_t i = 0; i < sizeof parts_tried / sizeof *parts_tried; i++) {
         const tb_tiling tried = cut(product, budget, parts_tried[i]);

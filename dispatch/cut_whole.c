@@ -30,11 +30,6 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-static int64_t element_bytes(const tb_product *product)
-{
-    return (int64_t)tb_bytes_of(tb_element_of(product));
-}
-
 /* With products of so many rows or columns, for each of the others. */
 static bool keeps_device_busy(const tb_product *product, int64_t extent)
 {
@@ -47,7 +42,7 @@ static bool keeps_device_busy(const tb_product *product, int64_t extent)
 static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t tile, int64_t other,
                            int64_t count, int64_t most, const tb_budget *budget)
 {
-    const int64_t at_a_time = (int64_t)budget->chip->multiprocessors * tb_larger(budget->kernel->blocks, 1);
+    const int64_t at_a_time = tb_blocks_at_a_time(budget);
     const int64_t first = tb_larger(tb_pieces(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
@@ -67,21 +62,20 @@ static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t til
 
 /* What can be varied where columns of C complete one after the other. */
 typedef struct cut {
-    int64_t panel_n;      /* columns at a time, after the first block */
-    int64_t first_panels; /* of so many, the first block */
+    int64_t swath_n;      /* columns at a time, after the first block */
+    int64_t first_swaths; /* of so many, the first block */
     int64_t band_m;       /* other rows come when all columns are there */
     int64_t lead;         /* slabs that are multiplied for all of C first */
     bool b_by_slabs;
-    int wider; /* panels of the slab that completes the first block: twice as wide, so many times */
+    int wider; /* swaths of the slab that completes the first block: twice as wide, so many times */
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
 static void cut_a(const tb_product *product, const tb_budget *budget, const cut *cut, tb_tiling *tiling)
 {
-    const int64_t m = product->m, k = tb_larger(product->k, 1), slot = budget->slot_bytes;
-    const int64_t bytes = element_bytes(product) * m * k;
-    const int64_t piece = tb_smaller(tb_larger(bytes / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
-    const int64_t count = tb_larger(bytes / piece, 1);
+    const int64_t m = product->m, k = tb_larger(product->k, 1), slot = tb_in_slot(budget, product);
+    const int64_t piece = tb_smaller(tb_larger(m * k / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
+    const int64_t count = tb_larger(m * k / piece, 1);
     /* Of one operand a run of k brings what the first block needs of B. */
     const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
     tiling->piece_m = tiling->band_m;
@@ -102,18 +96,17 @@ static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget,
 {
     const int64_t m = product->m, n = product->n;
     tb_tiling tiling = {.whole = true, .block_m = m, .band_m = tb_smaller(cut->band_m, m)};
-    tiling.block_n = tb_smaller(cut->first_panels * cut->panel_n, n);
-    tiling.next_panel_n = tiling.next_n = cut->panel_n;
+    tiling.block_n = tb_smaller(cut->first_swaths * cut->swath_n, n);
+    tiling.next_swath_n = tiling.next_n = cut->swath_n;
     if (product->b.transposed) {
-        const int64_t least =
-            tb_smaller(budget->slot_bytes / SLOT_ROWS_B / element_bytes(product), n / BLOCKS_MOST);
-        tiling.next_n = tb_round_up(tb_larger(tiling.next_n, least), tiling.next_panel_n);
+        const int64_t least = tb_smaller(tb_in_slot(budget, product) / SLOT_ROWS_B, n / BLOCKS_MOST);
+        tiling.next_n = tb_round_up(tb_larger(tiling.next_n, least), tiling.next_swath_n);
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
     cut_a(product, budget, cut, &tiling);
-    tiling.panel_n = tb_smaller(
-        tb_choose_panel(budget, tiling.band_m, tiling.block_n, tiling.slab_k) << cut->wider, tiling.block_n);
-    tiling.band_panel_n = tb_choose_panel(budget, tb_larger(m - tiling.band_m, 1), n,
+    tiling.swath_n = tb_smaller(
+        tb_choose_swath(budget, tiling.band_m, tiling.block_n, tiling.slab_k) << cut->wider, tiling.block_n);
+    tiling.band_swath_n = tb_choose_swath(budget, tb_larger(m - tiling.band_m, 1), n,
                                           tb_larger(product->k - tiling.lead * tiling.slab_k, 1));
     return tiling;
 }
@@ -150,7 +143,7 @@ static void consider(search *search, const cut *cut)
     if (tb_tiling_bytes(search->product, &tiling) > search->budget->bytes)
         return;
     const double seconds = tb_steps_seconds(search->product, &tiling, search->budget, search->known);
-    double least = cut->panel_n < search->cut.panel_n ? FINER_BETTER : BETTER;
+    double least = cut->swath_n < search->cut.swath_n ? FINER_BETTER : BETTER;
     if (is_simple(search, &search->cut) && !is_simple(search, cut))
         least = WORTH_MORE;
     if (seconds >= least * search->seconds)
@@ -171,7 +164,7 @@ static void try_first_blocks(search *search, cut from, int every)
     const int64_t n = search->product->n;
     for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i += (size_t)every)
         for (int by_slabs = 0; by_slabs < (search->product->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
-            from.first_panels = tb_larger((n * first_shares[i] / 64 + from.panel_n / 2) / from.panel_n, 1);
+            from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
             from.b_by_slabs = by_slabs;
             consider(search, &from);
         }
@@ -179,28 +172,28 @@ static void try_first_blocks(search *search, cut from, int every)
 
 /* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more
  * than that. */
-#define PANEL_MULTIPLE 64
+#define SWATH_MULTIPLE 64
 #define COLUMNS_MANY   24576
 
-static const int panels[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
+static const int swaths[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
 
 /* Where C comes before it goes back, so little of it and of B that it is not a slot's worth and a quarter
  * takes longer than forecast. */
-static int64_t panel_least(const tb_product *product, const tb_budget *budget)
+static int64_t swath_least(const tb_product *product, const tb_budget *budget)
 {
-    const int64_t in_slot = budget->slot_bytes / element_bytes(product);
-    const int64_t by_count = tb_pieces(product->n, TB_PANELS_MAXIMUM);
+    const int64_t in_slot = tb_in_slot(budget, product);
+    const int64_t by_count = tb_pieces(product->n, TB_SWATHS_MAXIMUM);
     return tb_is_zero(product->beta) ? by_count
                                      : tb_larger(by_count, in_slot * 5 / 4 / (product->m + product->k));
 }
 
-static void try_panels(search *search)
+static void try_swaths(search *search)
 {
-    const int64_t n = search->product->n, least = panel_least(search->product, search->budget);
+    const int64_t n = search->product->n, least = swath_least(search->product, search->budget);
     cut next = {.band_m = search->product->m};
-    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
-        next.panel_n = PANEL_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * panels[i];
-        if (next.panel_n >= least && next.panel_n < n)
+    for (size_t i = 0; i < sizeof swaths / sizeof *swaths; i++) {
+        next.swath_n = SWATH_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * swaths[i];
+        if (next.swath_n >= least && next.swath_n < n)
             try_first_blocks(search, next, 2);
     }
 }
@@ -221,9 +214,9 @@ static void try_more(search *search)
             next.lead = lead;
             next.band_m =
                 tb_smaller(tb_round_up(tb_pieces(m * eighths, 8), search->budget->kernel->tile_m), m);
-            next.first_panels = tb_larger(from.first_panels * (8 - lead) / 8, 1);
+            next.first_swaths = tb_larger(from.first_swaths * (8 - lead) / 8, 1);
             consider(search, &next);
-            next.first_panels = 1;
+            next.first_swaths = 1;
             consider(search, &next);
         }
 }
@@ -245,8 +238,8 @@ static tb_tiling search_columns(const tb_product *product, const tb_budget *budg
     search search = {.product = product, .budget = budget, .seconds = HUGE_VAL, .cut = *in_one};
     consider(&search, in_one);
     if (takes_blocks(product, budget))
-        try_panels(&search);
-    if (search.cut.panel_n == product->n)
+        try_swaths(&search);
+    if (search.cut.swath_n == product->n)
         return search.tiling;
     try_first_blocks(&search, search.cut, 1);
     try_wider(&search);
@@ -275,8 +268,8 @@ static tb_tiling cut_growing(const tb_product *product, const tb_budget *budget,
                         .slab_k = k,
                         .slabs = 1};
     tiling.piece_m = tiling.band_m;
-    tiling.next_panel_n =
-        by_rows ? tb_choose_panel(budget, grown, n, k) : tb_choose_panel(budget, n, grown, k);
+    tiling.next_swath_n =
+        by_rows ? tb_choose_swath(budget, grown, n, k) : tb_choose_swath(budget, n, grown, k);
     return tiling;
 }
 
@@ -285,8 +278,7 @@ static bool reads_short_rows(const tb_product *product, const tb_budget *budget,
 {
     const bool a_is_short = budget->passages[TB_A] == TB_STRAIGHT && !product->a.transposed;
     const bool b_is_short = budget->passages[TB_B] == TB_STRAIGHT && product->b.transposed;
-    return (a_is_short || b_is_short) &&
-           growing->next_n < budget->slot_bytes / FAR_SLOT_ROWS / element_bytes(product);
+    return (a_is_short || b_is_short) && growing->next_n < tb_in_slot(budget, product) / FAR_SLOT_ROWS;
 }
 
 /* Where all of a triangle's C is to go back, before all of A has come. */
@@ -320,7 +312,7 @@ static bool is_tall(const tb_product *product)
 static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
-    const int64_t slot = budget->slot_bytes / element_bytes(product);
+    const int64_t slot = tb_in_slot(budget, product);
     const bool straight = budget->passages[TB_A] == TB_STRAIGHT || budget->passages[TB_C] == TB_STRAIGHT;
     const bool far = straight && m * (n + k) > FAR_SLOTS * slot;
     const int64_t least =
@@ -332,22 +324,22 @@ static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tili
                           .block_m = m,
                           .block_n = n,
                           .next_n = n,
-                          .next_panel_n = n,
+                          .next_swath_n = n,
                           .slab_k = k,
                           .slabs = 1,
                           .apart = budget->passages[TB_C] != TB_NO_PASSAGE};
     /* None is much lower than the others: each has all of B split once more. */
     tiling->band_m = tb_smaller(tb_round_up(tb_pieces(m, tb_larger(m / most, 1)), tile), m);
     tiling->piece_m = tiling->band_m;
-    tiling->panel_n = tiling->band_panel_n = tb_choose_panel(budget, tiling->band_m, n, k);
+    tiling->swath_n = tiling->band_swath_n = tb_choose_swath(budget, tiling->band_m, n, k);
     return tiling->band_m < m;
 }
 
 bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
     const int64_t m = product->m, n = product->n, k = product->k;
-    const int64_t rows_most = budget->slot_bytes / element_bytes(product);
-    const cut in_one = {.panel_n = n, .first_panels = 1, .band_m = m};
+    const int64_t rows_most = tb_in_slot(budget, product);
+    const cut in_one = {.swath_n = n, .first_swaths = 1, .band_m = m};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
     if (tb_tiling_bytes(product, &(tb_tiling){.whole = true}) > budget->bytes)

@@ -56,7 +56,7 @@ static const tb_kernel *find_cheapest(const tb_product *product, const tb_facts 
         const tb_kernel *kernel = &facts->kernels[row];
         if (!is_candidate(kernel, product, facts, chip, pitched))
             continue;
-        double seconds = pitched ? tb_kernel_seconds_by_panels(kernel, product, chip)
+        double seconds = pitched ? tb_kernel_seconds_by_swaths(kernel, product, chip)
                                  : tb_kernel_seconds(kernel, product, chip);
         if (!best || seconds <= best_seconds) { /* of equal ones the later row, which is preferred */
             best = kernel;

@@ -164,6 +164,7 @@ tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
 
 const char *tb_route_text(tb_route route);
 const char *tb_reason_text(tb_reason reason);
+const char *tb_memory_text(tb_memory memory);
 
 /* What is said of a plan: little enough to be kept by each thread, as memory of threads' own is scarce for libraries that
  * are opened at run time. */
@@ -211,10 +212,10 @@ typedef struct tb_kernel_times {
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 double tb_kernel_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
-/* The same where columns of C are computed a panel after the other, as in a streamed product: each has its
+/* The same where columns of C are computed a swath after the other, as in a streamed product: each has its
  * launches; what the kernel makes of A is made slab by slab for the first ones, and once more for all others.
  */
-double tb_kernel_seconds_by_panels(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
+double tb_kernel_seconds_by_swaths(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
 
 /* Writing out what is expanded of the product's operands on the device, where they lie there. */
 double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip);

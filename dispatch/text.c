@@ -35,6 +35,17 @@ const char *tb_reason_text(tb_reason reason)
     return texts[reason];
 }
 
+const char *tb_memory_text(tb_memory memory)
+{
+    static const char *const texts[] = {
+        [TB_MEMORY_HOST] = "host",
+        [TB_MEMORY_PINNED] = "pinned",
+        [TB_MEMORY_MANAGED] = "managed",
+        [TB_MEMORY_DEVICE] = "device",
+    };
+    return texts[memory];
+}
+
 tb_outline tb_outline_of(const tb_plan *plan)
 {
     return (tb_outline){.route = plan->route,

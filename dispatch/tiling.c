@@ -150,7 +150,7 @@ static tb_step lead_step(const tb_product *product, const tb_tiling *tiling, int
                      .brings_a = true,
                      .b_k = k,
                      .brings_c = index == 0,
-                     .panel_n = product->n};
+                     .swath_n = product->n};
 }
 
 /* A piece of A, for the first block. */
@@ -161,7 +161,7 @@ static tb_step first_step(const tb_product *product, const tb_tiling *tiling, in
     tb_step step = {.columns = {0, tiling->block_n},
                     .brings_a = true,
                     .brings_c = tiling->lead == 0 && index == 0,
-                    .panel_n = tiling->block_n,
+                    .swath_n = tiling->block_n,
                     .completes = index + 1 == count};
     if (tiling->piece_m < tiling->band_m) {
         step.rows = range_at(index * tiling->piece_m, tiling->piece_m, tiling->band_m);
@@ -177,7 +177,7 @@ static tb_step first_step(const tb_product *product, const tb_tiling *tiling, in
     else if (index == 0)
         step.b_k = all_k;
     if (step.completes)
-        step.panel_n = tiling->panel_n;
+        step.swath_n = tiling->swath_n;
     return step;
 }
 
@@ -194,7 +194,7 @@ static tb_step slab_step(const tb_product *product, const tb_tiling *tiling, int
                      .brings_a = block == 0 || tiling->ring_a < tiling->slabs,
                      .b_k = k,
                      .brings_c = slab == 0,
-                     .panel_n = completes ? tiling->panel_n : columns.count,
+                     .swath_n = completes ? tiling->swath_n : columns.count,
                      .completes = completes};
 }
 
@@ -211,7 +211,7 @@ static tb_step grown_step(const tb_product *product, const tb_tiling *tiling, in
                      .brings_a = true,
                      .b_k = all_k,
                      .brings_c = true,
-                     .panel_n = tiling->next_panel_n,
+                     .swath_n = tiling->next_swath_n,
                      .completes = true};
 }
 
@@ -237,7 +237,7 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
                          .k = k,
                          .b_k = k,
                          .brings_c = brings_c,
-                         .panel_n = tiling->next_panel_n,
+                         .swath_n = tiling->next_swath_n,
                          .completes = true};
     index -= blocks;
     return (tb_step){.rows = range_at((index + 1) * tiling->band_m, tiling->band_m, m),
@@ -245,7 +245,7 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
                      .k = k,
                      .brings_a = true,
                      .brings_c = brings_c,
-                     .panel_n = tiling->band_panel_n,
+                     .swath_n = tiling->band_swath_n,
                      .completes = true};
 }
 
@@ -268,14 +268,14 @@ static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k,
         list->sizes[list->count++] = size;
 }
 
-static void note_panels(size_list *list, int64_t rows, int64_t columns, int64_t panel, int64_t k, bool added)
+static void note_swaths(size_list *list, int64_t rows, int64_t columns, int64_t swath, int64_t k, bool added)
 {
-    if (columns >= panel)
-        note_size(list, rows, panel, k, added);
-    note_size(list, rows, columns % panel, k, added);
+    if (columns >= swath)
+        note_size(list, rows, swath, k, added);
+    note_size(list, rows, columns % swath, k, added);
 }
 
-/* A block whose product is summed up over k, the last slab panel by panel. */
+/* A block whose product is summed up over k, the last slab swath by swath. */
 static void note_block(size_list *list, const tb_product *product, const tb_tiling *tiling, int64_t rows,
                        int64_t columns)
 {
@@ -284,7 +284,7 @@ static void note_block(size_list *list, const tb_product *product, const tb_tili
         note_size(list, rows, columns, tiling->slab_k, false);
     if (tiling->slabs > 2)
         note_size(list, rows, columns, tiling->slab_k, true);
-    note_panels(list, rows, columns, tiling->panel_n, last, tiling->slabs > 1);
+    note_swaths(list, rows, columns, tiling->swath_n, last, tiling->slabs > 1);
 }
 
 static void note_steps(size_list *list, const tb_product *product, const tb_tiling *tiling)
@@ -292,7 +292,7 @@ static void note_steps(size_list *list, const tb_product *product, const tb_tili
     const int64_t count = tb_step_count(product, tiling);
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, tiling, i);
-        note_panels(list, step.rows.count, step.columns.count, step.panel_n, step.k.count, step.k.first > 0);
+        note_swaths(list, step.rows.count, step.columns.count, step.swath_n, step.k.count, step.k.first > 0);
     }
 }
 

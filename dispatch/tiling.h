@@ -10,7 +10,7 @@
  * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a
  * slab being a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
  *
- * A block's last slab is multiplied panel by panel, a panel being a run of columns, so that the first panels
+ * A block's last slab is multiplied swath by swath, a swath being a run of columns, so that the first swaths
  * travel back while the last are computed.
  */
 #ifndef TB_TILING_H
@@ -22,9 +22,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Slabs in a ring that is smaller than k: a pipeline has an event for each. Panels in a block. */
+/* Slabs in a ring that is smaller than k: a pipeline has an event for each. Swaths in a block. */
 #define TB_RING_MAXIMUM   64
-#define TB_PANELS_MAXIMUM 32
+#define TB_SWATHS_MAXIMUM 32
 
 /* Each way: while one slot is copied by the link and one by the host's threads, the others let either side
  * run ahead. */
@@ -35,15 +35,15 @@ typedef struct tb_tiling {
     int64_t block_m, block_n;
     int64_t band_m;  /* rows of C that are computed and returned before others are; block_m, but with whole */
     int64_t next_n;  /* columns of the blocks after the first; without whole, block_n */
-    int64_t panel_n; /* in the first block */
-    int64_t next_panel_n; /* in the blocks after it */
-    int64_t band_panel_n; /* with whole: in the bands after the first */
+    int64_t swath_n; /* in the first block */
+    int64_t next_swath_n; /* in the blocks after it */
+    int64_t band_swath_n; /* with whole: in the bands after the first */
     int64_t slab_k;
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
     bool
-        grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but panels */
+        grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths */
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
@@ -62,8 +62,8 @@ typedef struct tb_step {
     bool brings_a;   /* those rows and steps of k */
     tb_range b_k;    /* steps of k of B's columns that are brought; none: count is 0 */
     bool brings_c;   /* where beta is not 0 */
-    int64_t panel_n; /* columns that are multiplied at a time */
-    bool completes;  /* all rows of the band, panel by panel */
+    int64_t swath_n; /* columns that are multiplied at a time */
+    bool completes;  /* all rows of the band, swath by swath */
 } tb_step;
 
 /* Operands in the order in which a step brings them, and whether it brings one: what rows, columns and steps of k of the
@@ -71,6 +71,13 @@ typedef struct tb_step {
 extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
+
+/* What is multiplied at a time of the step's columns, the first of them being so many from the left. */
+static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
+{
+    const int64_t left = step->columns.count - column;
+    return (tb_range){step->columns.first + column, step->swath_n < left ? step->swath_n : left};
+}
 
 /* Some columns of what the step multiplies. */
 tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
@@ -91,6 +98,13 @@ int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
 
 /* Whether A and B are one matrix that has one place on the device, from which both are read. */
 bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
+
+/* Whether kernels may plan for products of one size otherwise according to where in C they lie: parts of a triangle may have fewer
+ * tiles, and so share out more of k. */
+static inline bool tb_depends_on_place(const tb_product *product, const tb_tiling *tiling)
+{
+    return (product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE;
+}
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
@@ -116,6 +130,12 @@ typedef struct tb_budget {
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
     tb_passage passages[TB_ROLES];
 } tb_budget;
+
+/* Elements of the product that a slot takes. */
+static inline int64_t tb_in_slot(const tb_budget *budget, const tb_product *product)
+{
+    return budget->slot_bytes / (int64_t)tb_bytes_of(tb_element_of(product));
+}
 
 /* The tiling that fits and is forecast to take least time, or of least traffic where not everything fits; false when
  * none does. */

@@ -211,27 +211,25 @@ static void multiply(simulation *simulation, const tb_step *step, int64_t column
 double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
                         tb_known_size known[TB_SIZES_KNOWN])
 {
-    const int64_t element_bytes = (int64_t)tb_bytes_of(tb_element_of(product));
     const int64_t count = tb_step_count(product, tiling), m = product->m, n = product->n, k = product->k;
-    simulation simulation = {
-        .product = product,
-        .budget = budget,
-        .element_bytes = (double)element_bytes,
-        .slot_elements = tb_larger(budget->slot_bytes / element_bytes, (m * k + k * n + m * n) / SLOTS_MANY),
-        .a_rows = -1,
-        .known = known};
+    simulation simulation = {.product = product,
+                             .budget = budget,
+                             .element_bytes = (double)tb_bytes_of(tb_element_of(product)),
+                             .slot_elements =
+                                 tb_larger(tb_in_slot(budget, product), (m * k + k * n + m * n) / SLOTS_MANY),
+                             .a_rows = -1,
+                             .known = known};
     for (int64_t i = 0; i < count; i++) {
         tb_step step = tb_step_at(product, tiling, i);
         /* The last of a band's pieces completes all of its rows. */
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
         bring(&simulation, &step);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
-            const int64_t columns = tb_smaller(step.panel_n, step.columns.count - column);
-            const tb_range range = {step.columns.first + column, columns};
-            multiply(&simulation, &step, columns, share_of(&simulation, step.rows, range));
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
+            const tb_range columns = tb_swath_at(&step, column);
+            multiply(&simulation, &step, columns.count, share_of(&simulation, step.rows, columns));
             if (step.completes)
-                give_back(&simulation, rows, columns,
-                          share_of(&simulation, (tb_range){step.rows.first, rows}, range));
+                give_back(&simulation, rows, columns.count,
+                          share_of(&simulation, (tb_range){step.rows.first, rows}, columns));
             step.brings_a = false;
         }
         serve(&simulation);

@@ -139,12 +139,10 @@ static bool read_size(const char *text, long long low, int64_t *value)
 
 static bool read_memory(const char *text, tb_memory *memory)
 {
-    for (size_t i = 0; i < sizeof explain_memory_names / sizeof *explain_memory_names; i++)
-        if (strcmp(text, explain_memory_names[i]) == 0) {
-            *memory = (tb_memory)i;
-            return true;
-        }
-    return false;
+    *memory = TB_MEMORY_HOST;
+    while (*memory < TB_MEMORY_DEVICE && strcmp(text, tb_memory_text(*memory)) != 0)
+        (*memory)++;
+    return strcmp(text, tb_memory_text(*memory)) == 0;
 }
 
 static bool read_machine(const char *text, question *question)

@@ -11,13 +11,6 @@
 #include <string.h>
 #include <stdlib.h>
 
-const char *const explain_memory_names[TB_MEMORY_DEVICE + 1] = {
-    [TB_MEMORY_HOST] = "host",
-    [TB_MEMORY_PINNED] = "pinned",
-    [TB_MEMORY_MANAGED] = "managed",
-    [TB_MEMORY_DEVICE] = "device",
-};
-
 typedef struct candidate {
     bool possible;
     double seconds;
@@ -144,7 +137,7 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
         row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
         if (!row->serves)
             continue;
-        row->seconds = (pitched ? tb_kernel_seconds_by_panels : tb_kernel_seconds)(kernel, &multiplied,
+        row->seconds = (pitched ? tb_kernel_seconds_by_swaths : tb_kernel_seconds)(kernel, &multiplied,
                                                                                    chip_of(question));
         row->at_risk = tb_time_kernel(kernel, &multiplied, chip_of(question)).at_risk;
     }
@@ -223,7 +216,7 @@ static void print_words(const question *question, const answer *answer, const ke
            tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
            (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
            (long long)product->c.ld, alpha, beta);
-    printf("matrices in  %s memory\n", explain_memory_names[question->memory]);
+    printf("matrices in  %s memory\n", tb_memory_text(question->memory));
     printf("host         %d cores\n", machine->host_cores);
     if (has_device(question))
         printf("GPU          %s%s, compute capability %d.%d, %d multiprocessors\n",
@@ -280,7 +273,7 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_integer(&json, "ldc", product->c.ld);
     tb_json_number(&json, "alpha", product->alpha.re);
     tb_json_number(&json, "beta", product->beta.re);
-    tb_json_text(&json, "pointers", explain_memory_names[question->memory]);
+    tb_json_text(&json, "pointers", tb_memory_text(question->memory));
     tb_json_close(&json, '}');
     tb_json_open(&json, "machine", '{');
     tb_json_integer(&json, "host_cores", question->facts.machine.host_cores);

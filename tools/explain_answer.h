@@ -14,9 +14,6 @@ typedef struct question {
     bool wants_all; /* kernels too that are chosen only when forced; JSON has them anyway */
 } question;
 
-/* "host" and so on, by tb_memory. */
-extern const char *const explain_memory_names[TB_MEMORY_DEVICE + 1];
-
 /* Decides and prints; answers an exit status. */
 int explain_answer(const question *question);
 

@@ -158,10 +158,11 @@ static inline tb_expansion tb_expansion_part(const tb_expansion *expansion, tb_r
     const int64_t of_row = is_complex ? 2 : 1, of_column = expansion->embedded ? 2 : 1;
     const tb_range r = {rows.first / of_row, rows.count / of_row},
                    c = {columns.first / of_column, columns.count / of_column};
-    const bool turned = expansion->source.transposed;
+    const bool transposed = expansion->source.transposed;
     tb_expansion part = *expansion;
-    part.source = tb_rectangle(&expansion->source, turned ? c.first : r.first, turned ? r.first : c.first,
-                               turned ? c.count : r.count, turned ? r.count : c.count);
+    part.source =
+        tb_rectangle(&expansion->source, transposed ? c.first : r.first, transposed ? r.first : c.first,
+                     transposed ? c.count : r.count, transposed ? r.count : c.count);
     part.target = tb_rectangle(&expansion->target, rows.first, columns.first, rows.count, columns.count);
     return part;
 }
@@ -169,14 +170,15 @@ static inline tb_expansion tb_expansion_part(const tb_expansion *expansion, tb_r
 /* Of a general source, columns that lie by themselves: the caller says where. */
 static inline tb_expansion tb_expansion_of_columns(const tb_expansion *expansion, tb_range columns)
 {
-    const bool is_complex = tb_is_complex(expansion->source.element), turned = expansion->source.transposed;
-    const int64_t each = is_complex && (turned || expansion->embedded) ? 2 : 1;
+    const bool is_complex = tb_is_complex(expansion->source.element),
+               transposed = expansion->source.transposed;
+    const int64_t each = is_complex && (transposed || expansion->embedded) ? 2 : 1;
     const tb_range there = {each * columns.first, each * columns.count};
     const tb_operand *target = &expansion->target;
     tb_expansion part = *expansion;
     part.source.columns = columns.count;
-    part.target = turned ? tb_rectangle(target, there.first, 0, there.count, target->columns)
-                         : tb_rectangle(target, 0, there.first, target->rows, there.count);
+    part.target = transposed ? tb_rectangle(target, there.first, 0, there.count, target->columns)
+                             : tb_rectangle(target, 0, there.first, target->rows, there.count);
     return part;
 }
 

@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Where each trampoline jumps to, NULL before the name's first call; written once. */
-extern _Atomic(void *) tb_forward_slots[];
+/* The target of each trampoline, to which it jumps; NULL before the name's first call; written once. */
+extern _Atomic(void *) tb_forward_targets[];
 
 /* The name of an index is tb_forward_names + tb_forward_offsets[index]. */
 extern const char tb_forward_names[];
@@ -21,7 +21,7 @@ extern const int32_t tb_forward_offsets[];
 /* Returns 0 in every register that can carry a result. */
 void tb_forward_missing(void);
 
-/* Finds who answers to a name, fills its slot and returns what is in it. The call that asks returns to the
+/* Finds who answers to a name, notes and returns it as the name's target. The call that asks returns to the
  * call site. Does not return where nobody has the name of a computation. For trampolines.S. */
 void *tb_resolve_forwarded(uint32_t index, const void *call_site);
 

@@ -219,11 +219,11 @@ static void tell(const char *symbol, const void *address)
         tb_log("%s: calls go to %s", symbol, host.dli_fname);
 }
 
-/* What is in the name's slot from now on: the answer, or one that another thread has found before. */
+/* The name's target from now on: the answer, or one that another thread has found before. */
 static void *keep(uint32_t index, const char *symbol, void *answer)
 {
     void *kept = NULL;
-    if (!atomic_compare_exchange_strong(&tb_forward_slots[index], &kept, answer))
+    if (!atomic_compare_exchange_strong(&tb_forward_targets[index], &kept, answer))
         return kept;
     tell(symbol, answer);
     return answer;

@@ -1,5 +1,5 @@
-/* One trampoline per forwarded name, stamped from the lists of names: a jump through the name's slot. A slot is
- * empty until the first call, which goes through tb_forward_first to tb_resolve_forwarded (resolve.c) and
+/* One trampoline per forwarded name, stamped from the lists of names: a jump to the name's target. There is
+ * none until the first call, which goes through tb_forward_first to tb_resolve_forwarded (resolve.c) and
  * then on to what that found.
  *
  * Nothing that a caller passes or gets back is touched, neither registers nor stack: hidden string lengths,
@@ -34,7 +34,7 @@
     .balign 16
 \name:
     _CET_ENDBR
-    movq tb_forward_slots + 8 * tb_index(%rip), %r11
+    movq tb_forward_targets + 8 * tb_index(%rip), %r11
     testq %r11, %r11
     je 1f
     jmp *%r11
@@ -130,8 +130,8 @@ tb_forward_missing:
     .balign 16
 \name:
     hint #34 /* bti c, which older assemblers do not know by name */
-    adrp x16, tb_forward_slots + 8 * tb_index
-    ldr x16, [x16, #:lo12:tb_forward_slots + 8 * tb_index]
+    adrp x16, tb_forward_targets + 8 * tb_index
+    ldr x16, [x16, #:lo12:tb_forward_targets + 8 * tb_index]
     cbz x16, 1f
     br x16
 1:  movz w17, #tb_index
@@ -232,10 +232,10 @@ tb_forward_offsets:
 
     .bss
     .balign 8
-    .globl tb_forward_slots
-    .hidden tb_forward_slots
-tb_forward_slots:
+    .globl tb_forward_targets
+    .hidden tb_forward_targets
+tb_forward_targets:
     .skip 8 * tb_index
-    .size tb_forward_slots, . - tb_forward_slots
+    .size tb_forward_targets, . - tb_forward_targets
 
     .section .note.GNU-stack, "", %progbits

@@ -3,6 +3,7 @@
 #define TB_LAUNCH_SIMT_H
 
 #include "kernels/kernel.h"
+#include "kernels/simt/schedule_simt.h"
 #include "kernels/simt/simt.h"
 
 /* Position in a row's entries of the kernels that copy 16 bytes at a time; those before take any address. */
@@ -12,19 +13,7 @@
     ((TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices) + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices)) *         \
      (int)sizeof(float))
 
-/* How a product's tiles are dealt to blocks: see simt.h. */
-typedef struct tb_simt_schedule {
-    int64_t tiles_m, tiles_n; /* of one product */
-    int64_t tiles;            /* of all products, that touch the mask */
-    int64_t whole, steps, pieces;
-    int cluster;   /* pieces of a tile that are a cluster, or 1 */
-    double clocks; /* forecast of all launches together, once they run */
-} tb_simt_schedule;
-
-/* The catalog's callbacks. One launch, also of a batch, and a second where the schedule splits tiles and there are no
- * clusters. */
-void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                     tb_schedule *schedule);
+/* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
 tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                          const tb_schedule *schedule, void *workspace);
 

@@ -22,14 +22,14 @@ static inline size_t tb_inner_workspace(const tb_inner *inner)
 /* ---- The triangle, seen as the factor on the left --------------------------------------------------------- */
 
 /* Whether it is read as its transpose. */
-static inline bool tb_is_turned(const tb_product *product)
+static inline bool tb_is_read_transposed(const tb_product *product)
 {
     return tb_triangle_of(product)->transposed == tb_is_triangle_left(product);
 }
 
 static inline bool tb_is_lower(const tb_product *product)
 {
-    return (tb_triangle_of(product)->stored == TB_LOWER) != tb_is_turned(product);
+    return (tb_triangle_of(product)->stored == TB_LOWER) != tb_is_read_transposed(product);
 }
 
 /* ---- Inner products --------------------------------------------------------------------------------------- */

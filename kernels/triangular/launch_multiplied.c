@@ -220,7 +220,7 @@ static tb_mend_matrix seen_from_l(const tb_product *product, const tb_operand *x
 static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *kernel,
                                 const tb_product *product, const layout *layout, const uint32_t *notes)
 {
-    const bool left = tb_is_triangle_left(product), turned = tb_is_turned(product),
+    const bool left = tb_is_triangle_left(product), transposed = tb_is_read_transposed(product),
                is_complex = tb_is_complex(product->c.element);
     const tb_operand *triangle = tb_triangle_of(product), *c = &product->c,
                      *copy = &layout->all.product.operands[copy_role(product)];
@@ -229,7 +229,8 @@ static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *ke
                   pieces = tb_smaller(tb_pieces(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
     const tb_mend arguments = {
         .order = product->k,
-        .l = seen_from_l(product, triangle, turned ? triangle->ld : 1, turned ? 1 : triangle->ld, true),
+        .l = seen_from_l(product, triangle, transposed ? triangle->ld : 1, transposed ? 1 : triangle->ld,
+                         true),
         .c = seen_from_l(product, c, left ? 1 : c->ld, left ? c->ld : 1, false),
         .copy = seen_from_l(product, copy, left ? 1 : ld, left ? ld : 1, false),
         .alpha_re = product->alpha.re,

@@ -19,13 +19,7 @@ tb_status tb_take_zero(tb_stream *stream, int device, tb_buffer *zero)
 {
     static const double nothing = 0;
     TB_TRY(tb_take_buffer(device, sizeof nothing, zero));
-    const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
-                          .target = zero->memory,
-                          .target_pitch = sizeof nothing,
-                          .source = &nothing,
-                          .source_pitch = sizeof nothing,
-                          .row_bytes = sizeof nothing,
-                          .rows = 1};
+    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, zero->memory, &nothing, sizeof nothing);
     return tb_issue_copy(stream, &copy);
 }
 

@@ -81,6 +81,24 @@ static tb_plan decide(tb_product *product, const tb_facts *facts)
     return tb_decide(product, facts);
 }
 
+/* What was decided. Where the device could not, the host does, and what it took is learned of it. */
+static void carry_out(const tb_product *product, const tb_facts *facts, tb_plan plan, const tb_host *host)
+{
+    say_refusal(&plan, facts);
+    const double start = tb_seconds();
+    double seconds = 0;
+    if (execute(product, &plan, host, &seconds) == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
+        plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
+        const double again = tb_seconds();
+        execute(product, &plan, host, NULL);
+        seconds = tb_seconds() - again;
+    }
+    const double whole = tb_seconds() - start;
+    if (product->k > 0)
+        learn(product, facts, &plan, seconds > 0 ? seconds : whole);
+    tb_record_call(product, facts, &plan, host->called_as, whole);
+}
+
 static void settle(const tb_product *given, const tb_host *host)
 {
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
@@ -117,20 +135,7 @@ static void settle(const tb_product *given, const tb_host *host)
         }
         return;
     }
-    say_refusal(&plan, &facts);
-
-    double start = tb_seconds(), seconds = 0;
-    tb_outcome outcome = execute(&product, &plan, host, &seconds);
-    if (outcome == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
-        plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
-        const double again = tb_seconds();
-        outcome = execute(&product, &plan, host, NULL);
-        seconds = tb_seconds() - again;
-    }
-    double whole = tb_seconds() - start;
-    if (product.k > 0)
-        learn(&product, &facts, &plan, seconds > 0 ? seconds : whole);
-    tb_record_call(&product, &facts, &plan, host->called_as, whole);
+    carry_out(&product, &facts, plan, host);
 }
 
 void tb_multiply(const tb_product *product, const tb_host *host)

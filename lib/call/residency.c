@@ -96,7 +96,7 @@ static bool has_scattered(const tb_operand *operand, int64_t members, const tb_p
         tb_place own;
         if (address - known.start < known.bytes)
             continue;
-        tb_device.locate_span((const void *)address, &own, &known);
+        tb_device.locate((const void *)address, &own, &known);
         if (!is_same_place(&own, place))
             return true;
     }
@@ -112,7 +112,7 @@ void tb_locate_operands(const tb_product *product, tb_facts *facts)
         facts->places[role] = (tb_place){.memory = TB_MEMORY_HOST};
         if (!in_process || (role != TB_C && product->k == 0))
             continue;
-        tb_device.locate(operand->data, &facts->places[role]);
+        tb_device.locate(operand->data, &facts->places[role], NULL);
         if (tb_is_batch(product) && has_scattered(operand, tb_members_of(product), &facts->places[role]))
             facts->scattered = true;
     }

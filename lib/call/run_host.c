@@ -53,14 +53,13 @@ static bool multiply_edge(const tb_product *product, const tb_host *host)
     return true;
 }
 
-static bool multiply_half(const tb_product *product, const tb_host *host, bool second)
+static void multiply_half(const tb_product *product, const tb_host *host, bool second)
 {
     const bool rows = product->m > product->n;
     const int64_t extent = rows ? product->m : product->n, half = extent / 2;
     const tb_range range = second ? (tb_range){half, extent - half} : (tb_range){0, half};
     const tb_product part = rows ? tb_rows_of(product, range) : tb_columns_of(product, range);
     tb_compute_on_host(&part, host);
-    return true;
 }
 
 /* By GEMMs: halves of halves, until a block lies within the mask or is small. */
@@ -70,7 +69,9 @@ static bool multiply_by_blocks(const tb_product *product, const tb_host *host)
         return false;
     if (product->m <= EDGE_EXTENT && product->n <= EDGE_EXTENT)
         return multiply_edge(product, host);
-    return multiply_half(product, host, false) && multiply_half(product, host, true);
+    multiply_half(product, host, false);
+    multiply_half(product, host, true);
+    return true;
 }
 
 static void compute_term(const tb_product *product, const tb_host *host)

@@ -176,14 +176,8 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
         operand->members = (void **)held->tables.memory + listed;
         listed += each;
     }
-    const size_t sent = listed * sizeof(void *);
-    const tb_copy copy = {.direction = TB_HOST_TO_DEVICE,
-                          .target = held->tables.memory,
-                          .target_pitch = sent,
-                          .source = held->listed,
-                          .source_pitch = sent,
-                          .row_bytes = sent,
-                          .rows = 1};
+    const tb_copy copy =
+        tb_copy_of_bytes(TB_HOST_TO_DEVICE, held->tables.memory, held->listed, listed * sizeof(void *));
     return tb_issue_copy(stream, &copy);
 }
 

@@ -46,6 +46,12 @@ typedef struct tb_copy {
     size_t row_bytes, rows;
 } tb_copy;
 
+/* Of so many bytes that lie together. */
+static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, const void *source, size_t bytes)
+{
+    return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
+}
+
 /* Some bytes of the address space. */
 typedef struct tb_span {
     uintptr_t start, bytes;
@@ -70,10 +76,9 @@ typedef struct tb_device_operations {
     /* How many clusters of blocks an open device runs at a time; NULL: unknown. */
     const tb_clusters *(*clusters)(int device);
 
-    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. */
-    void (*locate)(const void *address, tb_place *place);
-    /* The same, and the bytes around it that lie there too; none where nobody knows. */
-    void (*locate_span)(const void *address, tb_place *place, tb_span *span);
+    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it that lie
+     * there too; none where nobody knows. span may be NULL. */
+    void (*locate)(const void *address, tb_place *place, tb_span *span);
 
     tb_status (*memory)(int device, size_t *free_bytes, size_t *total_bytes);
     tb_status (*allocate)(int device, size_t bytes, void **memory);

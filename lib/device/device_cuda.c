@@ -1,65 +1,18 @@
-/* The device interface on the CUDA driver. Work is done in the device's primary context, which CUDA runtime
- * programs share, or in the context that owns the caller's memory; it is pushed for one operation and popped
- * again, so that the calling thread's current context is never changed.
+/* The device interface on the CUDA driver: opening devices, their memory, launches, and the table. Work is done in the device's
+ * primary context, which CUDA runtime programs share, or in the context that owns the caller's memory; it is pushed for one
+ * operation and popped again, so that the calling thread's current context is never changed.
  */
 #include "lib/device/device_cuda.h"
 
 #include "kernels/launch.h"
 #include "lib/device/code.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-struct tb_event {
-    CUcontext context;
-    CUevent native;
-};
 
 tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
 #define devices tb_cuda_devices
 /* The one whose context owns pinned memory, which every device reaches. */
 static atomic_int first_open = -1;
-
-/* Work of others that is being captured into a graph forbids allocating and asking to all threads but those
- * that say that they know what they do: nothing here is for a stream of theirs. The thread's own mode comes
- * back afterwards. */
-static void exchange_capture_mode(CUstreamCaptureMode *mode)
-{
-    tb_cu()->cuThreadExchangeStreamCaptureMode_(mode);
-}
-
-/* Evaluates a step that answers a status, whatever others are capturing. */
-#define WHILE_OTHERS_CAPTURE(step)                                                                           \
-    do {                                                                                                     \
-        TB_TRY(tb_enter_device());                                                                           \
-        CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;                                   \
-        exchange_capture_mode(&capture_mode);                                                                \
-        tb_status capture_status = (step);                                                                   \
-        exchange_capture_mode(&capture_mode);                                                                \
-        tb_leave_device();                                                                                   \
-        TB_TRY(capture_status);                                                                              \
-    } while (0)
-
-static tb_status push_context(CUcontext context)
-{
-    return TB_CU(cuCtxPushCurrent, context);
-}
-
-static tb_status pop_context(tb_status status)
-{
-    CUcontext popped;
-    tb_cu()->cuCtxPopCurrent_(&popped);
-    return status;
-}
-
-/* And with the context current. */
-#define IN_CONTEXT(wanted, step)                                                                             \
-    WHILE_OTHERS_CAPTURE(push_context(wanted) == TB_OK ? pop_context(step) : TB_DEVICE_LOST)
-
-static CUdeviceptr address(const void *memory)
-{
-    return (CUdeviceptr)(uintptr_t)memory;
-}
 
 static tb_status read_attribute(int device, CUdevice_attribute attribute, int *value)
 {
@@ -118,14 +71,14 @@ static tb_status cuda_open(int *count)
 
 static tb_status count_clusters(CUcontext primary, int device)
 {
-    IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
+    TB_IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
     return TB_OK;
 }
 
 static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
-    WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
+    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
     count_clusters(primary, device); /* where that fails, they stay unknown */
     devices[device].primary = primary;
     int none = -1;
@@ -158,16 +111,10 @@ static const tb_clusters *cuda_clusters(int device)
     return devices[device].target.clusters;
 }
 
-/* The context in which memory of this place is used. */
-static CUcontext context_of(const tb_place *place)
-{
-    return place->context ? place->context : devices[place->device].primary;
-}
-
 /* The driver answers only where a context is current. */
 static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
 {
-    IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));
+    TB_IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));
     return TB_OK;
 }
 
@@ -178,7 +125,7 @@ static bool is_write_combined(CUcontext context, const void *pointer)
            (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
 }
 
-static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span)
+static void cuda_locate(const void *pointer, tb_place *place, tb_span *span)
 {
     CUcontext context = NULL;
     CUmemorytype type = 0;
@@ -199,7 +146,7 @@ static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span
     if (tb_enter_device() != TB_OK)
         return;
     const CUresult answer =
-        tb_cu()->cuPointerGetAttributes_(span ? 6 : 4, attributes, answers, address(pointer));
+        tb_cu()->cuPointerGetAttributes_(span ? 6 : 4, attributes, answers, tb_cuda_address(pointer));
     tb_leave_device();
     if (answer != CUDA_SUCCESS)
         return;
@@ -219,21 +166,16 @@ static void cuda_locate_span(const void *pointer, tb_place *place, tb_span *span
         *span = (tb_span){(uintptr_t)start, bytes};
 }
 
-static void cuda_locate(const void *pointer, tb_place *place)
-{
-    cuda_locate_span(pointer, place, NULL);
-}
-
 static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
 {
-    IN_CONTEXT(devices[device].primary, TB_CU(cuMemGetInfo, free_bytes, total_bytes));
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemGetInfo, free_bytes, total_bytes));
     return TB_OK;
 }
 
 static tb_status cuda_allocate(int device, size_t bytes, void **memory)
 {
     CUdeviceptr allocated;
-    IN_CONTEXT(devices[device].primary, TB_CU(cuMemAlloc, &allocated, bytes));
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemAlloc, &allocated, bytes));
     *memory = (void *)(uintptr_t)allocated;
     return TB_OK;
 }
@@ -242,14 +184,14 @@ static tb_status cuda_allocate_pitched(int device, size_t row_bytes, size_t rows
                                        size_t *pitch)
 {
     CUdeviceptr allocated;
-    IN_CONTEXT(devices[device].primary, TB_CU(cuMemAllocPitch, &allocated, pitch, row_bytes, rows, 16));
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemAllocPitch, &allocated, pitch, row_bytes, rows, 16));
     *memory = (void *)(uintptr_t)allocated;
     return TB_OK;
 }
 
 static tb_status release(int device, void *memory)
 {
-    IN_CONTEXT(devices[device].primary, TB_CU(cuMemFree, address(memory)));
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemFree, tb_cuda_address(memory)));
     return TB_OK;
 }
 
@@ -261,13 +203,14 @@ static void cuda_release(int device, void *memory)
 
 static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
 {
-    IN_CONTEXT(devices[first_open].primary, TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
+    TB_IN_CONTEXT(devices[first_open].primary,
+                  TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
     return TB_OK;
 }
 
 static tb_status release_pinned(void *memory)
 {
-    WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
+    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
     return TB_OK;
 }
 
@@ -276,177 +219,10 @@ static void cuda_release_pinned(void *memory)
     release_pinned(memory);
 }
 
-static tb_status destroy_native_stream(CUstream native)
-{
-    WHILE_OTHERS_CAPTURE(TB_CU(cuStreamDestroy, native));
-    return TB_OK;
-}
-
-static tb_status destroy_native_event(CUevent native)
-{
-    WHILE_OTHERS_CAPTURE(TB_CU(cuEventDestroy, native));
-    return TB_OK;
-}
-
-static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
-{
-    *stream = calloc(1, sizeof **stream);
-    if (!*stream)
-        return TB_OUT_OF_MEMORY;
-    (*stream)->device = device;
-    (*stream)->context = context;
-    return TB_OK;
-}
-
-static tb_status cuda_create_stream(int device, tb_stream **stream)
-{
-    CUstream native;
-    IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
-    tb_status status = new_stream(device, devices[device].primary, stream);
-    if (status != TB_OK) {
-        destroy_native_stream(native);
-        return status;
-    }
-    (*stream)->native = native;
-    (*stream)->owned = true;
-    return TB_OK;
-}
-
-static tb_status cuda_adopt_stream(const tb_place *place, void *native, tb_stream **stream)
-{
-    TB_TRY(new_stream(place->device, context_of(place), stream));
-    (*stream)->native = native ? native : CU_STREAM_LEGACY;
-    return TB_OK;
-}
-
-static void cuda_destroy_stream(tb_stream *stream)
-{
-    if (stream->owned)
-        destroy_native_stream(stream->native);
-    free(stream);
-}
-
-static tb_status cuda_synchronize(tb_stream *stream)
-{
-    IN_CONTEXT(stream->context, TB_CU(cuStreamSynchronize, stream->native));
-    return TB_OK;
-}
-
-static tb_status cuda_create_event(int device, tb_event **event)
-{
-    CUevent native;
-    IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
-    *event = malloc(sizeof **event);
-    if (!*event) {
-        destroy_native_event(native);
-        return TB_OUT_OF_MEMORY;
-    }
-    **event = (tb_event){devices[device].primary, native};
-    return TB_OK;
-}
-
-static void cuda_destroy_event(tb_event *event)
-{
-    destroy_native_event(event->native);
-    free(event);
-}
-
-static tb_status cuda_record(tb_event *event, tb_stream *stream)
-{
-    IN_CONTEXT(stream->context, TB_CU(cuEventRecord, event->native, stream->native));
-    return TB_OK;
-}
-
-static tb_status cuda_stream_wait(tb_stream *stream, tb_event *event)
-{
-    IN_CONTEXT(stream->context, TB_CU(cuStreamWaitEvent, stream->native, event->native, 0));
-    return TB_OK;
-}
-
-static tb_status cuda_event_wait(tb_event *event)
-{
-    IN_CONTEXT(event->context, TB_CU(cuEventSynchronize, event->native));
-    return TB_OK;
-}
-
-static tb_status query_event(const tb_event *event, CUresult *answer)
-{
-    IN_CONTEXT(event->context, (*answer = tb_cu()->cuEventQuery_(event->native), TB_OK));
-    return TB_OK;
-}
-
-/* What has failed has passed: waiting tells. */
-static bool cuda_event_passed(tb_event *event)
-{
-    CUresult answer;
-    return query_event(event, &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
-}
-
-static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
-{
-    CUDA_MEMCPY2D rectangle = {
-        .srcPitch = copy->source_pitch,
-        .dstPitch = copy->target_pitch,
-        .WidthInBytes = copy->row_bytes,
-        .Height = copy->rows,
-    };
-    if (copy->direction == TB_HOST_TO_DEVICE) {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.srcHost = copy->source;
-    } else {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.srcDevice = address(copy->source);
-    }
-    if (copy->direction == TB_DEVICE_TO_HOST) {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.dstHost = copy->target;
-    } else {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.dstDevice = address(copy->target);
-    }
-    return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
-}
-
-static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
-{
-    char *target = (char *)copy->target + row * copy->target_pitch;
-    const char *source = (const char *)copy->source + row * copy->source_pitch;
-    switch (copy->direction) {
-    case TB_HOST_TO_DEVICE:
-        return TB_CU(cuMemcpyHtoDAsync, address(target), source, copy->row_bytes, stream->native);
-    case TB_DEVICE_TO_HOST:
-        return TB_CU(cuMemcpyDtoHAsync, target, address(source), copy->row_bytes, stream->native);
-    case TB_DEVICE_TO_DEVICE:
-        return TB_CU(cuMemcpyDtoDAsync, address(target), address(source), copy->row_bytes, stream->native);
-    }
-    return TB_UNSUPPORTED;
-}
-
-/* What lies together in one piece, one rectangle where the copy engine takes the pitches, else row by row. */
-static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
-{
-    const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
-    tb_copy together = *copy;
-    together.row_bytes *= copy->rows;
-    if (copy->rows > 1 && copy->source_pitch == copy->row_bytes && copy->target_pitch == copy->row_bytes)
-        return copy_row(stream, &together, 0);
-    if (copy->rows > 1 && copy->source_pitch <= pitch_maximum && copy->target_pitch <= pitch_maximum)
-        return copy_rectangle(stream, copy);
-    for (size_t row = 0; row < copy->rows; row++)
-        TB_TRY(copy_row(stream, copy, row));
-    return TB_OK;
-}
-
-static tb_status cuda_copy(tb_stream *stream, const tb_copy *copy)
-{
-    IN_CONTEXT(stream->context, copy_any(stream, copy));
-    return TB_OK;
-}
-
 static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    IN_CONTEXT(stream->context, tb_launch_expand(&launcher.interface, expansion));
+    TB_IN_CONTEXT(stream->context, tb_launch_expand(&launcher.interface, expansion));
     return TB_OK;
 }
 
@@ -454,7 +230,7 @@ static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const t
                              const tb_schedule *schedule, void *workspace)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
+    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
 }
 
@@ -463,7 +239,7 @@ static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, c
 {
     tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     launcher.interface.same_a = true;
-    IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
+    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
 }
 
@@ -481,24 +257,23 @@ const tb_device_operations tb_device = {
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
     .locate = cuda_locate,
-    .locate_span = cuda_locate_span,
     .memory = cuda_memory,
     .allocate = cuda_allocate,
     .allocate_pitched = cuda_allocate_pitched,
     .release = cuda_release,
     .allocate_pinned = cuda_allocate_pinned,
     .release_pinned = cuda_release_pinned,
-    .create_stream = cuda_create_stream,
-    .adopt_stream = cuda_adopt_stream,
-    .destroy_stream = cuda_destroy_stream,
-    .synchronize = cuda_synchronize,
-    .create_event = cuda_create_event,
-    .destroy_event = cuda_destroy_event,
-    .record = cuda_record,
-    .stream_wait = cuda_stream_wait,
-    .event_wait = cuda_event_wait,
-    .event_passed = cuda_event_passed,
-    .copy = cuda_copy,
+    .create_stream = tb_cuda_create_stream,
+    .adopt_stream = tb_cuda_adopt_stream,
+    .destroy_stream = tb_cuda_destroy_stream,
+    .synchronize = tb_cuda_synchronize,
+    .create_event = tb_cuda_create_event,
+    .destroy_event = tb_cuda_destroy_event,
+    .record = tb_cuda_record,
+    .stream_wait = tb_cuda_stream_wait,
+    .event_wait = tb_cuda_event_wait,
+    .event_passed = tb_cuda_event_passed,
+    .copy = tb_cuda_copy,
     .expand = cuda_expand,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,

@@ -1,5 +1,5 @@
-/* What the parts of the CUDA device interface share: device_cuda.c, and device_cuda_code.c, which brings code
- * to devices and launches it. For no other file.
+/* What the parts of the CUDA device interface share: device_cuda.c; device_cuda_streams.c, which has streams, events and copies;
+ * and device_cuda_code.c, which brings code to devices and launches it. For no other file.
  */
 #ifndef TB_DEVICE_CUDA_H
 #define TB_DEVICE_CUDA_H
@@ -37,5 +37,69 @@ tb_cuda_launcher tb_cuda_launcher_on(tb_stream *stream);
 /* Asks the driver how many clusters of blocks run at a time; the device's context is current. Where it does
  * not tell, or the build's code has no clusters, they stay unknown. */
 void tb_cuda_count_clusters(int device);
+
+/* ---- Contexts --------------------------------------------------------------------------------------------- */
+
+/* Work of others that is being captured into a graph forbids allocating and asking to all threads but those
+ * that say that they know what they do: nothing here is for a stream of theirs. The thread's own mode comes
+ * back afterwards. */
+static inline void tb_cuda_exchange_capture_mode(CUstreamCaptureMode *mode)
+{
+    tb_cu()->cuThreadExchangeStreamCaptureMode_(mode);
+}
+
+/* Evaluates a step that answers a status, whatever others are capturing. */
+#define TB_WHILE_OTHERS_CAPTURE(step)                                                                        \
+    do {                                                                                                     \
+        TB_TRY(tb_enter_device());                                                                           \
+        CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;                                   \
+        tb_cuda_exchange_capture_mode(&capture_mode);                                                        \
+        tb_status capture_status = (step);                                                                   \
+        tb_cuda_exchange_capture_mode(&capture_mode);                                                        \
+        tb_leave_device();                                                                                   \
+        TB_TRY(capture_status);                                                                              \
+    } while (0)
+
+static inline tb_status tb_cuda_push_context(CUcontext context)
+{
+    return TB_CU(cuCtxPushCurrent, context);
+}
+
+static inline tb_status tb_cuda_pop_context(tb_status status)
+{
+    CUcontext popped;
+    tb_cu()->cuCtxPopCurrent_(&popped);
+    return status;
+}
+
+/* And with the context current. */
+#define TB_IN_CONTEXT(wanted, step)                                                                          \
+    TB_WHILE_OTHERS_CAPTURE(tb_cuda_push_context(wanted) == TB_OK ? tb_cuda_pop_context(step)                \
+                                                                  : TB_DEVICE_LOST)
+
+static inline CUdeviceptr tb_cuda_address(const void *memory)
+{
+    return (CUdeviceptr)(uintptr_t)memory;
+}
+
+/* The context in which memory of this place is used. */
+static inline CUcontext tb_cuda_context_of(const tb_place *place)
+{
+    return place->context ? place->context : tb_cuda_devices[place->device].primary;
+}
+
+/* ---- Streams, events and copies, for the table ------------------------------------------------------------ */
+
+tb_status tb_cuda_create_stream(int device, tb_stream **stream);
+tb_status tb_cuda_adopt_stream(const tb_place *place, void *native, tb_stream **stream);
+void tb_cuda_destroy_stream(tb_stream *stream);
+tb_status tb_cuda_synchronize(tb_stream *stream);
+tb_status tb_cuda_create_event(int device, tb_event **event);
+void tb_cuda_destroy_event(tb_event *event);
+tb_status tb_cuda_record(tb_event *event, tb_stream *stream);
+tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event);
+tb_status tb_cuda_event_wait(tb_event *event);
+bool tb_cuda_event_passed(tb_event *event);
+tb_status tb_cuda_copy(tb_stream *stream, const tb_copy *copy);
 
 #endif

@@ -70,10 +70,12 @@ static float within(float value, float least, float most)
 }
 
 /* Threads that learn at once may lose a step of one another. */
-static void learn(_Atomic(float) *ratio, float before, double sample)
+static void learn(ratios *ratios, const tb_product *product, double sample)
 {
-    float next = within((float)sample, before / STEP_MOST, before * STEP_MOST);
-    atomic_store_explicit(ratio, within(next, 1 / RATIO_MOST, RATIO_MOST), memory_order_relaxed);
+    const float before = (float)recall(ratios, product),
+                next = within((float)sample, before / STEP_MOST, before * STEP_MOST);
+    atomic_store_explicit(class_of(ratios, product), within(next, 1 / RATIO_MOST, RATIO_MOST),
+                          memory_order_relaxed);
 }
 
 static bool is_pageable(const tb_facts *facts)
@@ -114,7 +116,7 @@ void tb_recall(const tb_product *product, tb_facts *facts)
 
 void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds)
 {
-    learn(class_of(host(product), product), (float)recall(host(product), product),
+    learn(host(product), product,
           facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine));
     _Atomic(float) *slow = class_of(streamed(product, facts), product);
     if (load(slow) > 1)
@@ -123,6 +125,5 @@ void tb_learn_host(const tb_product *product, const tb_facts *facts, double seco
 
 void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    learn(class_of(streamed(product, facts), product), (float)recall(streamed(product, facts), product),
-          facts->machine.streamed_ratio * seconds / plan->device_seconds);
+    learn(streamed(product, facts), product, facts->machine.streamed_ratio * seconds / plan->device_seconds);
 }

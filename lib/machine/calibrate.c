@@ -58,16 +58,8 @@ static tb_status measure_link(tb_stream *stream, tb_chip *chip, void *memory)
 {
     tb_buffer pinned;
     TB_TRY(tb_take_buffer(TB_PINNED, tb_slot_bytes(), &pinned));
-    const tb_copy in = {.direction = TB_HOST_TO_DEVICE,
-                        .target = memory,
-                        .source = pinned.memory,
-                        .row_bytes = tb_slot_bytes(),
-                        .rows = 1};
-    const tb_copy out = {.direction = TB_DEVICE_TO_HOST,
-                         .target = pinned.memory,
-                         .source = memory,
-                         .row_bytes = tb_slot_bytes(),
-                         .rows = 1};
+    const tb_copy in = tb_copy_of_bytes(TB_HOST_TO_DEVICE, memory, pinned.memory, tb_slot_bytes()),
+                  out = tb_copy_of_bytes(TB_DEVICE_TO_HOST, pinned.memory, memory, tb_slot_bytes());
     tb_status status = time_copies(stream, &in, &chip->link_in);
     if (status == TB_OK)
         status = time_copies(stream, &out, &chip->link_out);
@@ -135,11 +127,6 @@ static const tb_kernel *kernel_to_measure(const tb_chip *chip)
 
 /* ---- All of it -------------------------------------------------------------------------------------------- */
 
-static size_t larger(size_t x, size_t y)
-{
-    return x > y ? x : y;
-}
-
 static void measure(tb_stream *stream, tb_chip *chip)
 {
     const tb_kernel *kernel = kernel_to_measure(chip);
@@ -150,7 +137,7 @@ static void measure(tb_stream *stream, tb_chip *chip)
         workspace = tb_device.prepare(stream, kernel, &product).workspace;
     }
     void *memory;
-    operands = larger(operands, tb_slot_bytes());
+    operands = operands > tb_slot_bytes() ? operands : tb_slot_bytes();
     if (tb_device.allocate(chip->device, operands + workspace, &memory) != TB_OK)
         return;
     tb_status status = measure_link(stream, chip, memory);

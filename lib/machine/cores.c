@@ -11,6 +11,12 @@ enum { ALL_CORES = 8 };
 enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6, MORE_LINK_THREADS_FOR_LONG = 12 };
 #define LONG_BYTES ((size_t)384 << 20)
 
+int tb_allowed_cores(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
 static int smaller(int x, int y)
 {
     return x < y ? x : y;

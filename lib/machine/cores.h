@@ -1,9 +1,12 @@
-/* How many threads copy, and which cores they run on. */
+/* Cores that there are, how many threads copy, and which cores they run on. */
 #ifndef TB_CORES_H
 #define TB_CORES_H
 
 #include <sched.h>
 #include <stddef.h>
+
+/* Cores that the calling thread may run on. */
+int tb_allowed_cores(void);
 
 /* Threads that fill so many links between them, on so many cores, so many bytes going over each. */
 int tb_threads_for_links(int cores, int links, size_t bytes);

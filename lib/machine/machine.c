@@ -1,13 +1,13 @@
 #include "lib/machine/machine.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/machine/cores.h"
 #include "lib/machine/local_rank.h"
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 
 /* A tb_readiness; who waits for it to be settled sleeps on it. */
@@ -32,8 +32,7 @@ static int host_cores(void)
     static _Thread_local double asked;
     const double now = tb_seconds();
     if (cores == 0 || now - asked > CORES_SECONDS) {
-        cpu_set_t allowed;
-        cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+        cores = tb_allowed_cores();
         asked = now;
     }
     return cores;

@@ -2,10 +2,10 @@
 
 #include "lib/process/c_locale.h"
 #include "lib/learning/learning.h"
+#include "lib/machine/cores.h"
 #include "lib/reports/log.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +46,8 @@ static void read_processor(char *name, size_t size)
 static void describe_machine(const char *device, char *line, size_t size)
 {
     char processor[LINE_SIZE / 2];
-    cpu_set_t allowed;
-    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     read_processor(processor, sizeof processor);
-    snprintf(line, size, "machine %s, %d cores, %.128s", processor, cores, device);
+    snprintf(line, size, "machine %s, %d cores, %.128s", processor, tb_allowed_cores(), device);
 }
 
 /* ---- Where ------------------------------------------------------------------------------------------------ */

@@ -1,34 +1,27 @@
 #include "lib/process/linker.h"
 
+#include "lib/process/clock.h"
 #include "lib/process/threads.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 
-/* Long enough for a BLAS to be read from disk. */
-#define LONGEST_WAIT_NS 1000000000
+/* In seconds: long enough for a BLAS to be read from disk. */
+#define LONGEST_WAIT 1.0
 
 static atomic_int inside;  /* calls into the linker under way */
 static atomic_int forking; /* forks under way */
 static atomic_bool distrusted;
 static _Thread_local int entered __attribute__((tls_model("initial-exec"))); /* of those, the thread's own */
 
-static long long nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* False when it took too long. */
 static bool wait_for_none(atomic_int *count)
 {
-    long long end = nanoseconds() + LONGEST_WAIT_NS;
+    const double start = tb_seconds();
     while (atomic_load(count) != 0) {
-        if (nanoseconds() >= end)
+        if (tb_seconds() - start >= LONGEST_WAIT)
             return false;
         sched_yield();
     }

@@ -56,9 +56,9 @@ static relocations read_dynamic(const struct dl_phdr_info *object, const ElfW(Dy
 }
 
 #if defined(__x86_64__)
-enum { SLOT = R_X86_64_JUMP_SLOT, ENTRY = R_X86_64_GLOB_DAT, POINTER = R_X86_64_64 };
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, ENTRY = R_X86_64_GLOB_DAT, POINTER = R_X86_64_64 };
 #elif defined(__aarch64__)
-enum { SLOT = R_AARCH64_JUMP_SLOT, ENTRY = R_AARCH64_GLOB_DAT, POINTER = R_AARCH64_ABS64 };
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, ENTRY = R_AARCH64_GLOB_DAT, POINTER = R_AARCH64_ABS64 };
 #endif
 
 static void visit_table(const struct dl_phdr_info *object, const relocations *relocations, int table,
@@ -68,12 +68,12 @@ static void visit_table(const struct dl_phdr_info *object, const relocations *re
     const size_t count = first ? relocations->bytes[table] / sizeof *first : 0;
     for (size_t i = table == 0 ? relocations->relative : 0; i < count; i++) {
         const unsigned long symbol = ELF64_R_SYM(first[i].r_info), type = ELF64_R_TYPE(first[i].r_info);
-        if (symbol == 0 || first[i].r_addend != 0 || (type != SLOT && type != ENTRY && type != POINTER))
+        if (symbol == 0 || first[i].r_addend != 0 || (type != JUMP_SLOT && type != ENTRY && type != POINTER))
             continue;
         const ElfW(Sym) *named = &relocations->symbols[symbol];
         visit(&(tb_reference){.name = relocations->strings + named->st_name,
                               .word = (uintptr_t *)(object->dlpi_addr + first[i].r_offset),
-                              .is_slot = type == SLOT,
+                              .is_jump_slot = type == JUMP_SLOT,
                               .is_defined = named->st_shndx != SHN_UNDEF},
               data);
     }

@@ -1,5 +1,5 @@
 /* References: the words in which a loaded object holds the addresses of functions that it calls by name. The
- * dynamic linker fills them as the object's relocations say: a slot of its procedure linkage table, at the
+ * dynamic linker fills them as the object's relocations say: a jump slot of its procedure linkage table, at the
  * first call perhaps, an entry of its global offset table, or a pointer in its data.
  *
  * compat/attach.c binds them anew; reports/bindings.c tells what they are bound to.
@@ -15,7 +15,7 @@ typedef struct tb_reference {
     const char *name;
     uintptr_t *word;
     bool
-        is_slot; /* of a procedure linkage table: until the first call it may hold an address in its own object */
+        is_jump_slot; /* of a procedure linkage table: until the first call it may hold an address in its own object */
     bool is_defined; /* the object has a definition of the name itself */
 } tb_reference;
 

@@ -1,5 +1,6 @@
 #include "lib/reports/called.h"
 
+#include "dispatch/mix.h"
 #include "lib/reports/bindings.h"
 #include "lib/reports/json.h"
 #include "lib/reports/log.h"
@@ -53,19 +54,14 @@ static bool is_same_kind(const tb_called *x, const tb_called *y)
            strcmp(x->places, y->places) == 0 && strcmp(x->spelling, y->spelling) == 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 29);
-}
-
 static size_t first_place(const tb_called *called)
 {
-    uint64_t hash =
-        mix(mix(mix(called->routine, (uint64_t)called->m), (uint64_t)called->n), (uint64_t)called->k);
+    uint64_t hash = tb_mix(tb_mix(tb_mix(called->routine, (uint64_t)called->m), (uint64_t)called->n),
+                           (uint64_t)called->k);
     for (const char *c = called->letters; *c; c++)
-        hash = mix(hash, (unsigned char)*c);
+        hash = tb_mix(hash, (unsigned char)*c);
     for (const char *c = called->places; *c; c++)
-        hash = mix(hash, (unsigned char)*c);
+        hash = tb_mix(hash, (unsigned char)*c);
     return hash >> 49;
 }
 

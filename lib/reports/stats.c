@@ -32,17 +32,6 @@ void tb_watch_as_asked(void)
     atomic_store_explicit(&options_followed, true, memory_order_relaxed);
 }
 
-static const char *memory_text(const tb_place *place)
-{
-    static const char *const texts[] = {
-        [TB_MEMORY_HOST] = "host",
-        [TB_MEMORY_PINNED] = "pinned",
-        [TB_MEMORY_MANAGED] = "managed",
-        [TB_MEMORY_DEVICE] = "device",
-    };
-    return texts[place->memory];
-}
-
 static int print_outline(const tb_outline *plan, char *text, size_t size)
 {
     locale_t previous = tb_enter_c_locale();
@@ -72,8 +61,9 @@ static void print_call(const tb_product *product, const tb_facts *facts, const t
            "%s, %.3f ms",
            tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
            (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-           (long long)product->c.ld, alpha, beta, memory_text(&facts->places[TB_A]),
-           memory_text(&facts->places[TB_B]), memory_text(&facts->places[TB_C]), decision, 1e3 * seconds);
+           (long long)product->c.ld, alpha, beta, tb_memory_text(facts->places[TB_A].memory),
+           tb_memory_text(facts->places[TB_B].memory), tb_memory_text(facts->places[TB_C].memory), decision,
+           1e3 * seconds);
 }
 
 void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan,

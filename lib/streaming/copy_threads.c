@@ -38,8 +38,8 @@ static struct helper {
     sem_t waking; /* without the lock, for which all that are woken would queue */
     bool asleep;
 } helpers[HELPERS_MAXIMUM];           /* the first ones work first */
-static tb_copy_job *jobs;             /* with pieces left to take, the oldest first */
-static tb_touch_job *touch_jobs;      /* the same, for helpers that find no other */
+static tb_listed_job *jobs;           /* of copies: with pieces left to take, the oldest first */
+static tb_listed_job *touch_jobs;     /* of touching, likewise, for helpers that find no other */
 static _Atomic(uint32_t) work_listed; /* the length of both lists, for helpers that look without the lock */
 static _Atomic(uint32_t) callers;     /* for helpers to be at hand: a link each */
 static int links_wanted;              /* by them, at most since the last time there were none */
@@ -68,14 +68,30 @@ static void do_piece(tb_copy_job *job, size_t first, size_t rows)
         atomic_store_explicit(&job->differs, true, memory_order_relaxed);
 }
 
-static void leave_list(tb_copy_job *done)
+/* Under the lock. */
+static void enter_list(tb_listed_job **list, tb_listed_job *job)
 {
-    for (tb_copy_job **link = &jobs; *link; link = &(*link)->next)
-        if (*link == done) {
-            *link = done->next;
-            atomic_fetch_sub(&work_listed, 1);
-            return;
-        }
+    while (*list)
+        list = &(*list)->next;
+    *list = job;
+    atomic_fetch_add(&work_listed, 1);
+}
+
+/* Under the lock. */
+static void leave_list(tb_listed_job **list, const tb_listed_job *done)
+{
+    while (*list && *list != done)
+        list = &(*list)->next;
+    if (!*list)
+        return;
+    *list = done->next;
+    atomic_fetch_sub(&work_listed, 1);
+}
+
+static void stop_helping(tb_listed_job *job)
+{
+    if (atomic_fetch_sub(&job->helpers, 1) == 1)
+        tb_wake_all(&job->helpers);
 }
 
 static uint32_t look_at(_Atomic(uint32_t) *value)
@@ -83,18 +99,12 @@ static uint32_t look_at(_Atomic(uint32_t) *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static int allowed_cores(void)
-{
-    cpu_set_t allowed;
-    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
 /* Whatever else is under way: products are cut by it, and are to be cut alike. */
 int tb_copy_threads(int links, size_t bytes)
 {
     long threads = tb_option_value(TB_OPTION_COPY_THREADS);
     if (threads == 0)
-        threads = tb_threads_for_links(allowed_cores(), links, bytes);
+        threads = tb_threads_for_links(tb_allowed_cores(), links, bytes);
     return (int)tb_smaller(tb_larger(threads, 1), THREADS_MAXIMUM);
 }
 
@@ -104,7 +114,8 @@ static int helpers_for(int links, size_t bytes)
 {
     int threads = tb_copy_threads(links, bytes);
     if (tb_option_value(TB_OPTION_COPY_THREADS) == 0)
-        threads = (int)tb_smaller(threads, tb_larger(allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
+        threads =
+            (int)tb_smaller(threads, tb_larger(tb_allowed_cores() + 1 - (int64_t)tb_calls_under_way(), 1));
     return threads - 1;
 }
 
@@ -173,24 +184,13 @@ static void linger(uint32_t number)
 /* The lock is held on entry and on return. */
 static void help_with(tb_copy_job *job)
 {
-    atomic_fetch_add(&job->helpers, 1);
+    atomic_fetch_add(&job->listed.helpers, 1);
     wake_two(job);
     tb_free_lock(&lock);
     copy_pieces(job);
     take_lock();
-    leave_list(job);
-    if (atomic_fetch_sub(&job->helpers, 1) == 1)
-        tb_wake_all(&job->helpers);
-}
-
-static void leave_touch_list(tb_touch_job *done)
-{
-    for (tb_touch_job **link = &touch_jobs; *link; link = &(*link)->next)
-        if (*link == done) {
-            *link = done->next;
-            atomic_fetch_sub(&work_listed, 1);
-            return;
-        }
+    leave_list(&jobs, &job->listed);
+    stop_helping(&job->listed);
 }
 
 /* One piece, as there may be something to copy then. The lock is held on entry and on return. */
@@ -198,15 +198,14 @@ static void touch_with(tb_touch_job *job)
 {
     const size_t piece = atomic_fetch_add(&job->next_piece, 1);
     if (piece + 1 >= job->pieces)
-        leave_touch_list(job);
+        leave_list(&touch_jobs, &job->listed);
     if (piece >= job->pieces)
         return;
-    atomic_fetch_add(&job->helpers, 1);
+    atomic_fetch_add(&job->listed.helpers, 1);
     tb_free_lock(&lock);
     tb_touch_piece(&job->pages, piece);
     take_lock();
-    if (atomic_fetch_sub(&job->helpers, 1) == 1)
-        tb_wake_all(&job->helpers);
+    stop_helping(&job->listed);
 }
 
 /* The lock is held on entry and on return. */
@@ -245,9 +244,9 @@ static void *help(void *unused)
         take_lock();
         const bool is_wanted = number < look_at(&helpers_wanted);
         if (is_wanted && touch_jobs && (!jobs || touches_first(number)))
-            touch_with(touch_jobs);
+            touch_with((tb_touch_job *)touch_jobs);
         else if (is_wanted && jobs)
-            help_with(jobs);
+            help_with((tb_copy_job *)jobs);
         else
             sleep_until_woken(&helpers[number]);
         tb_free_lock(&lock);
@@ -271,15 +270,6 @@ static void start_helpers(void)
     }
 }
 
-static void enter_list(tb_copy_job *job)
-{
-    tb_copy_job **link = &jobs;
-    while (*link)
-        link = &(*link)->next;
-    *link = job;
-    atomic_fetch_add(&work_listed, 1);
-}
-
 static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
 {
     *job = (tb_copy_job){.copy = *copy,
@@ -294,7 +284,7 @@ static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
     }
     take_lock();
     start_helpers();
-    enter_list(job);
+    enter_list(&jobs, &job->listed);
     wake_two(job);
     tb_free_lock(&lock);
 }
@@ -328,10 +318,10 @@ static void wait_for_last(_Atomic(uint32_t) *helpers)
     tb_free_lock(&lock);
 }
 
-static void wait_for_helpers(tb_copy_job *job)
+static void wait_for_helpers(tb_listed_job **list, tb_listed_job *job)
 {
     take_lock();
-    leave_list(job);
+    leave_list(list, job);
     tb_free_lock(&lock);
     wait_for_last(&job->helpers);
 }
@@ -339,31 +329,26 @@ static void wait_for_helpers(tb_copy_job *job)
 void tb_copy_end(tb_copy_job *job)
 {
     copy_pieces(job);
-    wait_for_helpers(job);
+    wait_for_helpers(&jobs, &job->listed);
 }
 
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
     *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
     take_lock();
-    job->next = touch_jobs;
-    touch_jobs = job;
-    atomic_fetch_add(&work_listed, 1);
+    enter_list(&touch_jobs, &job->listed);
     tb_free_lock(&lock);
 }
 
 void tb_touch_leave(tb_touch_job *job)
 {
-    take_lock();
-    leave_touch_list(job);
-    tb_free_lock(&lock);
-    wait_for_last(&job->helpers);
+    wait_for_helpers(&touch_jobs, &job->listed);
 }
 
 void tb_copy_leave(tb_copy_job *job)
 {
     atomic_store(&job->next_row, job->copy.rows);
-    wait_for_helpers(job);
+    wait_for_helpers(&jobs, &job->listed);
 }
 
 void tb_copy_call_helpers(size_t bytes, int links)

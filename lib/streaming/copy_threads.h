@@ -12,17 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One copy under way. What is in it is the library's own; it must stay where it is from begin to end. */
-typedef struct tb_copy_job tb_copy_job;
-struct tb_copy_job {
-    tb_copy_job *next;
+/* What jobs begin with, whose pieces helpers take. What is in a job is the library's own; it must stay where it is from begin to end,
+ * or to leave. */
+typedef struct tb_listed_job {
+    struct tb_listed_job *next;
+    _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
+} tb_listed_job;
+
+/* One copy under way. */
+typedef struct tb_copy_job {
+    tb_listed_job listed;
     tb_host_copy copy;
     size_t rows_a_piece;
     bool compares;
-    atomic_bool differs;       /* in one of its pieces, the others may not have been looked at */
-    atomic_size_t next_row;    /* to be taken; at rows or beyond when all are */
-    _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */
-};
+    atomic_bool differs;    /* in one of its pieces, the others may not have been looked at */
+    atomic_size_t next_row; /* to be taken; at rows or beyond when all are */
+} tb_copy_job;
 
 /* Between begin and end other threads may be copying; end copies too, so that nothing depends on a thread
  * being had, and returns when all is copied. Jobs are begun and ended by any thread, and are taken up in the
@@ -37,16 +42,14 @@ void tb_copy_leave(tb_copy_job *job);
 void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy);
 bool tb_compare_end(tb_copy_job *job);
 
-/* Pages to be touched by helpers that have nothing to copy (lib/streaming/pages.h); it must stay where it is
- * from begin to leave, after which nobody touches them any more. */
-typedef struct tb_touch_job tb_touch_job;
-struct tb_touch_job {
-    tb_touch_job *next;
+/* Pages to be touched by helpers that have nothing to copy (lib/streaming/pages.h). After leave nobody
+ * touches them any more. */
+typedef struct tb_touch_job {
+    tb_listed_job listed;
     tb_pages pages;
     size_t pieces;
     atomic_size_t next_piece;
-    _Atomic(uint32_t) helpers;
-};
+} tb_touch_job;
 
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages);
 void tb_touch_leave(tb_touch_job *job);

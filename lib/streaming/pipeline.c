@@ -83,7 +83,7 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->ordered, 1);
     close_events(&pipeline->loaded, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
-    close_events(pipeline->finished, TB_PANELS_IN_FLIGHT);
+    close_events(pipeline->finished, TB_SWATHS_IN_FLIGHT);
     tb_unmake(pipeline);
 }
 

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /* Computed, or being computed, and not all on their way. */
-#define TB_PANELS_IN_FLIGHT (2 * TB_PANELS_MAXIMUM)
+#define TB_SWATHS_IN_FLIGHT (2 * TB_SWATHS_MAXIMUM)
 
 typedef struct tb_slot {
     tb_buffer pinned;
@@ -52,7 +52,7 @@ typedef struct tb_pipeline {
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
     tb_event *loaded;                    /* the slab that is computed next is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
-    tb_event *finished[TB_PANELS_IN_FLIGHT]; /* a panel of C is computed */
+    tb_event *finished[TB_SWATHS_IN_FLIGHT]; /* a swath of C is computed */
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
     tb_operand_cache operands;

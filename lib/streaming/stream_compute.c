@@ -43,7 +43,6 @@ static size_t workspace_for(const tb_stream_run *run, const tb_product *part)
     return tb_device.prepare(run->pipeline->compute, run->kernel, part).workspace;
 }
 
-/* Parts of a triangle differ by where they lie, too. */
 static size_t workspace_by_steps(const tb_stream_run *run)
 {
     const tb_product *product = run->product;
@@ -51,10 +50,8 @@ static size_t workspace_by_steps(const tb_stream_run *run)
     size_t most = 0;
     for (int64_t i = 0; i < count; i++) {
         const tb_step step = tb_step_at(product, run->tiling, i);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.panel_n, step.columns.count - column)};
-            tb_product part = tb_step_part(&step, product, run->tiling, columns);
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
+            tb_product part = tb_step_part(&step, product, run->tiling, tb_swath_at(&step, column));
             place_like(run, TB_A, &part);
             place_like(run, TB_B, &part);
             const size_t bytes = tb_is_masked_out(&part) ? 0 : workspace_for(run, &part);
@@ -80,9 +77,8 @@ static size_t workspace_by_sizes(const tb_stream_run *run)
 /* Before there is any such work: enough for all products that follow, and taken once. */
 tb_status tb_take_workspace(tb_stream_run *run)
 {
-    const bool by_steps =
-        (run->product->mask != TB_FULL && run->tiling->whole) || run->product->in_place != TB_OUT_OF_PLACE;
-    return need_workspace(run, by_steps ? workspace_by_steps(run) : workspace_by_sizes(run));
+    return need_workspace(run, tb_depends_on_place(run->product, run->tiling) ? workspace_by_steps(run)
+                                                                              : workspace_by_sizes(run));
 }
 
 static tb_status multiply(tb_stream_run *run, const tb_product *part)
@@ -100,17 +96,17 @@ static tb_status multiply(tb_stream_run *run, const tb_product *part)
                                                                 &schedule, run->workspace.memory);
 }
 
-/* Panel by panel; what completes C is on its way as soon as it is there. */
-static tb_status multiply_panels(tb_stream_run *run, const tb_product *slab, int64_t panel_n, bool completes)
+/* Swath by swath; what completes C is on its way as soon as it is there. */
+static tb_status multiply_swaths(tb_stream_run *run, const tb_product *slab, int64_t swath_n, bool completes)
 {
-    for (int64_t column = 0; column < slab->n; column += panel_n) {
-        const tb_range columns = {column, tb_smaller(panel_n, slab->n - column)};
-        tb_product panel = tb_columns_of(slab, columns);
+    for (int64_t column = 0; column < slab->n; column += swath_n) {
+        const tb_range columns = {column, tb_smaller(swath_n, slab->n - column)};
+        tb_product swath = tb_columns_of(slab, columns);
         if (run->tiling->grows) /* what lies beyond the mask has not come yet */
-            panel = tb_trimmed(&panel);
-        TB_TRY(multiply(run, &panel));
+            swath = tb_trimmed(&swath);
+        TB_TRY(multiply(run, &swath));
         if (completes && !tb_returns_on_device(run))
-            TB_TRY(tb_note_panel(run, columns.count));
+            TB_TRY(tb_note_swath(run, columns.count));
     }
     return TB_OK;
 }
@@ -130,7 +126,7 @@ tb_status tb_compute_due(tb_stream_run *run)
     const tb_product part = run->due;
     run->is_due = false;
     TB_TRY(follow_loading(run));
-    TB_TRY(multiply_panels(run, &part, run->due_panel_n, run->due_completes));
+    TB_TRY(multiply_swaths(run, &part, run->due_swath_n, run->due_completes));
     /* In rings the places of its operands are given free first (stream_steps.c). */
     return tb_returns_on_device(run) || !run->tiling->whole ? TB_OK : tb_return_ready(run);
 }
@@ -141,13 +137,13 @@ tb_status tb_finish_due(tb_stream_run *run)
     return tb_compute_due(run);
 }
 
-tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes)
+tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes)
 {
     if (run->is_due)
         TB_TRY(tb_finish_due(run));
     run->is_due = true;
     run->due = *part;
-    run->due_panel_n = panel_n;
+    run->due_swath_n = swath_n;
     run->due_completes = completes;
     return run->filling ? TB_OK : tb_compute_due(run);
 }

@@ -7,7 +7,7 @@
 
 /* So much stays in the caches that the copying cores have to themselves, from where the link reads at less
  * than half of its rate: it is written past them. Of more than that, what is filled first has gone on to the
- * cache that they share when its turn comes, and is filled and read there. On an H200's host, of 16 cores
+ * cache that they share when it is to be sent, and is filled and read there. On an H200's host, of 16 cores
  * with 2 MiB each: docs/lab/streaming.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
@@ -119,7 +119,6 @@ static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer,
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
-/* While one slot is filled the one before is sent; the last of them stays to be sent. */
 tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
 {
     const size_t in_slot = run->pipeline->slot_bytes / transfer->pitch;
@@ -149,7 +148,6 @@ static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
     return false;
 }
 
-/* The mask's edge in a rectangle of C. */
 static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangle)
 {
     const tb_operand *c = &product->c;

@@ -1,4 +1,4 @@
-/* A streamed product from its beginning to its end, whatever happens on the way. Panels of C go back while
+/* A streamed product from its beginning to its end, whatever happens on the way. Swaths of C go back while
  * the next are computed and what those need is loaded. The calling thread keeps all of it going: it fills
  * slots on the way in, and empties those on the way out in between.
  */
@@ -101,11 +101,10 @@ static void give_buffers(tb_stream_run *run)
     }
 }
 
-static void synchronize_streams(const tb_pipeline *pipeline)
+static void let_streams_end(const tb_pipeline *pipeline, bool in_the_middle)
 {
-    tb_stream *streams[] = {pipeline->load, pipeline->compute, pipeline->unload};
-    for (int i = 0; i < 3; i++)
-        tb_device.synchronize(streams[i]);
+    tb_stream *const streams[TB_STREAMS_OF_CALL] = {pipeline->load, pipeline->compute, pipeline->unload};
+    tb_come_to_rest(streams, TB_STREAMS_OF_CALL, in_the_middle);
 }
 
 /* ---- When the caller leaves ------------------------------------------------------------------------------- */
@@ -130,10 +129,8 @@ static void leave(void *left)
         tb_copy_leave(&run->pipeline->out[i].job);
     }
     dismiss_helpers(run);
-    if (!in_the_middle || device_reaches_operands(run)) {
-        tb_stream *streams[] = {run->pipeline->load, run->pipeline->compute, run->pipeline->unload};
-        tb_come_to_rest(streams, 3, in_the_middle);
-    }
+    if (!in_the_middle || device_reaches_operands(run))
+        let_streams_end(run->pipeline, in_the_middle);
     if (!in_the_middle)
         give_buffers(run);
 }
@@ -150,7 +147,7 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         tb_finish_emptying(run);
     dismiss_helpers(run);
     if (status != TB_OK)
-        synchronize_streams(run->pipeline);
+        let_streams_end(run->pipeline, false);
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,

@@ -9,9 +9,9 @@
 /* A larger C does not stay in the caches until the program reads it. */
 #define CACHES_BYTES ((size_t)8 << 20)
 
-static tb_event **panel_event(const tb_stream_run *run, int panel)
+static tb_event **swath_event(const tb_stream_run *run, int swath)
 {
-    return &run->pipeline->finished[panel];
+    return &run->pipeline->finished[swath];
 }
 
 static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
@@ -33,10 +33,10 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
     return tb_device.record(slot->done, unload);
 }
 
-/* The unload stream finds the oldest panel computed; what goes straight into C is waited for. */
+/* The unload stream finds the oldest swath computed; what goes straight into C is waited for. */
 static tb_status follow_computing(tb_stream_run *run)
 {
-    tb_event *computed = *panel_event(run, run->first_panel);
+    tb_event *computed = *swath_event(run, run->first_swath);
     return tb_skips_slots(run) ? tb_device.event_wait(computed)
                                : tb_device.stream_wait(run->pipeline->unload, computed);
 }
@@ -45,17 +45,17 @@ static tb_status follow_computing(tb_stream_run *run)
 static bool is_early(const tb_stream_run *run, bool may_wait)
 {
     return tb_skips_slots(run) && !(may_wait && run->out_count == 0) &&
-           !tb_device.event_passed(*panel_event(run, run->first_panel));
+           !tb_device.event_passed(*swath_event(run, run->first_swath));
 }
 
 /* Sends computed columns on their way while there are free slots; may wait for the first where none are on
- * their way. A slot holds columns of one panel. */
+ * their way. A slot holds columns of one swath. */
 static tb_status send_computed(tb_stream_run *run, bool may_wait)
 {
     tb_pipeline *pipeline = run->pipeline;
     while (run->sent < run->computed && run->out_count < TB_SLOTS && !is_early(run, may_wait)) {
         tb_slot *slot = &pipeline->out[(run->first_out + run->out_count) % TB_SLOTS];
-        const int64_t end = run->panel_ends[run->first_panel];
+        const int64_t end = run->swath_ends[run->first_swath];
         const size_t column_bytes =
             (size_t)tb_band_at(run, run->sent).rows * tb_bytes_of(run->product->c.element);
         const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
@@ -65,8 +65,8 @@ static tb_status send_computed(tb_stream_run *run, bool may_wait)
         run->sent += slot->columns;
         run->out_count++;
         if (run->sent == end) {
-            run->first_panel = (run->first_panel + 1) % TB_PANELS_IN_FLIGHT;
-            run->panel_count--;
+            run->first_swath = (run->first_swath + 1) % TB_SWATHS_IN_FLIGHT;
+            run->swath_count--;
         }
     }
     return TB_OK;
@@ -197,15 +197,15 @@ tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
     return send_computed(run, false);
 }
 
-tb_status tb_note_panel(tb_stream_run *run, int64_t columns)
+tb_status tb_note_swath(tb_stream_run *run, int64_t columns)
 {
-    if (run->panel_count == TB_PANELS_IN_FLIGHT)
-        TB_TRY(tb_return_columns(run, run->panel_ends[run->first_panel]));
-    const int panel = (run->first_panel + run->panel_count) % TB_PANELS_IN_FLIGHT;
-    TB_TRY(tb_mark(run, panel_event(run, panel), run->pipeline->compute));
+    if (run->swath_count == TB_SWATHS_IN_FLIGHT)
+        TB_TRY(tb_return_columns(run, run->swath_ends[run->first_swath]));
+    const int swath = (run->first_swath + run->swath_count) % TB_SWATHS_IN_FLIGHT;
+    TB_TRY(tb_mark(run, swath_event(run, swath), run->pipeline->compute));
     run->computed += columns;
-    run->panel_ends[panel] = run->computed;
-    run->panel_count++;
+    run->swath_ends[swath] = run->computed;
+    run->swath_count++;
     return TB_OK;
 }
 

@@ -44,14 +44,14 @@ typedef struct tb_stream_run {
     tb_slot *filling; /* by the host's threads; NULL: none */
     int first_out, out_count;                /* slots on their way out */
     int emptying;                            /* of these, from the first on, those that are being emptied */
-    int64_t panel_ends[TB_PANELS_IN_FLIGHT]; /* of panels that are computed but not all sent */
-    int first_panel, panel_count;
+    int64_t swath_ends[TB_SWATHS_IN_FLIGHT]; /* of swaths that are computed but not all sent */
+    int first_swath, swath_count;
     int64_t slabs_multiplied;
     tb_product
         multiplied; /* by the latest launch, if A has not changed since; A's data is NULL when it has */
     bool is_due;    /* a product is due, when the slot that is being filled has been sent */
     tb_product due;
-    int64_t due_panel_n; /* that many columns of it at a time */
+    int64_t due_swath_n; /* that many columns of it at a time */
     bool due_completes;  /* and each time they are C then, with all rows of the band */
 } tb_stream_run;
 
@@ -155,7 +155,7 @@ static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t
 /* A product of what has been brought. While the last of it is in a slot that is being filled, the product is
  * due: launching it takes the calling thread half as long as a slot takes to fill, and the next is to be
  * filled meanwhile. Nothing may be loaded in place of its operands. */
-tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t panel_n, bool completes);
+tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes);
 
 /* stream_places.c: says where operands have their places on the device, and looks whether they have come
  * before; takes the memory. */
@@ -185,8 +185,8 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
                   int64_t target_ld, bool is_part);
 
 /* The next columns of the band are computed when the compute stream has come here. Waits where too many
- * panels are on their way already. */
-tb_status tb_note_panel(tb_stream_run *run, int64_t columns);
+ * swaths are on their way already. */
+tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
 
 /* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
  * they will be on the device, so that the link moves one piece, or, where others' elements lie between them

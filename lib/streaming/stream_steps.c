@@ -1,5 +1,5 @@
 /* The order of work: step by step, as the tiling has them. Where not everything has its place on the device,
- * slabs of A and B take turns in rings, and two blocks of C in two places.
+ * slabs of A and B follow each other in rings, and two blocks of C in two places.
  */
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
@@ -12,7 +12,7 @@ static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
 }
 
 /* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both
- * rings turn together. */
+ * rings go on together. */
 static void *place_of_slab(const tb_stream_run *run, tb_role given, const tb_step *step)
 {
     const tb_tiling *tiling = run->tiling;
@@ -99,8 +99,8 @@ static tb_status make_room_for_slab(tb_stream_run *run)
     return tb_device.stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
 }
 
-/* Nothing stays due, as its operands' places are wanted. */
-static tb_status let_turn(tb_stream_run *run)
+/* The slab's places are free when what has been launched is done. Nothing stays due, as they are wanted. */
+static tb_status free_slab(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(tb_finish_due(run));
@@ -122,8 +122,8 @@ static tb_status take_step(tb_stream_run *run, const tb_step *step)
         TB_TRY(make_room_for_slab(run));
     TB_TRY(bring(run, TB_B, step, &part));
     TB_TRY(bring(run, TB_A, step, &part));
-    TB_TRY(tb_compute(run, &part, step->panel_n, step->completes));
-    return in_rings ? let_turn(run) : TB_OK;
+    TB_TRY(tb_compute(run, &part, step->swath_n, step->completes));
+    return in_rings ? free_slab(run) : TB_OK;
 }
 
 tb_status tb_stream_steps(tb_stream_run *run)

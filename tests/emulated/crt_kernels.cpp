@@ -1,6 +1,6 @@
 /* The kernels of dgemm_crt's row EMULATED_ROW, and the row that multiplies where integers do not serve, by their symbols. */
-#include "tests/emulated/block.h"
 #include "tests/emulated/cuda.h"
+#include "tests/emulated/table.h"
 
 #include "kernels/crt/crt.h"
 
@@ -19,28 +19,8 @@
 CRT_KERNELS(DECLARE_CRT)
 NAIVE_KERNELS(DECLARE_NAIVE)
 
-namespace
-{
-
-template <class type, void kernel(type)> void call(const void *argument)
-{
-    kernel(*static_cast<const type *>(argument));
-}
-
-const struct {
-    const char *symbol;
-    emulated_kernel *kernel;
-} kernels[] = {
-#define CRT_ROW(end)      {TB_TEXT(EMULATED_ROW) #end, call<tb_crt_arguments, TB_JOINED(EMULATED_ROW, end)>},
-#define NAIVE_ROW(symbol) {#symbol, call<tb_dgemm, symbol>},
-    CRT_KERNELS(CRT_ROW) NAIVE_KERNELS(NAIVE_ROW)};
-
-} // namespace
-
-emulated_kernel *emulated_find(const char *symbol)
-{
-    for (const auto &row : kernels)
-        if (std::strcmp(row.symbol, symbol) == 0)
-            return row.kernel;
-    return nullptr;
-}
+const emulated_row emulated_rows[] = {
+#define CRT_ROW(end)                                                                                         \
+    {TB_TEXT(EMULATED_ROW) #end, emulated_call<tb_crt_arguments, TB_JOINED(EMULATED_ROW, end)>},
+#define NAIVE_ROW(symbol) {#symbol, emulated_call<tb_dgemm, symbol>},
+    CRT_KERNELS(CRT_ROW) NAIVE_KERNELS(NAIVE_ROW){nullptr, nullptr}};

@@ -1,6 +1,6 @@
 /* Some shapes of dgemm_mma: with slices of k, with and without totals. And what adds up parts of tiles. */
-#include "tests/emulated/block.h"
 #include "tests/emulated/cuda.h"
+#include "tests/emulated/table.h"
 
 #include "kernels/fp64/dgemm_mma.h"
 
@@ -15,27 +15,6 @@
 #define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);
 KERNELS(DECLARE)
 
-namespace
-{
-
-template <void kernel(tb_dgemm_arguments)> void call(const void *argument)
-{
-    kernel(*static_cast<const tb_dgemm_arguments *>(argument));
-}
-
-const struct {
-    const char *symbol;
-    emulated_kernel *kernel;
-} kernels[] = {
-#define ROW(symbol) {#symbol, call<symbol>},
-    KERNELS(ROW)};
-
-} // namespace
-
-emulated_kernel *emulated_find(const char *symbol)
-{
-    for (const auto &row : kernels)
-        if (std::strcmp(row.symbol, symbol) == 0)
-            return row.kernel;
-    return nullptr;
-}
+const emulated_row emulated_rows[] = {
+#define ROW(symbol) {#symbol, emulated_call<tb_dgemm_arguments, symbol>},
+    KERNELS(ROW){nullptr, nullptr}};

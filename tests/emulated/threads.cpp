@@ -2,6 +2,7 @@
 #include "tests/emulated/threads.h"
 #include "tests/emulated/block.h"
 #include "tests/emulated/cuda.h"
+#include "tests/emulated/table.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -326,6 +327,14 @@ void wait_for_copies(int pending)
 }
 
 } // namespace emulated
+
+emulated_kernel *emulated_find(const char *symbol)
+{
+    const emulated_row *row = emulated_rows;
+    while (row->symbol && std::strcmp(row->symbol, symbol) != 0)
+        row++;
+    return row->kernel;
+}
 
 void emulated_seed(uint64_t seed)
 {

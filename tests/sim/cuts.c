@@ -52,8 +52,8 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     if (product->in_place != TB_OUT_OF_PLACE && tb_goes_by_columns(product)) {
         tiling->block_n = some(&state, n);
         tiling->next_n = some(&state, n);
-        tiling->panel_n = some(&state, tiling->block_n);
-        tiling->next_panel_n = some(&state, tiling->next_n);
+        tiling->swath_n = some(&state, tiling->block_n);
+        tiling->next_swath_n = some(&state, tiling->next_n);
         return true;
     }
     if (product->in_place != TB_OUT_OF_PLACE) {
@@ -67,7 +67,7 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
         *tiling = (tb_tiling){.whole = true, .grows = true, .block_m = n, .block_n = n, .next_n = grown};
         tiling->band_m = product->mask == TB_LOWER ? grown : n;
         tiling->piece_m = tiling->band_m;
-        tiling->next_panel_n = some(&state, n);
+        tiling->next_swath_n = some(&state, n);
         tiling->slab_k = tb_larger(k, 1);
         tiling->slabs = 1;
         return true;
@@ -82,8 +82,8 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     tiling->piece_m = product->a.transposed && !one_operand ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
-    tiling->panel_n = some(&state, tiling->block_n);
-    tiling->next_panel_n = some(&state, tiling->next_n);
-    tiling->band_panel_n = some(&state, n);
+    tiling->swath_n = some(&state, tiling->block_n);
+    tiling->next_swath_n = some(&state, tiling->next_n);
+    tiling->band_swath_n = some(&state, n);
     return true;
 }

@@ -29,18 +29,18 @@ static void an_address_is_located_wherever_it_points(void)
     MUST(tb_device.allocate(0, FLOATS * sizeof(float), (void **)&device));
     MUST(tb_device.allocate_pinned(FLOATS * sizeof(float), (void **)&pinned));
 
-    tb_device.locate(device + FLOATS - 1, &place);
+    tb_device.locate(device + FLOATS - 1, &place, NULL);
     CHECK(place.memory == TB_MEMORY_DEVICE && place.device == 0, "device memory is %d", place.memory);
-    tb_device.locate(pinned + 1, &place);
+    tb_device.locate(pinned + 1, &place, NULL);
     CHECK(place.memory == TB_MEMORY_PINNED, "pinned memory is %d", place.memory);
-    tb_device.locate(host, &place);
+    tb_device.locate(host, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "a local variable is %d", place.memory);
-    tb_device.locate(NULL, &place);
+    tb_device.locate(NULL, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "NULL is %d", place.memory);
 
     tb_device.release(0, device);
     tb_device.release_pinned(pinned);
-    tb_device.locate(device, &place);
+    tb_device.locate(device, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "released memory is %d", place.memory);
 }
 

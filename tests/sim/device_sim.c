@@ -119,7 +119,7 @@ static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, 
     if (copy->rows > 1 && pitch < copy->row_bytes)
         sim_abort("copy with a pitch of %zu for rows of %zu bytes", pitch, copy->row_bytes);
     tb_place place;
-    sim_locate(address, &place);
+    sim_locate(address, &place, NULL);
     if (on_host && place.memory == TB_MEMORY_DEVICE)
         sim_abort("copy takes %p, device memory, for host memory", address);
     if (on_host && place.memory == TB_MEMORY_HOST)
@@ -262,7 +262,6 @@ const tb_device_operations sim_operations_inside = {
     .open_device = open_device,
     .clusters = clusters,
     .locate = sim_locate,
-    .locate_span = sim_locate_span,
     .memory = memory,
     .allocate = allocate,
     .allocate_pitched = allocate_pitched,
@@ -300,8 +299,8 @@ void sim_copy(void *target, const void *source, size_t bytes)
 {
     tb_copy whole = {.row_bytes = bytes, .rows = 1};
     tb_place from, to;
-    sim_locate(source, &from);
-    sim_locate(target, &to);
+    sim_locate(source, &from, NULL);
+    sim_locate(target, &to, NULL);
     if (bytes > 0)
         memcpy(reach_side(target, 0, &whole, to.memory != TB_MEMORY_DEVICE),
                reach_side(source, 0, &whole, from.memory != TB_MEMORY_DEVICE), bytes);

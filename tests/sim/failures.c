@@ -215,7 +215,7 @@ int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
     /* More columns than the streamed route returns at a time. */
-    const scenario panels = {.m = 800, .n = 800, .k = 2, .beta = -2, .threads = 1};
+    const scenario swaths = {.m = 800, .n = 800, .k = 2, .beta = -2, .threads = 1};
     static const double betas[] = {0, 1, -2};
 
     begin_failing();
@@ -239,7 +239,7 @@ int main(int count, char **arguments)
         const scenario small = {.m = 65, .n = 33, .k = 20, .beta = betas[i], .threads = 1};
         fail_everywhere(&small, "any", failure);
     }
-    fail_everywhere(&panels, "any", failure);
+    fail_everywhere(&swaths, "any", failure);
     /* Too large for the device: blocks of C, slabs of k, rings that turn. */
     const scenario cut = {.m = 200, .n = 330, .k = 400, .beta = -2, .threads = 1, .device_memory = "1"};
     fail_everywhere(&cut, "any", failure);

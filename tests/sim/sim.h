@@ -64,8 +64,7 @@ void sim_lose(int device);
 /* owned: by the runtime; otherwise by the program. */
 void *sim_map(tb_memory memory, int device, size_t bytes, bool owned);
 void sim_unmap(void *memory);
-void sim_locate(const void *address, tb_place *place);
-void sim_locate_span(const void *address, tb_place *place, tb_span *span);
+void sim_locate(const void *address, tb_place *place, tb_span *span);
 bool sim_handed_out(void);
 void sim_count_memory(sim_usage *usage);
 

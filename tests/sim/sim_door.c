@@ -79,22 +79,14 @@ QUIETLY_THROUGH_DOOR(release_pinned, (void *memory), (memory))
 QUIETLY_THROUGH_DOOR(destroy_stream, (tb_stream * stream), (stream))
 QUIETLY_THROUGH_DOOR(destroy_event, (tb_event * event), (event))
 
-static void locate(const void *address, tb_place *place)
+static void locate(const void *address, tb_place *place, tb_span *span)
 {
     *place = (tb_place){.memory = TB_MEMORY_HOST};
+    if (span)
+        *span = (tb_span){0, 0};
     if (tb_enter_device() != TB_OK)
         return;
-    sim_operations_inside.locate(address, place);
-    tb_leave_device();
-}
-
-static void locate_span(const void *address, tb_place *place, tb_span *span)
-{
-    *place = (tb_place){.memory = TB_MEMORY_HOST};
-    *span = (tb_span){0, 0};
-    if (tb_enter_device() != TB_OK)
-        return;
-    sim_operations_inside.locate_span(address, place, span);
+    sim_operations_inside.locate(address, place, span);
     tb_leave_device();
 }
 
@@ -130,7 +122,6 @@ const tb_device_operations tb_device = {
     .open_device = open_device,
     .clusters = clusters,
     .locate = locate,
-    .locate_span = locate_span,
     .memory = memory,
     .allocate = allocate,
     .allocate_pitched = allocate_pitched,

@@ -151,20 +151,15 @@ void sim_unmap(void *memory)
     free_table(&signals);
 }
 
-void sim_locate_span(const void *address, tb_place *place, tb_span *span)
+void sim_locate(const void *address, tb_place *place, tb_span *span)
 {
     sigset_t signals;
     take_table(&signals);
     const block *found = find_block(address);
     *place = found != NULL ? found->place : (tb_place){.memory = TB_MEMORY_HOST};
-    *span = found != NULL ? (tb_span){(uintptr_t)found->start, found->bytes} : (tb_span){0, 0};
+    if (span)
+        *span = found != NULL ? (tb_span){(uintptr_t)found->start, found->bytes} : (tb_span){0, 0};
     free_table(&signals);
-}
-
-void sim_locate(const void *address, tb_place *place)
-{
-    tb_span span;
-    sim_locate_span(address, place, &span);
 }
 
 void *sim_reach(const void *address, size_t bytes, int device, const char *what)

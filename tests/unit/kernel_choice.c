@@ -38,9 +38,9 @@ static void kernels_for_show_are_never_chosen(void)
     }
 }
 
-/* A streamed product is computed panel by panel, each with the kernel's launches: of one that takes longer to launch less is
+/* A streamed product is computed swath by swath, each with the kernel's launches: of one that takes longer to launch less is
  * streamed than is computed in place. */
-static void streamed_products_are_forecast_by_panels(void)
+static void streamed_products_are_forecast_by_swaths(void)
 {
     const row in_place = {4000, 4000, 4000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
     const row streamed = {4000, 4000, 4000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -60,9 +60,9 @@ static void streamed_products_are_forecast_by_panels(void)
         const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
         const tb_product product = product_of(&row);
         const double whole = tb_kernel_seconds(kernel, &product, &h200s[0]),
-                     by_panels = tb_kernel_seconds_by_panels(kernel, &product, &h200s[0]);
-        CHECK(n < 2048 ? by_panels == whole : by_panels > whole, "n = %lld: %g and %g", (long long)n, whole,
-              by_panels);
+                     by_swaths = tb_kernel_seconds_by_swaths(kernel, &product, &h200s[0]);
+        CHECK(n < 2048 ? by_swaths == whole : by_swaths > whole, "n = %lld: %g and %g", (long long)n, whole,
+              by_swaths);
     }
 }
 
@@ -469,7 +469,7 @@ int main(void)
     masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
-    streamed_products_are_forecast_by_panels();
+    streamed_products_are_forecast_by_swaths();
     a_row_may_run_where_it_gains_nothing();
     large_doubles_go_to_integers();
     chosen_kernels_promise_what_is_demanded();

@@ -52,10 +52,10 @@ static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
     walk->volume += (double)m * (double)n * (double)k;
 }
 
-static void walk_panels(walk *walk, int64_t m, int64_t n, int64_t panel, int64_t k, bool first)
+static void walk_swaths(walk *walk, int64_t m, int64_t n, int64_t swath, int64_t k, bool first)
 {
-    for (int64_t column = 0; column < n; column += panel)
-        multiply(walk, m, tb_smaller(panel, n - column), k, first);
+    for (int64_t column = 0; column < n; column += swath)
+        multiply(walk, m, tb_smaller(swath, n - column), k, first);
 }
 
 static void walk_slabs(walk *walk, int64_t m, int64_t n)
@@ -63,7 +63,7 @@ static void walk_slabs(walk *walk, int64_t m, int64_t n)
     const tb_tiling *t = walk->tiling;
     for (int64_t i = 0; i + 1 < t->slabs; i++)
         multiply(walk, m, n, t->slab_k, i == 0);
-    walk_panels(walk, m, n, t->panel_n, walk->product->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
+    walk_swaths(walk, m, n, t->swath_n, walk->product->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
 }
 
 static bool is_in(const tb_range *range, int64_t index)
@@ -105,8 +105,8 @@ static void walk_whole(walk *walk, check_random *random)
     int64_t completed = 0;
     for (int64_t index = 0; index < count; index++) {
         const tb_step step = tb_step_at(walk->product, t, index);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n)
-            multiply(walk, step.rows.count, tb_smaller(step.panel_n, step.columns.count - column),
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n)
+            multiply(walk, step.rows.count, tb_smaller(step.swath_n, step.columns.count - column),
                      step.k.count, step.k.first == 0);
         for (int i = 0; i < POINTS; i++)
             take_step(&points[i], &step);
@@ -153,18 +153,18 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product,
         return;
     const long long m = product->m, n = product->n, k = product->k;
     CHECK(t.block_m >= 1 && t.block_m <= m && t.block_n >= 1 && t.block_n <= n && t.slab_k >= 1 &&
-              t.slabs * t.slab_k >= k && (t.slabs - 1) * t.slab_k < k && t.panel_n >= 1,
+              t.slabs * t.slab_k >= k && (t.slabs - 1) * t.slab_k < k && t.swath_n >= 1,
           "%s, %lld x %lld x %lld: blocks of %lld x %lld, %lld slabs of %lld", kernel->name, m, n, k,
           (long long)t.block_m, (long long)t.block_n, (long long)t.slabs, (long long)t.slab_k);
     if (t.whole) {
-        CHECK(t.block_m == m && t.next_n >= 1 && t.next_panel_n >= 1 && t.piece_m >= 1 && t.lead >= 0 &&
+        CHECK(t.block_m == m && t.next_n >= 1 && t.next_swath_n >= 1 && t.piece_m >= 1 && t.lead >= 0 &&
                   t.lead < t.slabs && t.band_m >= 1 && t.band_m <= m &&
                   (t.piece_m == t.band_m || product->a.transposed),
-              "%s, %lld x %lld x %lld: rows %lld, columns %lld, panels %lld", kernel->name, m, n, k,
-              (long long)t.piece_m, (long long)t.next_n, (long long)t.next_panel_n);
+              "%s, %lld x %lld x %lld: rows %lld, columns %lld, swaths %lld", kernel->name, m, n, k,
+              (long long)t.piece_m, (long long)t.next_n, (long long)t.next_swath_n);
     } else {
         CHECK(t.ring_a >= 1 && t.ring_b >= 1 && t.ring_c >= 1 && t.ring_b <= TB_RING_MAXIMUM &&
-                  t.panel_n <= t.block_n,
+                  t.swath_n <= t.block_n,
               "%s, %lld x %lld x %lld: rings %lld, %lld, %lld", kernel->name, m, n, k, (long long)t.ring_a,
               (long long)t.ring_b, (long long)t.ring_c);
     }
@@ -236,9 +236,8 @@ static double workspace_of(const tb_kernel *kernel, const tb_product *product, c
     double most = 0;
     for (int64_t index = 0; index < count; index++) {
         const tb_step step = tb_step_at(product, t, index);
-        for (int64_t column = 0; column < step.columns.count; column += step.panel_n) {
-            const tb_range columns = {step.columns.first + column,
-                                      tb_smaller(step.panel_n, step.columns.count - column)};
+        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
+            const tb_range columns = tb_swath_at(&step, column);
             const tb_product part = tb_step_part(&step, product, t, columns);
             const double bytes = (double)tb_prepare(kernel, &part, TARGET).workspace;
             most = bytes > most && !tb_is_masked_out(&part) ? bytes : most;

@@ -1,0 +1,31 @@
+/* A host BLAS, and the search for it, which asks the dynamic linker. For host_blas.c, which calls what is found. */
+#ifndef TB_HOST_SEARCH_H
+#define TB_HOST_SEARCH_H
+
+#include "compat/spellings.h"
+#include "lib/call/host.h"
+
+#include <stdbool.h>
+
+typedef struct tb_host_blas tb_host_blas;
+struct tb_host_blas {
+    tb_host base;
+    void *address; /* NULL: nobody but us has the routine */
+    /* Of a routine for a triangle or for a batch: who has GEMM, spelled alike, which does parts of it; or NULL. */
+    const tb_host_blas *gemm;
+    bool prefers_gemm;    /* it computes the routine's products better than the routine does */
+    tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */
+    int integer_bits;     /* 32 or 64, of the caller's integers */
+    /* The call site lies in a BLAS's own function of that routine: reference BLAS and BLIS reach sgemm_ from
+     * inside their cblas_sgemm, through the symbol that we took over. Such a call was decided upon and
+     * counted already. */
+    bool nested;
+};
+
+/* The host for calls of the spelling from the call site. The library that the user has chosen comes first: then the caller's own
+ * BLAS tells no more than how wide integers are; where there is none, and a plain name, the chosen library is believed. A call that
+ * came from a host, or from nobody's (NULL), is not sent back to it. */
+tb_host_blas tb_search_host(tb_spelling spelling, const void *call_site, const tb_host_blas *came_from,
+                            bool *chosen_lacks_it);
+
+#endif

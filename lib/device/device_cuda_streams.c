@@ -1,0 +1,179 @@
+/* Streams and events on the CUDA driver, and copies in streams. */
+#include "lib/device/device_cuda.h"
+
+#include <stdlib.h>
+
+#define devices tb_cuda_devices
+
+struct tb_event {
+    CUcontext context;
+    CUevent native;
+};
+
+static tb_status destroy_native_stream(CUstream native)
+{
+    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuStreamDestroy, native));
+    return TB_OK;
+}
+
+static tb_status destroy_native_event(CUevent native)
+{
+    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuEventDestroy, native));
+    return TB_OK;
+}
+
+static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
+{
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream)
+        return TB_OUT_OF_MEMORY;
+    (*stream)->device = device;
+    (*stream)->context = context;
+    return TB_OK;
+}
+
+tb_status tb_cuda_create_stream(int device, tb_stream **stream)
+{
+    CUstream native;
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
+    tb_status status = new_stream(device, devices[device].primary, stream);
+    if (status != TB_OK) {
+        destroy_native_stream(native);
+        return status;
+    }
+    (*stream)->native = native;
+    (*stream)->owned = true;
+    return TB_OK;
+}
+
+tb_status tb_cuda_adopt_stream(const tb_place *place, void *native, tb_stream **stream)
+{
+    TB_TRY(new_stream(place->device, tb_cuda_context_of(place), stream));
+    (*stream)->native = native ? native : CU_STREAM_LEGACY;
+    return TB_OK;
+}
+
+void tb_cuda_destroy_stream(tb_stream *stream)
+{
+    if (stream->owned)
+        destroy_native_stream(stream->native);
+    free(stream);
+}
+
+tb_status tb_cuda_synchronize(tb_stream *stream)
+{
+    TB_IN_CONTEXT(stream->context, TB_CU(cuStreamSynchronize, stream->native));
+    return TB_OK;
+}
+
+tb_status tb_cuda_create_event(int device, tb_event **event)
+{
+    CUevent native;
+    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
+    *event = malloc(sizeof **event);
+    if (!*event) {
+        destroy_native_event(native);
+        return TB_OUT_OF_MEMORY;
+    }
+    **event = (tb_event){devices[device].primary, native};
+    return TB_OK;
+}
+
+void tb_cuda_destroy_event(tb_event *event)
+{
+    destroy_native_event(event->native);
+    free(event);
+}
+
+tb_status tb_cuda_record(tb_event *event, tb_stream *stream)
+{
+    TB_IN_CONTEXT(stream->context, TB_CU(cuEventRecord, event->native, stream->native));
+    return TB_OK;
+}
+
+tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event)
+{
+    TB_IN_CONTEXT(stream->context, TB_CU(cuStreamWaitEvent, stream->native, event->native, 0));
+    return TB_OK;
+}
+
+tb_status tb_cuda_event_wait(tb_event *event)
+{
+    TB_IN_CONTEXT(event->context, TB_CU(cuEventSynchronize, event->native));
+    return TB_OK;
+}
+
+static tb_status query_event(const tb_event *event, CUresult *answer)
+{
+    TB_IN_CONTEXT(event->context, (*answer = tb_cu()->cuEventQuery_(event->native), TB_OK));
+    return TB_OK;
+}
+
+/* What has failed has passed: waiting tells. */
+bool tb_cuda_event_passed(tb_event *event)
+{
+    CUresult answer;
+    return query_event(event, &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
+}
+
+static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
+{
+    CUDA_MEMCPY2D rectangle = {
+        .srcPitch = copy->source_pitch,
+        .dstPitch = copy->target_pitch,
+        .WidthInBytes = copy->row_bytes,
+        .Height = copy->rows,
+    };
+    if (copy->direction == TB_HOST_TO_DEVICE) {
+        rectangle.srcMemoryType = CU_MEMORYTYPE_HOST;
+        rectangle.srcHost = copy->source;
+    } else {
+        rectangle.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+        rectangle.srcDevice = tb_cuda_address(copy->source);
+    }
+    if (copy->direction == TB_DEVICE_TO_HOST) {
+        rectangle.dstMemoryType = CU_MEMORYTYPE_HOST;
+        rectangle.dstHost = copy->target;
+    } else {
+        rectangle.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        rectangle.dstDevice = tb_cuda_address(copy->target);
+    }
+    return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
+}
+
+static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
+{
+    char *target = (char *)copy->target + row * copy->target_pitch;
+    const char *source = (const char *)copy->source + row * copy->source_pitch;
+    switch (copy->direction) {
+    case TB_HOST_TO_DEVICE:
+        return TB_CU(cuMemcpyHtoDAsync, tb_cuda_address(target), source, copy->row_bytes, stream->native);
+    case TB_DEVICE_TO_HOST:
+        return TB_CU(cuMemcpyDtoHAsync, target, tb_cuda_address(source), copy->row_bytes, stream->native);
+    case TB_DEVICE_TO_DEVICE:
+        return TB_CU(cuMemcpyDtoDAsync, tb_cuda_address(target), tb_cuda_address(source), copy->row_bytes,
+                     stream->native);
+    }
+    return TB_UNSUPPORTED;
+}
+
+/* What lies together in one piece, one rectangle where the copy engine takes the pitches, else row by row. */
+static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
+{
+    const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
+    tb_copy together = *copy;
+    together.row_bytes *= copy->rows;
+    if (copy->rows > 1 && copy->source_pitch == copy->row_bytes && copy->target_pitch == copy->row_bytes)
+        return copy_row(stream, &together, 0);
+    if (copy->rows > 1 && copy->source_pitch <= pitch_maximum && copy->target_pitch <= pitch_maximum)
+        return copy_rectangle(stream, copy);
+    for (size_t row = 0; row < copy->rows; row++)
+        TB_TRY(copy_row(stream, copy, row));
+    return TB_OK;
+}
+
+tb_status tb_cuda_copy(tb_stream *stream, const tb_copy *copy)
+{
+    TB_IN_CONTEXT(stream->context, copy_any(stream, copy));
+    return TB_OK;
+}
