@@ -32,18 +32,18 @@ struct shape {
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
     static constexpr bool has_totals = totals_;
-    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
-    static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
-    static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */
+    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying);
+    static constexpr int offset_b = TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying);
+    static constexpr int barriers = offset_b + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying);
+    static constexpr int warps = warps_m * warps_n * slices; /* that multiply */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr bool shares_tiles = false;
 #else
     static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages);
 #endif
-    static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
-    static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
-                  "fragments cover the tile");
+    static_assert(warp_m % mma_m == 0 && warp_n % (2 * mma_n) == 0 && slice_k % (2 * mma_k) == 0,
+                  "fragments cover the tile, and warps begin where chunks of lines do");
     static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
                   "the ring has room for the slices' sums");
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
@@ -58,6 +58,13 @@ struct shape {
 #undef TB_DGEMM_SHAPE
 
 template <class shape> using sums = double[shape::bands][shape::pieces_n][4];
+
+template <class shape, bool transpose_a>
+using panel_of_a = panel<shape::tile_m, shape::tile_k, transpose_a, 2, (shape::copying > 0),
+                         shape::copying == 0 && !transpose_a>;
+template <class shape, bool transpose_a, bool transpose_b>
+using panel_of_b = panel<shape::tile_n, shape::tile_k, !transpose_b, 1, (shape::copying > 0),
+                         shape::copying == 0 && !transpose_a>;
 
 /* A warp's place in the tile and in a stage, and a lane's numbers g and q: see panel.cuh. */
 template <class shape> struct position {
@@ -126,9 +133,10 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     unsigned stage = 0;
 
     __device__ explicit fragments(const position<shape> &at)
-        : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q)),
-          first_b(simt::first_stage() + shape::offset_b +
-                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q))
+        : first_a(first_stage() +
+                  8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q * panel_a::first_step)),
+          first_b(first_stage() + shape::offset_b +
+                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q * panel_b::first_step))
     {
         simt::keep(first_a);
         simt::keep(first_b);

@@ -20,9 +20,9 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
 
     __device__ copies(const tb_dgemm_arguments &arguments, const tile &tile, int step)
         : a(tb_matrix_of(arguments.batches, TB_A, arguments.problem.a, tile.product), arguments.problem.lda,
-            tile.m, arguments.problem.m, step, simt::first_stage(), arguments.jump_a),
+            tile.m, arguments.problem.m, step, first_stage(), arguments.jump_a),
           b(tb_matrix_of(arguments.batches, TB_B, arguments.problem.b, tile.product), arguments.problem.ldb,
-            tile.n, arguments.problem.n, step, simt::first_stage() + shape::offset_b, arguments.jump_b),
+            tile.n, arguments.problem.n, step, first_stage() + shape::offset_b, arguments.jump_b),
           arguments(arguments)
     {
     }
@@ -128,8 +128,8 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part)
 {
-    using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
-    using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
+    using panel_a = panel_of_a<shape, transpose_a>;
+    using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
     const tile tile = locate_tile(arguments, part.tile);
     copies<shape, panel_a, panel_b, vector> ahead(arguments, tile, part.first());
     ahead.fill_ring(part);

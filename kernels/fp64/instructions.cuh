@@ -5,11 +5,16 @@
 namespace fp64
 {
 
-/* The ring of stages, as memory. */
+/* The ring of stages, as memory, and its shared address. */
 __device__ inline double *ring()
 {
-    extern __shared__ __align__(16) float stages[];
-    return reinterpret_cast<double *>(stages);
+    extern __shared__ __align__(128) double panels[];
+    return panels;
+}
+
+__device__ inline unsigned first_stage()
+{
+    return unsigned(__cvta_generic_to_shared(ring()));
 }
 
 /* Copies go through L1, where blocks of a multiprocessor find what they have in common. */

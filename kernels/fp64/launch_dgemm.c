@@ -133,10 +133,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
 static double reading_clocks(const costs *costs, int64_t blocks)
 {
     const int64_t sharing = tb_smaller(tb_pieces(blocks, costs->multiprocessors), costs->blocks);
-    const tb_kernel *kernel = costs->kernel;
-    const int stages =
-        kernel->shared_bytes / TB_DGEMM_STAGE_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k);
-    const double in_flight = (double)(sharing * (stages - 1)) * costs->stage_bytes;
+    const double in_flight = (double)(sharing * (costs->kernel->stages - 1)) * costs->stage_bytes;
     return costs->reading /
            fmin(1, SHARE_WITHOUT_FLIGHT + (1 - SHARE_WITHOUT_FLIGHT) * in_flight / BYTES_IN_FLIGHT);
 }

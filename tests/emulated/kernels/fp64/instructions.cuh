@@ -14,6 +14,11 @@ inline double *ring()
     return static_cast<double *>(emulated::dynamic_shared());
 }
 
+inline unsigned first_stage()
+{
+    return emulated::address_of(ring());
+}
+
 template <int bytes> inline void copy_async(unsigned shared, const double *global, int valid)
 {
     emulated::copy(shared, global, bytes, valid);
