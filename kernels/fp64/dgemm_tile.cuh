@@ -95,6 +95,11 @@ struct segment : tb_dgemm_segment {
     {
         return chain == chains - 1;
     }
+    /* Whether copies that run ahead by a ring of so many stages go on with the run's next chain. */
+    __device__ bool goes_on(int stages) const
+    {
+        return !ends_run() && (run_end - run_first) / chains >= stages;
+    }
     __device__ bool has_step(int64_t step) const
     {
         return first() + int64_t(count - 1) * chains >= step;

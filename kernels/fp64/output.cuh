@@ -49,7 +49,9 @@ struct output {
 
     __device__ double scale(double sum, double old) const
     {
-        const double product = alpha * (has_total ? old + sum : sum);
+        double product = has_total ? old + sum : sum;
+        if (alpha != 1)
+            product *= alpha;
         return beta == 0 ? product : fma(beta, old, product);
     }
 
