@@ -175,9 +175,10 @@ template <class shape, class panel_a, class panel_b> struct fragments {
             read(i, 0);
     }
 
-    __device__ void advance()
+    /* What has been copied for longest is behind what is copied to next. */
+    __device__ void take_stage_after(unsigned copied)
     {
-        stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
+        stage = copied == (shape::stages - 1) * shape::stage_bytes ? 0 : copied + shape::stage_bytes;
     }
 
     /* A round and, if it reads, beside it what the next one needs: `between` does what else is to be done after the i-th of its

@@ -48,14 +48,23 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
             a.mask |= a.goes_on;
     }
 
-    __device__ void start_guarded(int k_left)
+    __device__ int left_of_a(const tile &tile) const
     {
-        a.start_guarded(stage, k_left);
-        b.start_guarded(stage, k_left);
+        return a.outer_left(tile.m, arguments.problem.m);
+    }
+    __device__ int left_of_b(const tile &tile) const
+    {
+        return b.outer_left(tile.n, arguments.problem.n);
+    }
+
+    __device__ void start_guarded(const tile &tile, int k_left)
+    {
+        a.start_guarded(stage, k_left, left_of_a(tile));
+        b.start_guarded(stage, k_left, left_of_b(tile));
     }
 
     /* The chain's first panels. */
-    __device__ void fill_ring(const segment &part)
+    __device__ void fill_ring(const tile &tile, const segment &part)
     {
         int64_t k_left = arguments.problem.k - int64_t(part.first()) * shape::tile_k;
 #pragma unroll 1
@@ -64,7 +73,7 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
                 start_ragged();
                 start_pieces(0, pieces);
             } else if (i < part.count) {
-                start_guarded(int(k_left));
+                start_guarded(tile, int(k_left));
             }
             advance();
         }
@@ -85,18 +94,23 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
         b.start_ragged(stage);
     }
 
+    __device__ tile tile_of(int done) const
+    {
+        return locate_tile(arguments, segment_after(arguments, done).tile);
+    }
+
     /* Before the pieces of a further panel, while the chain is multiplied that begins behind so many of the block's steps, of which
      * `left` are not yet. */
     __device__ void start_panel(int done, int left)
     {
         if (left == shape::stages && a.mask & a.short_end) {
-            start_guarded(steps_of_last_panel());
+            start_guarded(tile_of(done), steps_of_last_panel());
             stop();
         } else if (left == shape::stages - 1) {
             if (a.mask & a.goes_on) {
                 const int steps = segment_after(arguments, done).count;
-                a.turn_back(steps);
-                b.turn_back(steps);
+                a.turn_back(steps, left_of_a(tile_of(done)));
+                b.turn_back(steps, left_of_b(tile_of(done)));
                 note_end(segment_after(arguments, done + steps));
             } else {
                 stop();
@@ -135,8 +149,7 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int done,
     constexpr int at_a_time =
         TB_DGEMM_LARGER(copies_at_a_time, (copies::pieces + multiplications - 1) / multiplications);
     fragments_type fragments(position<shape>(again::thread()));
-    fragments.stage = ahead.stage; /* behind which comes the one that was filled first */
-    fragments.advance();
+    fragments.take_stage_after(ahead.stage);
     fragments.read_first();
 #pragma unroll 1
     for (int left = steps; left > 0; left--) {
@@ -146,7 +159,7 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int done,
             if (round == last) {
                 ahead.advance();
                 wait_for_stage<shape>();
-                fragments.advance();
+                fragments.take_stage_after(ahead.stage);
             }
             fragments.template multiply_round<true>(sum, round, [&](int i) {
                 const int first = (round * of_round + i) * at_a_time;
@@ -211,9 +224,9 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
     sums<shape> total; /* where there is room */
     for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
         const segment first = segment_after(arguments, done);
-        copies<shape, panel_a, panel_b, vector> ahead(arguments, locate_tile(arguments, first.tile),
-                                                      first.first());
-        ahead.fill_ring(first);
+        const tile tile = locate_tile(arguments, first.tile);
+        copies<shape, panel_a, panel_b, vector> ahead(arguments, tile, first.first());
+        ahead.fill_ring(tile, first);
         wait_for_stage<shape>();
         for (bool goes_on = true; goes_on;) {
             sums<shape> sum;

@@ -93,7 +93,6 @@ template <class panel, int threads, bool vector> struct loader {
     const int64_t &
         jump; /* from panel to panel, a number among the kernel's arguments: in bytes, which takes no register */
     unsigned target; /* shared address of the first piece in the first stage */
-    int outer_left;  /* rows or columns from the thread's first one on, if few */
     /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is; short_end: the
      * chain's last panel has fewer steps than others; goes_on: another chain's panels follow */
     unsigned mask;
@@ -117,13 +116,19 @@ template <class panel, int threads, bool vector> struct loader {
         const int64_t k = step * panel::tile_k + own_k;
         address = operand + (panel::k_contiguous ? (outer + own_outer) * ld + k : outer + own_outer + k * ld);
         target = first + 8 * panel::at(own_outer, own_k);
-        outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
-        find_pieces();
+        find_pieces(outer_left(outer, extent));
         simt::keep(target);
         simt::keep(mask);
     }
 
-    __device__ void find_pieces()
+    /* Rows or columns from the thread's first one on, of a tile that begins at `outer`, if few. Found anew where it is wanted. */
+    static __device__ int outer_left(int64_t outer, int64_t extent)
+    {
+        return int(min(extent - outer, int64_t(panel::tile_outer))) -
+               (panel::k_contiguous ? first_line() : first_in_line());
+    }
+
+    __device__ void find_pieces(int outer_left)
     {
         mask = 0;
 #pragma unroll
@@ -140,10 +145,10 @@ template <class panel, int threads, bool vector> struct loader {
     }
 
     /* To the next chain, behind so many steps of one. */
-    __device__ void turn_back(int steps)
+    __device__ void turn_back(int steps, int outer_left)
     {
         move((panel::k_contiguous ? 8 * panel::tile_k : 8 * count * stride) - steps * jump);
-        find_pieces();
+        find_pieces(outer_left);
     }
 
     __device__ unsigned to(unsigned stage, int i) const
@@ -152,7 +157,7 @@ template <class panel, int threads, bool vector> struct loader {
     }
 
     /* The panel, of which so many steps exist; beyond them it is zero. The address stays. */
-    __device__ void start_guarded(unsigned stage, int k_left)
+    __device__ void start_guarded(unsigned stage, int k_left, int outer_left)
     {
         const int own_left = k_left - (panel::k_contiguous ? first_in_line() : first_line());
         const int lines_left = panel::k_contiguous ? outer_left : own_left;
