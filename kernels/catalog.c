@@ -228,7 +228,8 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
     static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
                                             TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, ...)         \
-    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying))
+    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +       \
+                                           TB_DGEMM_BYTES_BEHIND(copying))
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
@@ -293,7 +294,7 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
         .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages_),                                    \
         .chains_in_c = !(totals),                                                                            \
         .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
-        .shared_bytes = stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying),                                    \
+        .shared_bytes = stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying) + TB_DGEMM_BYTES_BEHIND(copying),   \
         .stages = stages_,                                                                                   \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \

@@ -300,8 +300,9 @@ __device__ inline void multiply_and_write(const tb_dgemm_arguments &arguments)
                 total[i][j][e] = sum[i][j][e];
             });
         if (!shape::has_totals || part.ends_run())
-            write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum,
-                              position<shape>(again::thread()));
+            write_tile<shape>(
+                output_of(arguments, part, locate_tile(arguments, part.tile), !shape::has_totals), sum,
+                position<shape>(again::thread()));
         done += part.count;
         count = segment_after(arguments, done).count;
     }

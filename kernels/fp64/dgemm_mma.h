@@ -136,6 +136,10 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 #define TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying)                                                      \
     TB_DGEMM_PANEL_BYTES(tile_n, tile_k, TB_DGEMM_PAD_K_B, copying)
 
+/* What a block notes of its work behind the ring, unless warps copy alone. */
+#define TB_DGEMM_WORK_BYTES            64
+#define TB_DGEMM_BYTES_BEHIND(copying) ((copying) > 0 ? 0 : TB_DGEMM_WORK_BYTES)
+
 /* A panel of A and one of B, and two barriers where warps copy alone. */
 #define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying)                                                \
     (TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying) + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying) +     \

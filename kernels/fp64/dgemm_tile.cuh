@@ -95,11 +95,6 @@ struct segment : tb_dgemm_segment {
     {
         return chain == chains - 1;
     }
-    /* Whether copies that run ahead by a ring of so many stages go on with the run's next chain. */
-    __device__ bool goes_on(int stages) const
-    {
-        return !ends_run() && (run_end - run_first) / chains >= stages;
-    }
     __device__ bool has_step(int64_t step) const
     {
         return first() + int64_t(count - 1) * chains >= step;
@@ -114,11 +109,11 @@ __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int
 
 /* Where a chain's sums go. totals_there: what the run's earlier chains left there is added to them, and alpha comes to the last
  * sum alone, so that C = alpha * sum whichever way the sum came about. */
-__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part,
+__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part, const tile &at,
                                    bool totals_there)
 {
     output out = tb_dgemm_has_tile(&arguments, &part)
-                     ? output_to_c(arguments, locate_tile(arguments, part.tile))
+                     ? output_to_c(arguments, at)
                      : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
     if (totals_there) {
         out.has_total = part.chain > 0;
@@ -175,10 +170,9 @@ template <class shape, class panel_a, class panel_b> struct fragments {
             read(i, 0);
     }
 
-    /* What has been copied for longest is behind what is copied to next. */
-    __device__ void take_stage_after(unsigned copied)
+    __device__ void advance()
     {
-        stage = copied == (shape::stages - 1) * shape::stage_bytes ? 0 : copied + shape::stage_bytes;
+        stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
     }
 
     /* A round and, if it reads, beside it what the next one needs: `between` does what else is to be done after the i-th of its
@@ -248,33 +242,99 @@ template <class shape> struct slices {
     }
 };
 
-/* Writes a thread's share of a tile. Of eight columns all old elements are read before the first is written, since no read
- * can overtake a write to what might be the same address. */
+/* A thread's share of a tile that is all of C's, in pairs of 16 bytes. Of eight columns all old elements are read before the first
+ * is written, since no read can overtake a write to what might be the same address. */
+template <class shape>
+__device__ inline void write_whole_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
+{
+    double2 *c = reinterpret_cast<double2 *>(out.c + at.row + 2 * at.g + (at.column + 2 * at.q) * out.ldc);
+    const int64_t column = out.ldc / 2;
+#pragma unroll
+    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * column) {
+        if (!slices<shape>::has(at.slice, j))
+            continue;
+        double2 values[2][shape::bands];
+#pragma unroll
+        for (int n = 0; n < 2 * shape::bands; n++) {
+            const int e = n / shape::bands, i = n % shape::bands;
+            values[e][i] = make_double2(sum[i][j][e], sum[i][j][2 + e]);
+        }
+        if (!out.is_plain()) {
+            double2 old[2][shape::bands];
+#pragma unroll
+            for (int n = 0; n < 2 * shape::bands; n++) {
+                const int e = n / shape::bands, i = n % shape::bands;
+                old[e][i] = out.reads() ? c[e * column + i * mma_m / 2] : make_double2(0, 0);
+            }
+#pragma unroll
+            for (int n = 0; n < 2 * shape::bands; n++) {
+                const int e = n / shape::bands, i = n % shape::bands;
+                values[e][i] = make_double2(out.scale(values[e][i].x, old[e][i].x),
+                                            out.scale(values[e][i].y, old[e][i].y));
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < 2 * shape::bands; n++) {
+            const int e = n / shape::bands, i = n % shape::bands;
+            c[e * column + i * mma_m / 2] = values[e][i];
+        }
+    }
+}
+
+/* The same of eight columns of any tile. */
+template <class shape, class function_type>
+__device__ inline void write_columns(const output &out, const position<shape> &at, int j, bool aligned,
+                                     function_type sum)
+{
+    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q + j * mma_n;
+    double *const c = out.c + row + column * out.ldc;
+    const span rows[2] = {span_of(out, row, column), span_of(out, row, column + 1)};
+    double2 old[shape::bands][2];
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::bands; i++)
+            old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::bands; i++)
+            write_pair(out, c + e * out.ldc + i * mma_m, sum(i, e), sum(i, 2 + e), old[i][e],
+                       rows[e].from(i * mma_m), aligned);
+}
+
+/* A thread's share of any tile. So that the code is short, sums lie where the stages were, which nobody reads any more; unless
+ * warps copy alone: those have gone on. */
+template <class shape>
+__device__ inline void write_any_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
+{
+    const bool aligned = out.is_aligned();
+    if (shape::copying > 0) {
+#pragma unroll
+        for (int j = 0; j < shape::pieces_n; j++)
+            write_columns(out, at, j, aligned, [&](int i, int e) { return sum[i][j][e]; });
+        return;
+    }
+    const slices<shape> stored(again::thread());
+    if (shape::slices > 1)
+        __syncthreads(); /* nobody reads the slices' sums any more */
+    for_each_sum<shape>([&](int i, int j, int e) {
+        if (slices<shape>::has(at.slice, j))
+            stored.place(0, j, i, e) = sum[i][j][e];
+    });
+    constexpr int of_slice = shape::pieces_n / shape::slices;
+#pragma unroll 1
+    for (int j = at.slice * of_slice; j < (at.slice + 1) * of_slice; j++)
+        write_columns(out, at, j, aligned, [&](int i, int e) { return stored.place(0, j, i, e); });
+}
+
 template <class shape>
 __device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {
-    const bool aligned = out.is_aligned();
-    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q;
-    double *c = out.c + row + column * out.ldc;
-#pragma unroll
-    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * out.ldc) {
-        if (!slices<shape>::has(at.slice, j))
-            continue;
-        const span rows[2] = {span_of(out, row, column + j * mma_n),
-                              span_of(out, row, column + j * mma_n + 1)};
-        double2 old[shape::bands][2];
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::bands; i++)
-                old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::bands; i++)
-                write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
-                           rows[e].from(i * mma_m), aligned);
-    }
+    if (out.is_whole(shape::tile_m, shape::tile_n))
+        write_whole_tile(out, sum, at);
+    else
+        write_any_tile(out, sum, at);
 }
 
 /* The blocks of a cluster have a part of this tile each. They leave their sums where the stages were, and each takes a share of a

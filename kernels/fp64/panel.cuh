@@ -85,16 +85,17 @@ template <class panel, int threads, bool vector> struct loader {
     static constexpr int count = panel::lines / at_a_time;
     static_assert(threads % lanes == 0 && panel::lines % at_a_time == 0, "threads share the panel evenly");
     static_assert((at_a_time & (at_a_time - 1)) == 0, "as lines_behind wants it");
-    static constexpr unsigned ragged = 1u << 31, short_end = 1u << 30, goes_on = 1u << 29;
-    static_assert(count <= 29, "a mask has a bit for each piece, and three more");
+    static constexpr unsigned ragged = 1u << 31, short_end = 1u << 30;
+    static_assert(count <= 30, "a mask has a bit for each piece, and two more");
 
     const double *address; /* of the panel's first piece */
     int64_t stride;        /* from piece to piece */
     const int64_t &
         jump; /* from panel to panel, a number among the kernel's arguments: in bytes, which takes no register */
     unsigned target; /* shared address of the first piece in the first stage */
+    int outer_left;  /* rows or columns from the thread's first one on, if few */
     /* bit i: all of piece i is within the outer dimension; ragged: the first element of each is; short_end: the
-     * chain's last panel has fewer steps than others; goes_on: another chain's panels follow */
+     * chain's last panel has fewer steps than others */
     unsigned mask;
 
     __device__ static int first_line()
@@ -109,46 +110,27 @@ template <class panel, int threads, bool vector> struct loader {
     /* Panels of the rows or columns from `outer` on and, first, from a step of k. */
     __device__ loader(const double *operand, int64_t ld, int64_t outer, int64_t extent, int64_t step,
                       unsigned first, const int64_t &jump)
-        : stride(ld * at_a_time), jump(jump)
+        : stride(ld * at_a_time), jump(jump), mask(0)
     {
         const int own_outer = panel::k_contiguous ? first_line() : first_in_line();
         const int own_k = panel::k_contiguous ? first_in_line() : first_line();
         const int64_t k = step * panel::tile_k + own_k;
         address = operand + (panel::k_contiguous ? (outer + own_outer) * ld + k : outer + own_outer + k * ld);
         target = first + 8 * panel::at(own_outer, own_k);
-        find_pieces(outer_left(outer, extent));
-        simt::keep(target);
-        simt::keep(mask);
-    }
-
-    /* Rows or columns from the thread's first one on, of a tile that begins at `outer`, if few. Found anew where it is wanted. */
-    static __device__ int outer_left(int64_t outer, int64_t extent)
-    {
-        return int(min(extent - outer, int64_t(panel::tile_outer))) -
-               (panel::k_contiguous ? first_line() : first_in_line());
-    }
-
-    __device__ void find_pieces(int outer_left)
-    {
-        mask = 0;
+        outer_left = int(min(extent - outer, int64_t(panel::tile_outer))) - own_outer;
 #pragma unroll
         for (int i = 0; i < count; i++)
             if (panel::k_contiguous ? outer_left > i * at_a_time : outer_left >= width)
                 mask |= 1u << i;
         if (!panel::k_contiguous && vector && outer_left == 1)
             mask = ragged;
+        simt::keep(target);
+        simt::keep(mask);
     }
 
-    __device__ void move(int64_t bytes)
+    __device__ void go_on()
     {
-        address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + bytes);
-    }
-
-    /* To the next chain, behind so many steps of one. */
-    __device__ void turn_back(int steps, int outer_left)
-    {
-        move((panel::k_contiguous ? 8 * panel::tile_k : 8 * count * stride) - steps * jump);
-        find_pieces(outer_left);
+        address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + jump);
     }
 
     __device__ unsigned to(unsigned stage, int i) const
@@ -156,8 +138,8 @@ template <class panel, int threads, bool vector> struct loader {
         return panel::lines_behind(target + stage, at_a_time * i);
     }
 
-    /* The panel, of which so many steps exist; beyond them it is zero. The address stays. */
-    __device__ void start_guarded(unsigned stage, int k_left, int outer_left)
+    /* The next panel, of which so many steps exist; beyond them it is zero. */
+    __device__ void start_guarded(unsigned stage, int k_left)
     {
         const int own_left = k_left - (panel::k_contiguous ? first_in_line() : first_line());
         const int lines_left = panel::k_contiguous ? outer_left : own_left;
@@ -165,12 +147,13 @@ template <class panel, int threads, bool vector> struct loader {
 #pragma unroll 1
         for (int i = 0; i < count; i++)
             copy_async<8 * width>(to(stage, i), address + i * stride, lines_left > i * at_a_time ? valid : 0);
+        go_on();
     }
 
-    /* Of this chain there is no further panel. */
+    /* There is no further panel. */
     __device__ void stop()
     {
-        mask &= goes_on;
+        mask = 0;
     }
 
     /* Of a panel that lies within k, what is not copied in whole pieces; before its pieces. */
@@ -186,7 +169,7 @@ template <class panel, int threads, bool vector> struct loader {
     {
         copy_async_if<8 * width>(mask & 1u << i, to(stage, i), address + i * stride);
         if (i == count - 1)
-            move(jump);
+            go_on();
     }
 };
 
