@@ -279,8 +279,8 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, totals, first,    \
-                     efficiency_)                                                                            \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, through_l1,       \
+                     totals, first, efficiency_)                                                             \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages_ " stages",        \

@@ -174,7 +174,7 @@ template <class panel, int threads, bool vector> struct panel_source {
                     copy_four_async<apart>(to + apart * i, piece, piece + line, piece + 2 * line,
                                            piece + 3 * line);
                 else
-                    copy_async_if<8>(1, to + apart * i, reinterpret_cast<const double *>(piece));
+                    copy_async_if<8, true>(1, to + apart * i, reinterpret_cast<const double *>(piece));
             return;
         }
         k_left -= panel::k_contiguous ? first_in_line() : first_line();
@@ -182,7 +182,8 @@ template <class panel, int threads, bool vector> struct panel_source {
         int lines_left = panel::k_contiguous ? outer_left : k_left;
 #pragma unroll 2
         for (int i = 0; i < count; i++, piece += line, to += apart, lines_left -= at_a_time)
-            copy_async<8 * width>(to, reinterpret_cast<const double *>(piece), lines_left > 0 ? valid : 0);
+            copy_async<8 * width, true>(to, reinterpret_cast<const double *>(piece),
+                                        lines_left > 0 ? valid : 0);
     }
 
     /* Past so many steps. */

@@ -23,7 +23,7 @@ template <class shape> constexpr bool runs = true;
 #endif
 
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_,
-          int stages_, int blocks_, bool totals_>
+          int stages_, int blocks_, bool through_l1_, bool totals_>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
@@ -31,7 +31,7 @@ struct shape {
     static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices, copying);
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
-    static constexpr bool has_totals = totals_;
+    static constexpr bool has_totals = totals_, through_l1 = through_l1_;
     static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying);
     static constexpr int offset_b = TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying);
     static constexpr int barriers = offset_b + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying);
@@ -50,9 +50,9 @@ struct shape {
 };
 
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,      \
-                       totals, ...)                                                                          \
-    struct shape_##name                                                                                      \
-        : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, totals> {         \
+                       through_l1, totals, ...)                                                              \
+    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,   \
+                                through_l1, totals> {                                                        \
     };
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE

@@ -12,8 +12,8 @@ namespace fp64
 
 /* Copies of both operands' panels. They run ahead of the multiplication by all stages of the ring but one. */
 template <class shape, class panel_a, class panel_b, bool vector> struct copies {
-    loader<panel_a, shape::threads, vector> a;
-    loader<panel_b, shape::threads, vector> b;
+    loader<panel_a, shape::threads, vector, shape::through_l1> a;
+    loader<panel_b, shape::threads, vector, shape::through_l1> b;
     const tb_dgemm_arguments &arguments;
     unsigned stage = 0; /* to be filled next */
     static constexpr int pieces = decltype(a)::count + decltype(b)::count;

@@ -79,7 +79,7 @@ struct panel {
 /* Copies one operand's panels, one after the other along k. A thread has, of `count` lines, `width` elements each. Elements
  * beyond the outer dimension are not read; what lies in shared memory in their place reaches only elements that C does not
  * have. A stage is named by its offset from the first one, in bytes. */
-template <class panel, int threads, bool vector> struct loader {
+template <class panel, int threads, bool vector, bool through_l1> struct loader {
     static constexpr int width = vector ? 2 : 1;
     static constexpr int lanes = panel::line / width, at_a_time = threads / lanes;
     static constexpr int count = panel::lines / at_a_time;
@@ -146,7 +146,8 @@ template <class panel, int threads, bool vector> struct loader {
         const int valid = 8 * max(0, min(width, panel::k_contiguous ? own_left : outer_left));
 #pragma unroll 1
         for (int i = 0; i < count; i++)
-            copy_async<8 * width>(to(stage, i), address + i * stride, lines_left > i * at_a_time ? valid : 0);
+            copy_async<8 * width, through_l1>(to(stage, i), address + i * stride,
+                                              lines_left > i * at_a_time ? valid : 0);
         go_on();
     }
 
@@ -162,12 +163,12 @@ template <class panel, int threads, bool vector> struct loader {
         if (!panel::k_contiguous && vector && mask & ragged)
 #pragma unroll
             for (int i = 0; i < count; i++)
-                copy_async_if<8>(1, to(stage, i), address + i * stride);
+                copy_async_if<8, through_l1>(1, to(stage, i), address + i * stride);
     }
 
     __device__ void start_piece(unsigned stage, int i)
     {
-        copy_async_if<8 * width>(mask & 1u << i, to(stage, i), address + i * stride);
+        copy_async_if<8 * width, through_l1>(mask & 1u << i, to(stage, i), address + i * stride);
         if (i == count - 1)
             go_on();
     }
