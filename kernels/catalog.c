@@ -295,7 +295,6 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
         .chains_in_c = !(totals),                                                                            \
         .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
         .shared_bytes = stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying) + TB_DGEMM_BYTES_BEHIND(copying),   \
-        .stages = stages_,                                                                                   \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \
         .blocks = blocks_,                                                                                   \

@@ -104,7 +104,6 @@ struct tb_kernel {
     int tile_m, tile_n, tile_k; /* of C and k that a block covers at a time */
     int threads;
     int shared_bytes; /* dynamic shared memory of a block */
-    int stages;       /* of its ring; of dgemm_mma */
     tb_element element;
     int alignment;     /* in elements: A, B and their leading dimensions must be multiples of it */
     double efficiency; /* share of its element's FMA peak that full tiles reach, above 1 on tensor cores; by
