@@ -228,7 +228,8 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
     static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
                                             TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, ...)         \
-    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k))
+    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +       \
+                                           TB_DGEMM_BYTES_BEHIND(copying))
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
@@ -278,11 +279,11 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages, blocks_, totals, first,     \
-                     efficiency_)                                                                            \
+#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, through_l1,       \
+                     totals, first, efficiency_)                                                             \
     {                                                                                                        \
         .name = "dgemm_mma_" #name_,                                                                         \
-        .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages " stages",         \
+        .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages_ " stages",        \
         .architecture = first,                                                                               \
         .architecture_end = 100,                                                                             \
         .major_only = true,                                                                                  \
@@ -290,10 +291,10 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
         .tile_n = n,                                                                                         \
         .tile_k = k,                                                                                         \
         .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages),                                     \
+        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages_),                                    \
         .chains_in_c = !(totals),                                                                            \
         .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
-        .shared_bytes = stages * TB_DGEMM_STAGE_BYTES(m, n, k),                                              \
+        .shared_bytes = stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying) + TB_DGEMM_BYTES_BEHIND(copying),   \
         .element = TB_FP64,                                                                                  \
         .efficiency = efficiency_,                                                                           \
         .blocks = blocks_,                                                                                   \

@@ -64,7 +64,7 @@ template <class shape> struct ring_place {
 
     __device__ unsigned full() const
     {
-        return simt::first_stage() + stage + shape::barriers;
+        return first_stage() + stage + shape::barriers;
     }
     __device__ unsigned empty() const
     {
@@ -83,7 +83,7 @@ template <class shape> struct ring_place {
 template <class shape> __device__ inline void init_ring(int thread)
 {
     if (thread < shape::stages) {
-        const unsigned full = simt::first_stage() + thread * shape::stage_bytes + shape::barriers;
+        const unsigned full = first_stage() + thread * shape::stage_bytes + shape::barriers;
         barrier_init(full, shape::copying * 32);
         barrier_init(full + 8, shape::warps);
     }
@@ -174,7 +174,7 @@ template <class panel, int threads, bool vector> struct panel_source {
                     copy_four_async<apart>(to + apart * i, piece, piece + line, piece + 2 * line,
                                            piece + 3 * line);
                 else
-                    copy_async_if<8>(1, to + apart * i, reinterpret_cast<const double *>(piece));
+                    copy_async_if<8, true>(1, to + apart * i, reinterpret_cast<const double *>(piece));
             return;
         }
         k_left -= panel::k_contiguous ? first_in_line() : first_line();
@@ -182,7 +182,8 @@ template <class panel, int threads, bool vector> struct panel_source {
         int lines_left = panel::k_contiguous ? outer_left : k_left;
 #pragma unroll 2
         for (int i = 0; i < count; i++, piece += line, to += apart, lines_left -= at_a_time)
-            copy_async<8 * width>(to, reinterpret_cast<const double *>(piece), lines_left > 0 ? valid : 0);
+            copy_async<8 * width, true>(to, reinterpret_cast<const double *>(piece),
+                                        lines_left > 0 ? valid : 0);
     }
 
     /* Past so many steps. */
@@ -201,10 +202,10 @@ __device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const seg
     const tile tile = locate_tile(arguments, part.tile);
     panel_source<panel_a, 32 * shape::copying, vector> a(
         tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m,
-        part.first(), simt::first_stage());
+        part.first(), first_stage());
     panel_source<panel_b, 32 * shape::copying, vector> b(
         tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
-        part.first(), simt::first_stage() + shape::offset_b);
+        part.first(), first_stage() + shape::offset_b);
     int step = part.first();
 #pragma unroll 1
     for (int left = part.count; left > 0; left--, step += arguments.chains) {
@@ -300,8 +301,9 @@ __device__ inline void multiply_and_write(const tb_dgemm_arguments &arguments)
                 total[i][j][e] = sum[i][j][e];
             });
         if (!shape::has_totals || part.ends_run())
-            write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum,
-                              position<shape>(again::thread()));
+            write_tile<shape>(
+                output_of(arguments, part, locate_tile(arguments, part.tile), !shape::has_totals), sum,
+                position<shape>(again::thread()));
         done += part.count;
         count = segment_after(arguments, done).count;
     }
@@ -311,8 +313,8 @@ __device__ inline void multiply_and_write(const tb_dgemm_arguments &arguments)
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
 {
-    using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
-    using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
+    using panel_a = panel_of_a<shape, transpose_a>;
+    using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
     init_ring<shape>(threadIdx.x);
     turn::take();
     if (is_spared(arguments.problem))

@@ -112,25 +112,37 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 /* Whether a tile's sums have room where the stages were, so that blocks of a cluster can add up theirs. Warps that copy are ahead of
  * the others, and do not know when the stages are free. */
 #define TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages)                                       \
-    ((copying) == 0 && 8 * (tile_m) * (tile_n) <= (stages)*TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k))
+    ((copying) == 0 &&                                                                                       \
+     8 * (tile_m) * (tile_n) <= (stages)*TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying))
 
 /* Chains of k are 16 times its root long for each slice, as slices cut k too; 8 times where a new chain costs little: where some
  * warps only copy, and totals are in registers. */
 #define TB_DGEMM_CHAIN_ROOTS(slices, copying, totals) ((copying) > 0 && (totals) ? 8 : 16 * (slices))
 
-/* Doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
+#define TB_DGEMM_LARGER(x, y) ((x) > (y) ? (x) : (y))
+
+/* Where warps copy alone, doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */
 #define TB_DGEMM_PAD_K_A   2 /* lines along k, of A */
 #define TB_DGEMM_PAD_K_B   4 /* lines along k, of B */
 
-#define TB_DGEMM_LARGER(x, y) ((x) > (y) ? (x) : (y))
-#define TB_DGEMM_PANEL_DOUBLES(tile_outer, tile_k, pad_k)                                                    \
-    TB_DGEMM_LARGER((tile_outer) * ((tile_k) + (pad_k)), (tile_k) * ((tile_outer) + TB_DGEMM_PAD_OUTER))
+/* A panel, whichever way it lies. */
+#define TB_DGEMM_PANEL_BYTES(tile_outer, tile_k, pad_k, copying)                                             \
+    (8 * ((copying) > 0 ? TB_DGEMM_LARGER((tile_outer) * ((tile_k) + (pad_k)),                               \
+                                          (tile_k) * ((tile_outer) + TB_DGEMM_PAD_OUTER))                    \
+                        : (tile_outer) * (tile_k)))
+#define TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying)                                                      \
+    TB_DGEMM_PANEL_BYTES(tile_m, tile_k, TB_DGEMM_PAD_K_A, copying)
+#define TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying)                                                      \
+    TB_DGEMM_PANEL_BYTES(tile_n, tile_k, TB_DGEMM_PAD_K_B, copying)
 
-/* A panel of A and one of B, whichever way they lie, and two barriers where warps copy alone. */
-#define TB_DGEMM_BARRIER_BYTES 16
-#define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k)                                                         \
-    (TB_DGEMM_BARRIER_BYTES + 8 * (TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A) +                \
-                                   TB_DGEMM_PANEL_DOUBLES(tile_n, tile_k, TB_DGEMM_PAD_K_B)))
+/* What a block notes of its work behind the ring, unless warps copy alone. */
+#define TB_DGEMM_WORK_BYTES            64
+#define TB_DGEMM_BYTES_BEHIND(copying) ((copying) > 0 ? 0 : TB_DGEMM_WORK_BYTES)
+
+/* A panel of A and one of B, and two barriers where warps copy alone. */
+#define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying)                                                \
+    (TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying) + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying) +     \
+     ((copying) > 0 ? 16 : 0))
 
 #endif

@@ -23,7 +23,7 @@ template <class shape> constexpr bool runs = true;
 #endif
 
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_,
-          int stages_, int blocks_, bool totals_>
+          int stages_, int blocks_, bool through_l1_, bool totals_>
 struct shape {
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
@@ -31,33 +31,40 @@ struct shape {
     static constexpr int threads = TB_DGEMM_THREADS(warps_m, warps_n, slices, copying);
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
-    static constexpr bool has_totals = totals_;
-    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k);
-    static constexpr int barriers = stage_bytes - TB_DGEMM_BARRIER_BYTES; /* where they lie in a stage */
-    static constexpr int warps = warps_m * warps_n * slices;              /* that multiply */
+    static constexpr bool has_totals = totals_, through_l1 = through_l1_;
+    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying);
+    static constexpr int offset_b = TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying);
+    static constexpr int barriers = offset_b + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying);
+    static constexpr int warps = warps_m * warps_n * slices; /* that multiply */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr bool shares_tiles = false;
 #else
     static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages);
 #endif
-    static constexpr int offset_b = 8 * TB_DGEMM_PANEL_DOUBLES(tile_m, tile_k, TB_DGEMM_PAD_K_A);
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
-    static_assert(warp_m % mma_m == 0 && warp_n % mma_n == 0 && slice_k % mma_k == 0,
-                  "fragments cover the tile");
+    static_assert(warp_m % mma_m == 0 && warp_n % (2 * mma_n) == 0 && slice_k % (2 * mma_k) == 0,
+                  "fragments cover the tile, and warps begin where chunks of lines do");
     static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
                   "the ring has room for the slices' sums");
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
 };
 
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,      \
-                       totals, ...)                                                                          \
-    struct shape_##name                                                                                      \
-        : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks, totals> {         \
+                       through_l1, totals, ...)                                                              \
+    struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,   \
+                                through_l1, totals> {                                                        \
     };
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
 template <class shape> using sums = double[shape::bands][shape::pieces_n][4];
+
+template <class shape, bool transpose_a>
+using panel_of_a = panel<shape::tile_m, shape::tile_k, transpose_a, 2, (shape::copying > 0),
+                         shape::copying == 0 && !transpose_a>;
+template <class shape, bool transpose_a, bool transpose_b>
+using panel_of_b = panel<shape::tile_n, shape::tile_k, !transpose_b, 1, (shape::copying > 0),
+                         shape::copying == 0 && !transpose_a>;
 
 /* A warp's place in the tile and in a stage, and a lane's numbers g and q: see panel.cuh. */
 template <class shape> struct position {
@@ -102,11 +109,11 @@ __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int
 
 /* Where a chain's sums go. totals_there: what the run's earlier chains left there is added to them, and alpha comes to the last
  * sum alone, so that C = alpha * sum whichever way the sum came about. */
-__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part,
+__device__ inline output output_of(const tb_dgemm_arguments &arguments, const segment &part, const tile &at,
                                    bool totals_there)
 {
     output out = tb_dgemm_has_tile(&arguments, &part)
-                     ? output_to_c(arguments, locate_tile(arguments, part.tile))
+                     ? output_to_c(arguments, at)
                      : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
     if (totals_there) {
         out.has_total = part.chain > 0;
@@ -126,9 +133,10 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     unsigned stage = 0;
 
     __device__ explicit fragments(const position<shape> &at)
-        : first_a(simt::first_stage() + 8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q)),
-          first_b(simt::first_stage() + shape::offset_b +
-                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q))
+        : first_a(first_stage() +
+                  8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q * panel_a::first_step)),
+          first_b(first_stage() + shape::offset_b +
+                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q * panel_b::first_step))
     {
         simt::keep(first_a);
         simt::keep(first_b);
@@ -234,33 +242,99 @@ template <class shape> struct slices {
     }
 };
 
-/* Writes a thread's share of a tile. Of eight columns all old elements are read before the first is written, since no read
- * can overtake a write to what might be the same address. */
+/* A thread's share of a tile that is all of C's, in pairs of 16 bytes. Of eight columns all old elements are read before the first
+ * is written, since no read can overtake a write to what might be the same address. */
+template <class shape>
+__device__ inline void write_whole_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
+{
+    double2 *c = reinterpret_cast<double2 *>(out.c + at.row + 2 * at.g + (at.column + 2 * at.q) * out.ldc);
+    const int64_t column = out.ldc / 2;
+#pragma unroll
+    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * column) {
+        if (!slices<shape>::has(at.slice, j))
+            continue;
+        double2 values[2][shape::bands];
+#pragma unroll
+        for (int n = 0; n < 2 * shape::bands; n++) {
+            const int e = n / shape::bands, i = n % shape::bands;
+            values[e][i] = make_double2(sum[i][j][e], sum[i][j][2 + e]);
+        }
+        if (!out.is_plain()) {
+            double2 old[2][shape::bands];
+#pragma unroll
+            for (int n = 0; n < 2 * shape::bands; n++) {
+                const int e = n / shape::bands, i = n % shape::bands;
+                old[e][i] = out.reads() ? c[e * column + i * mma_m / 2] : make_double2(0, 0);
+            }
+#pragma unroll
+            for (int n = 0; n < 2 * shape::bands; n++) {
+                const int e = n / shape::bands, i = n % shape::bands;
+                values[e][i] = make_double2(out.scale(values[e][i].x, old[e][i].x),
+                                            out.scale(values[e][i].y, old[e][i].y));
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < 2 * shape::bands; n++) {
+            const int e = n / shape::bands, i = n % shape::bands;
+            c[e * column + i * mma_m / 2] = values[e][i];
+        }
+    }
+}
+
+/* The same of eight columns of any tile. */
+template <class shape, class function_type>
+__device__ inline void write_columns(const output &out, const position<shape> &at, int j, bool aligned,
+                                     function_type sum)
+{
+    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q + j * mma_n;
+    double *const c = out.c + row + column * out.ldc;
+    const span rows[2] = {span_of(out, row, column), span_of(out, row, column + 1)};
+    double2 old[shape::bands][2];
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::bands; i++)
+            old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+        for (int i = 0; i < shape::bands; i++)
+            write_pair(out, c + e * out.ldc + i * mma_m, sum(i, e), sum(i, 2 + e), old[i][e],
+                       rows[e].from(i * mma_m), aligned);
+}
+
+/* A thread's share of any tile. So that the code is short, sums lie where the stages were, which nobody reads any more; unless
+ * warps copy alone: those have gone on. */
+template <class shape>
+__device__ inline void write_any_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
+{
+    const bool aligned = out.is_aligned();
+    if (shape::copying > 0) {
+#pragma unroll
+        for (int j = 0; j < shape::pieces_n; j++)
+            write_columns(out, at, j, aligned, [&](int i, int e) { return sum[i][j][e]; });
+        return;
+    }
+    const slices<shape> stored(again::thread());
+    if (shape::slices > 1)
+        __syncthreads(); /* nobody reads the slices' sums any more */
+    for_each_sum<shape>([&](int i, int j, int e) {
+        if (slices<shape>::has(at.slice, j))
+            stored.place(0, j, i, e) = sum[i][j][e];
+    });
+    constexpr int of_slice = shape::pieces_n / shape::slices;
+#pragma unroll 1
+    for (int j = at.slice * of_slice; j < (at.slice + 1) * of_slice; j++)
+        write_columns(out, at, j, aligned, [&](int i, int e) { return stored.place(0, j, i, e); });
+}
+
 template <class shape>
 __device__ inline void write_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {
-    const bool aligned = out.is_aligned();
-    const int row = at.row + 2 * at.g, column = at.column + 2 * at.q;
-    double *c = out.c + row + column * out.ldc;
-#pragma unroll
-    for (int j = 0; j < shape::pieces_n; j++, c += mma_n * out.ldc) {
-        if (!slices<shape>::has(at.slice, j))
-            continue;
-        const span rows[2] = {span_of(out, row, column + j * mma_n),
-                              span_of(out, row, column + j * mma_n + 1)};
-        double2 old[shape::bands][2];
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::bands; i++)
-                old[i][e] = read_pair(out, c + e * out.ldc + i * mma_m, rows[e].from(i * mma_m), aligned);
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int i = 0; i < shape::bands; i++)
-                write_pair(out, c + e * out.ldc + i * mma_m, sum[i][j][e], sum[i][j][2 + e], old[i][e],
-                           rows[e].from(i * mma_m), aligned);
-    }
+    if (out.is_whole(shape::tile_m, shape::tile_n))
+        write_whole_tile(out, sum, at);
+    else
+        write_any_tile(out, sum, at);
 }
 
 /* The blocks of a cluster have a part of this tile each. They leave their sums where the stages were, and each takes a share of a

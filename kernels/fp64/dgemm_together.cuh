@@ -12,17 +12,17 @@ namespace fp64
 
 /* Copies of both operands' panels. They run ahead of the multiplication by all stages of the ring but one. */
 template <class shape, class panel_a, class panel_b, bool vector> struct copies {
-    loader<panel_a, shape::threads, vector> a;
-    loader<panel_b, shape::threads, vector> b;
+    loader<panel_a, shape::threads, vector, shape::through_l1> a;
+    loader<panel_b, shape::threads, vector, shape::through_l1> b;
     const tb_dgemm_arguments &arguments;
     unsigned stage = 0; /* to be filled next */
     static constexpr int pieces = decltype(a)::count + decltype(b)::count;
 
     __device__ copies(const tb_dgemm_arguments &arguments, const tile &tile, int step)
         : a(tb_matrix_of(arguments.batches, TB_A, arguments.problem.a, tile.product), arguments.problem.lda,
-            tile.m, arguments.problem.m, step, simt::first_stage(), arguments.jump_a),
+            tile.m, arguments.problem.m, step, first_stage(), arguments.jump_a),
           b(tb_matrix_of(arguments.batches, TB_B, arguments.problem.b, tile.product), arguments.problem.ldb,
-            tile.n, arguments.problem.n, step, simt::first_stage() + shape::offset_b, arguments.jump_b),
+            tile.n, arguments.problem.n, step, first_stage() + shape::offset_b, arguments.jump_b),
           arguments(arguments)
     {
     }
@@ -38,24 +38,14 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
         stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
     }
 
-    /* The chain's first panels. */
-    __device__ void fill_ring(const segment &part)
+    __device__ void note_end(const segment &part)
     {
-        int64_t k_left = arguments.problem.k - int64_t(part.first()) * shape::tile_k;
-#pragma unroll 1
-        for (int i = 0; i < shape::stages - 1; i++, k_left -= int64_t(arguments.chains) * shape::tile_k) {
-            if (i < part.count) {
-                const int existing = int(min(k_left, int64_t(shape::tile_k)));
-                a.start_guarded(stage, existing);
-                b.start_guarded(stage, existing);
-            }
-            advance();
-        }
         if (part.has_step(arguments.steps - 1) && steps_of_last_panel() < shape::tile_k)
             a.mask |= a.short_end;
     }
 
-    /* Before the pieces of a further panel; so many steps have not been multiplied yet. */
+    /* Before the pieces of a further panel, which is ahead of what is multiplied by all stages but one; so many of the chain's steps, or
+     * of what comes before them, are left. */
     __device__ void start_panel(int left)
     {
         if (left <= shape::stages) {
@@ -123,30 +113,42 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps
     }
 }
 
+/* What a block is doing, behind the ring, for when the main loop has left no register for it. */
+struct work {
+    segment part;
+    tile at;
+};
+static_assert(sizeof(work) <= TB_DGEMM_WORK_BYTES, "it has room");
+
+template <class shape> __device__ inline work &noted_work()
+{
+    return *reinterpret_cast<work *>(ring() + shape::stages * shape::stage_bytes / sizeof(double));
+}
+
 /* The sums of a chain. Where C ends inside the tile, warps that lie beyond it copy their share of the panels and multiply
  * nothing. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const segment &part)
+__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const work &own)
 {
-    using panel_a = panel<shape::tile_m, shape::tile_k, transpose_a, TB_DGEMM_PAD_K_A>;
-    using panel_b = panel<shape::tile_n, shape::tile_k, !transpose_b, TB_DGEMM_PAD_K_B>;
-    const tile tile = locate_tile(arguments, part.tile);
-    copies<shape, panel_a, panel_b, vector> ahead(arguments, tile, part.first());
-    ahead.fill_ring(part);
-    for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
-    wait_for_stage<shape>();
-
+    using panel_a = panel_of_a<shape, transpose_a>;
+    using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
     const position<shape> at(threadIdx.x);
-    if (tile.m + at.row < arguments.problem.m && tile.n + at.column < arguments.problem.n) {
-        multiply_steps<shape, panel_a, panel_b>(sum, ahead, part.count);
-        return;
-    }
-    for (int left = part.count; left > 0; left--) {
+    const bool multiplies =
+        own.at.m + at.row < arguments.problem.m && own.at.n + at.column < arguments.problem.n;
+    copies<shape, panel_a, panel_b, vector> ahead(arguments, own.at, own.part.first());
+    ahead.note_end(own.part);
+#pragma unroll 1
+    for (int left = own.part.count + shape::stages - 1; left > (multiplies ? own.part.count : 0); left--) {
+        if (left <= own.part.count)
+            wait_for_stage<shape>();
         ahead.start_panel(left);
         ahead.start_pieces(0, ahead.pieces);
         ahead.advance();
-        wait_for_stage<shape>();
     }
+    wait_for_stage<shape>();
+    for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
+    if (multiplies)
+        multiply_steps<shape, panel_a, panel_b>(sum, ahead, own.part.count);
 }
 
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
@@ -156,29 +158,34 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
     if (is_spared(arguments.problem))
         return;
     sums<shape> total; /* where there is room */
-    for (int done = 0, count = segment_after(arguments, 0).count; count > 0;) {
+    for (int done = 0;;) {
+        work next;
+        next.part = segment_after(arguments, done);
+        if (next.part.count == 0)
+            return;
+        next.at = locate_tile(arguments, next.part.tile);
+        if (done > 0)
+            __syncthreads(); /* before the stages are filled again */
+        if (threadIdx.x == 0)
+            noted_work<shape>() = next;
         sums<shape> sum;
-        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, segment_after(arguments, done));
-        const segment part = segment_after(arguments, done);
+        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, next);
+        const work &own = noted_work<shape>();
         if (shape::has_totals)
             for_each_sum<shape>([&](int i, int j, int e) {
-                sum[i][j][e] += part.chain > 0 ? total[i][j][e] : 0;
+                sum[i][j][e] += own.part.chain > 0 ? total[i][j][e] : 0;
                 total[i][j][e] = sum[i][j][e];
             });
-        if (!shape::has_totals || part.ends_run()) {
+        if (!shape::has_totals || own.part.ends_run()) {
             const position<shape> at(again::thread());
             if (shape::slices > 1)
                 slices<shape>(again::thread()).add_up(sum, at.slice);
-            if (shape::shares_tiles && arguments.cluster > 1 && !tb_dgemm_has_tile(&arguments, &part))
-                write_together<shape>(output_to_c(arguments, locate_tile(arguments, part.tile)), sum, at,
-                                      arguments.cluster);
+            if (shape::shares_tiles && arguments.cluster > 1 && !tb_dgemm_has_tile(&arguments, &own.part))
+                write_together<shape>(output_to_c(arguments, own.at), sum, at, arguments.cluster);
             else
-                write_tile<shape>(output_of(arguments, part, !shape::has_totals), sum, at);
+                write_tile<shape>(output_of(arguments, own.part, own.at, !shape::has_totals), sum, at);
         }
-        done += part.count;
-        count = segment_after(arguments, done).count;
-        if (count > 0)
-            __syncthreads(); /* before the stages are filled again */
+        done += own.part.count;
     }
 }
 

@@ -5,44 +5,52 @@
 namespace fp64
 {
 
-/* The ring of stages, as memory. */
+/* The ring of stages, as memory, and its shared address. */
 __device__ inline double *ring()
 {
-    extern __shared__ __align__(16) float stages[];
-    return reinterpret_cast<double *>(stages);
+    extern __shared__ __align__(128) double panels[];
+    return panels;
 }
 
-/* Copies go through L1, where blocks of a multiprocessor find what they have in common. */
-
-/* Copies 8 or 16 bytes to shared memory, of which only the first `valid` are read; the rest become zero. An address of
- * which nothing is read may be any. */
-template <int bytes> __device__ inline void copy_async(unsigned shared, const double *global, int valid)
+__device__ inline unsigned first_stage()
 {
-    if (bytes == 16)
+    return unsigned(__cvta_generic_to_shared(ring()));
+}
+
+/* Copies 8 or 16 bytes to shared memory, 16 by way of L1 or not, of which only the first `valid` are read; the rest become zero. An
+ * address of which nothing is read may be any. */
+template <int bytes, bool through_l1>
+__device__ inline void copy_async(unsigned shared, const double *global, int valid)
+{
+    if (bytes == 16 && through_l1)
         asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
+    else if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(global), "r"(valid));
 }
 
+#define TB_COPY_ASYNC_IF(copy)                                                                               \
+    asm volatile("{\n"                                                                                       \
+                 ".reg .pred wanted;\n"                                                                      \
+                 "setp.ne.u32 wanted, %0, 0;\n"                                                              \
+                 "@wanted " copy ";\n"                                                                       \
+                 "}" ::"r"(wanted),                                                                          \
+                 "r"(shared), "l"(global))
+
 /* Copies 8 or 16 bytes, or does nothing. A predicate takes one instruction, a number of valid bytes six. */
-template <int bytes>
+template <int bytes, bool through_l1>
 __device__ inline void copy_async_if(unsigned wanted, unsigned shared, const double *global)
 {
-    if (bytes == 16)
-        asm volatile("{\n"
-                     ".reg .pred wanted;\n"
-                     "setp.ne.u32 wanted, %0, 0;\n"
-                     "@wanted cp.async.ca.shared.global [%1], [%2], 16;\n"
-                     "}" ::"r"(wanted),
-                     "r"(shared), "l"(global));
+    if (bytes == 16 && through_l1)
+        TB_COPY_ASYNC_IF("cp.async.ca.shared.global [%1], [%2], 16");
+    else if (bytes == 16)
+        TB_COPY_ASYNC_IF("cp.async.cg.shared.global [%1], [%2], 16");
     else
-        asm volatile("{\n"
-                     ".reg .pred wanted;\n"
-                     "setp.ne.u32 wanted, %0, 0;\n"
-                     "@wanted cp.async.ca.shared.global [%1], [%2], 8;\n"
-                     "}" ::"r"(wanted),
-                     "r"(shared), "l"(global));
+        TB_COPY_ASYNC_IF("cp.async.ca.shared.global [%1], [%2], 8");
 }
+
+#undef TB_COPY_ASYNC_IF
 
 __device__ inline double load_shared(unsigned address)
 {

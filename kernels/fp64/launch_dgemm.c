@@ -18,28 +18,28 @@
  * TB_FMA_A_CLOCK is the rate of both, and forecasts of 8.0 hold in the clocks that tb_share_of_lanes makes
  * of its own.
  *
- * The constants are those with which what is chosen for 46 products on an H200 takes least, and forecasts are nearest to what
- * was measured (docs/lab/fp64.md); MEMORY_SHARE and what follows BYTES_IN_FLIGHT are other families'. The clock is the one
- * that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
-#define START_CLOCKS        1460.0
+ * The constants are those with which what is chosen for 70 products on an H200 takes least, and forecasts are nearest to what
+ * was measured (docs/lab/fp64.md), all fitted together: none has been measured by itself; MEMORY_SHARE is the other families'. The
+ * clock is the one that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be
+ * above 1. */
+#define START_CLOCKS        200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
-#define BLOCK_CLOCKS        2520.0
-#define STAGE_BYTES_A_CLOCK 382.0 /* at which the ring is filled first */
-#define STAGE_BYTES_BY_8    86.0  /* the same 8 bytes at a time: twice the SIMT family's by 4 */
-#define TILE_BYTES_A_CLOCK  15.4  /* at which tiles of C are written, or read */
+#define BLOCK_CLOCKS        2350.0
+#define STAGE_BYTES_A_CLOCK 33.0 /* at which the ring is filled first */
+#define STAGE_BYTES_BY_8                                                                                     \
+    68.0 /* the same 8 bytes at a time, of tiles whose steps take longer than is forecast */
+#define TILE_BYTES_A_CLOCK  69.0 /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1780.0
-#define PARTS_BYTES_A_CLOCK 16.1 /* at which the second launch reads parts of tiles */
+#define PARTS_BYTES_A_CLOCK 10.8 /* at which the second launch reads parts of tiles */
+/* Each further chain of a run. */
+#define CHAIN_CLOCKS 1400.0
 /* What a multiprocessor gets of L2 while all read, and of what its blocks have in common. */
-#define L2_BYTES_A_CLOCK 31.8
+#define L2_BYTES_A_CLOCK 39.9
 /* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
-#define WAITING_CLOCKS 750.0
-/* The memory's rate takes so many bytes in flight on each multiprocessor; with fewer it falls, to this
- * share with none. */
-#define BYTES_IN_FLIGHT      70000.0
-#define SHARE_WITHOUT_FLIGHT 0.775
+#define WAITING_CLOCKS 945.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
-#define HIDDEN_SHARE 0.05
+#define HIDDEN_SHARE 0.02
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
@@ -68,6 +68,7 @@ static double tile_bytes(const tb_kernel *kernel)
 /* What the schedules of a product have in common, in clocks. */
 typedef struct costs {
     const tb_kernel *kernel;
+    const tb_product *product;
     tb_target target;
     int multiprocessors, blocks; /* blocks that fit one */
     int warps;                   /* of a block */
@@ -75,8 +76,8 @@ typedef struct costs {
     double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
     double fetch;   /* reading it from L2 */
     double tile;    /* filling the ring and writing the tile */
+    double chain;   /* beginning another chain, and where C has the totals writing and reading it */
     double reading; /* reading all operands once, at the memory's rate */
-    double stage_bytes;
 } costs;
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
@@ -92,6 +93,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
+        .product = product,
         .target = target,
         .multiprocessors = target.multiprocessors,
         .blocks = kernel->blocks,
@@ -101,44 +103,32 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
             (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
         .fetch = step_bytes / L2_BYTES_A_CLOCK,
         .tile = tile,
+        .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),
         .reading =
             operands / (TB_BYTES_A_CLOCK * MEMORY_SHARE * tb_memory_ratio(target)) / target.multiprocessors,
-        .stage_bytes = step_bytes,
     };
 }
 
-/* A round of blocks, so many sharing a multiprocessor, of so many steps and tiles, or parts of tiles, each. */
-static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t tiles_a_block)
+/* A round of blocks, so many sharing a multiprocessor, of so many steps and runs, in tiles or parts of tiles, each. */
+static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t runs, int32_t chains)
 {
     const double step =
         fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
-    return BLOCK_CLOCKS + steps * step + (double)tiles_a_block * costs->tile;
+    return BLOCK_CLOCKS + steps * step + (double)runs * (costs->tile + (chains - 1) * costs->chain);
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
-static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps,
-                          int64_t tiles_a_block)
+static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps, int64_t runs,
+                          int32_t chains)
 {
     const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
     if (full > 0)
-        clocks += (double)full * round_clocks(costs, costs->blocks, steps, tiles_a_block);
+        clocks += (double)full * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (rest > 0)
-        clocks += round_clocks(costs, rest, steps, tiles_a_block);
+        clocks += round_clocks(costs, rest, steps, runs, chains);
     return clocks;
-}
-
-/* Reading all operands once, with the bytes in flight that the first wave of so many blocks has. */
-static double reading_clocks(const costs *costs, int64_t blocks)
-{
-    const int64_t sharing = tb_smaller(tb_pieces(blocks, costs->multiprocessors), costs->blocks);
-    const tb_kernel *kernel = costs->kernel;
-    const int stages =
-        kernel->shared_bytes / TB_DGEMM_STAGE_BYTES(kernel->tile_m, kernel->tile_n, kernel->tile_k);
-    const double in_flight = (double)(sharing * (stages - 1)) * costs->stage_bytes;
-    return costs->reading /
-           fmin(1, SHARE_WITHOUT_FLIGHT + (1 - SHARE_WITHOUT_FLIGHT) * in_flight / BYTES_IN_FLIGHT);
 }
 
 /* Adding up the parts of tiles. */
@@ -151,21 +141,43 @@ static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedul
     return TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 
+/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
+ * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
+ * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
+ * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
+static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
+{
+    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
+    if (product->m * product->n > CUT_ELEMENTS)
+        return 1;
+    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
+    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
+                           : own->whole > 0     ? (double)own->steps
+                                                : ceil(dealt / (double)own->pieces);
+    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
+    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
+    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
+        return 1;
+    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
+    const double longest_k = longest * kernel->tile_k;
+    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
+}
+
 /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
 static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
 {
-    double computing = wave_clocks(costs, schedule->whole, 1, (double)schedule->steps, 1), adding = 0;
+    const int32_t chains = chains_of(costs->kernel, costs->product, schedule);
+    double computing = wave_clocks(costs, schedule->whole, 1, (double)schedule->steps, 1, chains), adding = 0;
     if (schedule->pieces > 0) {
         const int64_t dealt = costs->tiles - schedule->whole;
         const bool even = schedule->pieces % dealt == 0;
         const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
         computing += wave_clocks(costs, schedule->pieces, schedule->cluster,
                                  (double)(dealt * schedule->steps) / pieces,
-                                 even ? 1 : tb_pieces(dealt, schedule->pieces) + 1);
+                                 even ? 1 : tb_pieces(dealt, schedule->pieces) + 1, chains);
         adding = adding_clocks(costs, schedule, parts);
     }
-    const double reading = reading_clocks(costs, schedule->whole + schedule->pieces);
-    return fmax(computing, reading) + HIDDEN_SHARE * fmin(computing, reading) + adding;
+    return fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading) + adding;
 }
 
 /* The schedule that deals all but the first `whole` tiles to so many pieces; the other one if that takes no longer. */
@@ -197,31 +209,8 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     return best;
 }
 
-/* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
- * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
- * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
-static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
-{
-    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
-    if (product->m * product->n > CUT_ELEMENTS)
-        return 1;
-    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
-    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
-                           : own->whole > 0     ? (double)own->steps
-                                                : ceil(dealt / (double)own->pieces);
-    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
-    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
-    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
-        return 1;
-    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
-    const double longest_k = longest * kernel->tile_k;
-    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
-}
-
 /* The same where no tile is whole, each one's pieces a cluster: if that leaves each of them one chain, or totals have registers. */
-static tb_dgemm_schedule deal_to_clusters(const costs *costs, const tb_product *product, int64_t room,
-                                          tb_dgemm_schedule best)
+static tb_dgemm_schedule deal_to_clusters(const costs *costs, int64_t room, tb_dgemm_schedule best)
 {
     const tb_kernel *kernel = costs->kernel;
     if (!kernel->shares_tiles || costs->target.architecture < 90)
@@ -231,7 +220,7 @@ static tb_dgemm_schedule deal_to_clusters(const costs *costs, const tb_product *
             costs->tiles > tb_clusters_at_a_time(cluster, costs->blocks, costs->target))
             break;
         const tb_dgemm_schedule dealt = deal(costs, 0, costs->tiles * cluster, cluster, best);
-        if (!kernel->chains_in_c || chains_of(kernel, product, &dealt) == 1)
+        if (!kernel->chains_in_c || chains_of(kernel, costs->product, &dealt) == 1)
             best = dealt;
     }
     return best;
@@ -257,11 +246,11 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
     const double parts = own.pieces > 0 ? fmax(1, steps / longest + 0.5) : 1;
     const double blocks = parts * (double)own.tiles, room = (double)costs->multiprocessors;
     const int64_t sharing = tb_smaller(costs->blocks, tb_pieces((int64_t)blocks, costs->multiprocessors));
+    const int32_t chains = chains_of(costs->kernel, costs->product, &own);
     const double computing =
-        fmax(round_clocks(costs, 1, longest, 1),
-             blocks / room / (double)sharing * round_clocks(costs, sharing, steps / parts, 1));
-    const double reading = reading_clocks(costs, (int64_t)blocks);
-    own.clocks = fmax(computing, reading) + HIDDEN_SHARE * fmin(computing, reading);
+        fmax(round_clocks(costs, 1, longest, 1, chains),
+             blocks / room / (double)sharing * round_clocks(costs, sharing, steps / parts, 1, chains));
+    own.clocks = fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading);
     if (own.pieces > 0)
         own.clocks += TB_SECOND_LAUNCH_CLOCKS +
                       2 * blocks * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
@@ -304,7 +293,7 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
     if (whole > 0)
         best = deal(&costs, whole - wave, wave, 1, best);
     best = deal_evenly(&costs, whole, wave, best);
-    return whole == 0 ? deal_to_clusters(&costs, product, wave, best) : best;
+    return whole == 0 ? deal_to_clusters(&costs, wave, best) : best;
 }
 
 void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,

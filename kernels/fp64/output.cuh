@@ -47,6 +47,12 @@ struct output {
         return has_total || beta != 0;
     }
 
+    /* Whether sums go there as they are. */
+    __device__ bool is_plain() const
+    {
+        return alpha == 1 && !reads();
+    }
+
     __device__ double scale(double sum, double old) const
     {
         const double product = alpha * (has_total ? old + sum : sum);
@@ -57,6 +63,13 @@ struct output {
     __device__ bool is_aligned() const
     {
         return ldc % 2 == 0 && reinterpret_cast<uintptr_t>(c) % 16 == 0;
+    }
+
+    /* Whether besides that so many rows and columns exist, and all are written. */
+    __device__ bool is_whole(int tile_m, int tile_n) const
+    {
+        return is_aligned() && rows == tile_m && columns == tile_n &&
+               mask.first + mask.step * (columns - 1) <= 0 && mask.end >= rows;
     }
 };
 

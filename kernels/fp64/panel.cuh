@@ -34,27 +34,57 @@ namespace fp64
 {
 
 /* Where the elements of a panel lie, in doubles from the first one. */
-template <int tile_outer_, int tile_k_, bool k_contiguous_, int pad_k> struct panel {
+template <int tile_outer_, int tile_k_, bool k_contiguous_, int of_lane, bool padded, bool pairs>
+struct panel {
     static constexpr int tile_outer = tile_outer_, tile_k = tile_k_;
     static constexpr bool k_contiguous = k_contiguous_;
     static constexpr int line = k_contiguous ? tile_k : tile_outer,
                          lines = k_contiguous ? tile_outer : tile_k;
-    static constexpr int pitch = line + (k_contiguous ? pad_k : TB_DGEMM_PAD_OUTER);
+    static constexpr int pad =
+        k_contiguous ? of_lane == 2 ? TB_DGEMM_PAD_K_A : TB_DGEMM_PAD_K_B : TB_DGEMM_PAD_OUTER;
+    static constexpr int pitch = line + (padded ? pad : 0);
+    static_assert(line % 16 == 0, "lines are chunks of 128 bytes");
+    static constexpr int first_step = pairs ? 2 : 1, /* of a lane, for its number q */
+        second_step = pairs ? 1 : 4;                 /* from that one on */
+
+    /* By which the places of a line's elements are turned, with an exclusive or. */
+    static __device__ constexpr int turn(int number)
+    {
+        return padded         ? 0
+               : k_contiguous ? pairs ? number / of_lane % 2 * 8 : number / of_lane % 4 * 4
+                              : number / (pairs ? 2 : 1) % 4 * 4;
+    }
 
     static __device__ constexpr int at(int outer, int k)
     {
-        return k_contiguous ? outer * pitch + k : k * pitch + outer;
+        const int number = k_contiguous ? outer : k, element = k_contiguous ? k : outer;
+        return number * pitch + (element ^ turn(number));
+    }
+
+    /* The address of what lies so many rows or columns and steps behind a lane's first element, multiples of 8. */
+    static __device__ unsigned behind(unsigned place, int outer, int k)
+    {
+        const int number = k_contiguous ? outer : k, element = k_contiguous ? k : outer;
+        const unsigned turned = padded ? 0 : 8 * (element & 12);
+        return (place ^ turned) + 8 * (number * pitch + element) - turned;
+    }
+
+    /* The address of what lies so many lines behind an element: a multiple of a power of two, and the element's line less than that. */
+    static __device__ unsigned lines_behind(unsigned place, int number)
+    {
+        return (place ^ 8 * turn(number)) + 8 * number * pitch;
     }
 };
 
 /* Copies one operand's panels, one after the other along k. A thread has, of `count` lines, `width` elements each. Elements
  * beyond the outer dimension are not read; what lies in shared memory in their place reaches only elements that C does not
  * have. A stage is named by its offset from the first one, in bytes. */
-template <class panel, int threads, bool vector> struct loader {
+template <class panel, int threads, bool vector, bool through_l1> struct loader {
     static constexpr int width = vector ? 2 : 1;
     static constexpr int lanes = panel::line / width, at_a_time = threads / lanes;
     static constexpr int count = panel::lines / at_a_time;
     static_assert(threads % lanes == 0 && panel::lines % at_a_time == 0, "threads share the panel evenly");
+    static_assert((at_a_time & (at_a_time - 1)) == 0, "as lines_behind wants it");
     static constexpr unsigned ragged = 1u << 31, short_end = 1u << 30;
     static_assert(count <= 30, "a mask has a bit for each piece, and two more");
 
@@ -103,9 +133,9 @@ template <class panel, int threads, bool vector> struct loader {
         address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + jump);
     }
 
-    static __device__ constexpr unsigned offset(int i)
+    __device__ unsigned to(unsigned stage, int i) const
     {
-        return 8 * panel::pitch * at_a_time * i;
+        return panel::lines_behind(target + stage, at_a_time * i);
     }
 
     /* The next panel, of which so many steps exist; beyond them it is zero. */
@@ -116,8 +146,8 @@ template <class panel, int threads, bool vector> struct loader {
         const int valid = 8 * max(0, min(width, panel::k_contiguous ? own_left : outer_left));
 #pragma unroll 1
         for (int i = 0; i < count; i++)
-            copy_async<8 * width>(target + stage + offset(i), address + i * stride,
-                                  lines_left > i * at_a_time ? valid : 0);
+            copy_async<8 * width, through_l1>(to(stage, i), address + i * stride,
+                                              lines_left > i * at_a_time ? valid : 0);
         go_on();
     }
 
@@ -133,36 +163,42 @@ template <class panel, int threads, bool vector> struct loader {
         if (!panel::k_contiguous && vector && mask & ragged)
 #pragma unroll
             for (int i = 0; i < count; i++)
-                copy_async_if<8>(1, target + stage + offset(i), address + i * stride);
+                copy_async_if<8, through_l1>(1, to(stage, i), address + i * stride);
     }
 
     __device__ void start_piece(unsigned stage, int i)
     {
-        copy_async_if<8 * width>(mask & 1u << i, target + stage + offset(i), address + i * stride);
+        copy_async_if<8 * width, through_l1>(mask & 1u << i, to(stage, i), address + i * stride);
         if (i == count - 1)
             go_on();
     }
 };
 
-/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step q + 4 i. */
+/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step 2 q + i. */
 template <class panel> __device__ inline void load_a(double (&a)[4], unsigned place, int row, int k)
 {
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        const unsigned first = panel::behind(place, row, k + i * panel::second_step);
         if (panel::k_contiguous) {
-            a[2 * i] = load_shared(place + 8 * panel::at(row, k + 4 * i));
-            a[2 * i + 1] = load_shared(place + 8 * panel::at(row + 1, k + 4 * i));
+            a[2 * i] = load_shared(first);
+            a[2 * i + 1] = load_shared(first + 8 * panel::pitch);
         } else {
-            load_shared_pair(a[2 * i], a[2 * i + 1], place + 8 * panel::at(row, k + 4 * i));
+            load_shared_pair(a[2 * i], a[2 * i + 1], first);
         }
+    }
 }
 
-/* 8 columns and 8 steps of B likewise: b[i] is step q + 4 i. */
+/* 8 columns and 8 steps of B likewise: b[i] is step 2 q + i. */
 template <class panel> __device__ inline void load_b(double (&b)[2], unsigned place, int column, int k)
 {
+    if (panel::k_contiguous && panel::second_step == 1) {
+        load_shared_pair(b[0], b[1], panel::behind(place, column, k));
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        b[i] = load_shared(place + 8 * panel::at(column, k + 4 * i));
+        b[i] = load_shared(panel::behind(place, column, k + i * panel::second_step));
 }
 
 } // namespace fp64

@@ -14,12 +14,18 @@ inline double *ring()
     return static_cast<double *>(emulated::dynamic_shared());
 }
 
-template <int bytes> inline void copy_async(unsigned shared, const double *global, int valid)
+inline unsigned first_stage()
+{
+    return emulated::address_of(ring());
+}
+
+template <int bytes, bool through_l1> inline void copy_async(unsigned shared, const double *global, int valid)
 {
     emulated::copy(shared, global, bytes, valid);
 }
 
-template <int bytes> inline void copy_async_if(unsigned wanted, unsigned shared, const double *global)
+template <int bytes, bool through_l1>
+inline void copy_async_if(unsigned wanted, unsigned shared, const double *global)
 {
     if (wanted != 0)
         emulated::copy(shared, global, bytes, bytes);
