@@ -16,6 +16,9 @@
  * A warp's mma.sync of 16 x 8 x 8 keeps its quarter of a multiprocessor's tensor cores busy for 32 clocks; what has to be
  * seen to is that the next one's operands are there. All fragments of 8 steps are kept twice: those of the next 8 are read while
  * these are multiplied. A read into registers that a multiplication still reads would wait for that, and the warp with it.
+ *
+ * What comes before the first multiplication and after the last one takes a small product a quarter of its time, or more: it is
+ * kept short, in what is executed and in what has to be fetched to be executed.
  */
 #pragma once
 

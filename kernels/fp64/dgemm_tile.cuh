@@ -43,7 +43,7 @@ struct shape {
 #endif
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % (2 * mma_n) == 0 && slice_k % (2 * mma_k) == 0,
-                  "fragments cover the tile, and warps begin where chunks of lines do");
+                  "fragments cover the tile, and warps begin where 128 bytes of a line do");
     static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
                   "the ring has room for the slices' sums");
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");

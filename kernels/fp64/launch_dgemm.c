@@ -144,7 +144,8 @@ static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedul
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
  * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
  * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
- * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
+ * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. Of a triangle there are twice as many: its
+ * rows often have their largest number at the end where the sum begins, and cuBLAS multiplies triangles in blocks. */
 static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
     enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
@@ -158,7 +159,9 @@ static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, con
     const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
     if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
         return 1;
-    const int roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
+    double roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
+    if (own->piece_steps > 0)
+        roots /= 2;
     const double longest_k = longest * kernel->tile_k;
     return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
 }

@@ -1,15 +1,26 @@
 /* Panels of FP64 operands on their way into shared memory, and from there into the fragments of mma.sync.
  *
  * A panel is tile_outer x tile_k of an operand. It keeps in shared memory the order that it has in global memory: lines
- * along k (A transposed, B not) or along the outer dimension, each padded. Nothing is turned on the way, so that cp.async
- * serves all four transpositions.
+ * along k (A transposed, B not) or along the outer dimension. Nothing is transposed on the way, so that cp.async serves all four
+ * transpositions.
  *
- * Lane 4 g + q of a warp has of 8 of k the steps q and q + 4; of 16 rows of A the rows 2 g and 2 g + 1, in
- * the place of the rows g and g + 8 that mma.sync names: C's rows change places alike, and come out as pairs. Of 8
- * columns of B it has column g.
+ * Lane 4 g + q of a warp has two of 8 steps of k. mma.sync names q and q + 4, but any order will do that A and B share: where A
+ * lies along m they are 2 q and 2 q + 1, so that B along k is read 16 bytes at a time. Of 16 rows of A the lane has the rows
+ * 2 g and 2 g + 1, in the place of the rows g and g + 8 that mma.sync names: C's rows change places alike, and come out as pairs.
+ * Of 8 columns of B it has column g.
  *
- * The banks, as columns of two (a double takes two banks): where the doubles lie that are read together, 16 by 8-byte loads
- * (lanes 0 to 15), 16 by 16-byte loads (lanes 0 to 7).
+ * What is read together, by 16-byte loads of lanes 0 to 7, by 8-byte loads of lanes 0 to 15, has to lie on different banks. Lines
+ * are swizzled: an element's place is exclusive-ored with some bits of its line's number, in chunks of 16 bytes, which are four
+ * banks. Each row of this table is all eight chunks:
+ *
+ *   A along m, steps from 2 q on    16 bytes    chunk g of line 2 q, swizzled by 2 q
+ *   A along k, steps q, q + 4        8 bytes    chunk q / 2 of line 2 g, by 2 (g % 4)
+ *   B along k, steps from 2 q on    16 bytes    chunk q of line g, by 4 (g % 2)
+ *   B along k, steps q, q + 4        8 bytes    chunk q / 2 of line g, by 2 (g % 4)
+ *   B along n, steps 2 q, or q       8 bytes    chunk g / 2 of that line, by 2 q
+ *
+ * Where warps copy alone, which have no registers for that, lines are padded instead, and steps are q and q + 4. The banks, as
+ * pairs of which a double takes one:
  *
  *   pair of banks         0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
  *   A along k             q=0 1   2   3  |0   1   2   3  |0   1   2   3  |0   1   2   3      line 2 g: 2 (tile_k + 2) = 4
@@ -33,7 +44,8 @@
 namespace fp64
 {
 
-/* Where the elements of a panel lie, in doubles from the first one. */
+/* Where the elements of a panel lie, in doubles from the first one. of_lane: a lane's neighbouring lines, two of A, one of B. pairs:
+ * a lane's two steps are neighbours. */
 template <int tile_outer_, int tile_k_, bool k_contiguous_, int of_lane, bool padded, bool pairs>
 struct panel {
     static constexpr int tile_outer = tile_outer_, tile_k = tile_k_;
@@ -43,12 +55,12 @@ struct panel {
     static constexpr int pad =
         k_contiguous ? of_lane == 2 ? TB_DGEMM_PAD_K_A : TB_DGEMM_PAD_K_B : TB_DGEMM_PAD_OUTER;
     static constexpr int pitch = line + (padded ? pad : 0);
-    static_assert(line % 16 == 0, "lines are chunks of 128 bytes");
+    static_assert(line % 16 == 0, "a line is swizzled within 128 bytes");
     static constexpr int first_step = pairs ? 2 : 1, /* of a lane, for its number q */
         second_step = pairs ? 1 : 4;                 /* from that one on */
 
-    /* By which the places of a line's elements are turned, with an exclusive or. */
-    static __device__ constexpr int turn(int number)
+    /* By which a line's elements are swizzled. */
+    static __device__ constexpr int swizzle(int number)
     {
         return padded         ? 0
                : k_contiguous ? pairs ? number / of_lane % 2 * 8 : number / of_lane % 4 * 4
@@ -58,21 +70,23 @@ struct panel {
     static __device__ constexpr int at(int outer, int k)
     {
         const int number = k_contiguous ? outer : k, element = k_contiguous ? k : outer;
-        return number * pitch + (element ^ turn(number));
+        return number * pitch + (element ^ swizzle(number));
     }
 
-    /* The address of what lies so many rows or columns and steps behind a lane's first element, multiples of 8. */
+    /* The address of what lies so many rows or columns and steps behind a lane's first element: multiples of 8, or steps of 4 where
+     * pairs are not neighbours. What the swizzle may change of it comes with an exclusive or. */
     static __device__ unsigned behind(unsigned place, int outer, int k)
     {
         const int number = k_contiguous ? outer : k, element = k_contiguous ? k : outer;
-        const unsigned turned = padded ? 0 : 8 * (element & 12);
-        return (place ^ turned) + 8 * (number * pitch + element) - turned;
+        const unsigned swizzled = padded ? 0 : 8 * (element & 12);
+        return (place ^ swizzled) + 8 * (number * pitch + element) - swizzled;
     }
 
-    /* The address of what lies so many lines behind an element: a multiple of a power of two, and the element's line less than that. */
+    /* The address of what lies so many lines behind an element: a multiple of a power of two, and the element's line less than
+     * that, so that their swizzles add up. */
     static __device__ unsigned lines_behind(unsigned place, int number)
     {
-        return (place ^ 8 * turn(number)) + 8 * number * pitch;
+        return (place ^ 8 * swizzle(number)) + 8 * number * pitch;
     }
 };
 

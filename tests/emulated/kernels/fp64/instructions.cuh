@@ -71,9 +71,4 @@ inline void multiply(double (&sum)[4], const double (&a)[4], const double (&b)[2
     emulated_multiply<2>(sum, a, b);
 }
 
-inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
-{
-    emulated_multiply<4>(sum, a, b);
-}
-
 } // namespace fp64
