@@ -89,4 +89,21 @@ __device__ inline void multiply(double (&sum)[4], const double (&a)[4], const do
 #endif
 }
 
+/* The same with 16 steps. */
+__device__ inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, "
+                 "%9, %10, %11}, "
+                 "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
+                 : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+                   "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        multiply_by_four(sum, a + 2 * i, b[i]);
+#endif
+}
+
 } // namespace fp64
