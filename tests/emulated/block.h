@@ -23,6 +23,9 @@ void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int thre
 /* For the orders that are drawn. */
 void emulated_seed(uint64_t seed);
 
+/* Reads of shared memory by whole warps, in one piece a lane, that had to wait for each other's banks; since the program began. */
+int64_t emulated_bank_conflicts(void);
+
 /* A kernel by its symbol; NULL: this program has none of that name. */
 emulated_kernel *emulated_find(const char *symbol);
 

@@ -10,7 +10,9 @@
     X(dgemm_mma_##shape##_tn##suffix)                                                                        \
     X(dgemm_mma_##shape##_tt##suffix)
 #define SHAPE(X, shape) TRANSPOSITIONS(X, shape, ) TRANSPOSITIONS(X, shape, _vector)
-#define KERNELS(X)      SHAPE(X, 32x64_2) SHAPE(X, 64x32) SHAPE(X, 64x64_3) X(dgemm_mma_reduce)
+#define KERNELS(X)                                                                                           \
+    SHAPE(X, 32x32)                                                                                          \
+    SHAPE(X, 32x64_2) SHAPE(X, 64x32) SHAPE(X, 64x64_2) SHAPE(X, 64x64_3) SHAPE(X, 128x64) X(dgemm_mma_reduce)
 
 #define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);
 KERNELS(DECLARE)

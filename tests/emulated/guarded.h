@@ -11,19 +11,26 @@ typedef struct memory {
     size_t bytes;
 } memory;
 
+enum { GUARD_BYTES = 4096 }; /* a page */
+
 /* So many bytes before a page that may not be touched, all of them 0xff: NaN. */
 static inline memory guarded(size_t bytes)
 {
-    enum { PAGE = 4096 };
-    const size_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
-    memory memory = {.bytes = pages + PAGE};
+    const size_t pages = (bytes + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
+    memory memory = {.bytes = pages + GUARD_BYTES};
     memory.pages = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory.pages == MAP_FAILED)
         abort();
     memset(memory.pages, 0xff, pages);
-    mprotect(memory.pages + pages, PAGE, PROT_NONE);
+    mprotect(memory.pages + pages, GUARD_BYTES, PROT_NONE);
     memory.start = memory.pages + pages - bytes;
     return memory;
+}
+
+/* Where none may be touched. */
+static inline char *guard_of(const memory *memory)
+{
+    return memory->pages + memory->bytes - GUARD_BYTES;
 }
 
 static inline void release(memory *memory)

@@ -21,7 +21,7 @@ namespace
 {
 
 constexpr int blocks_most = 8, threads_most = 2048, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
-              beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
+              reads_most = 64, beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
     garbage = 0xa5;
 
 /* Where threads wait until all are there. */
@@ -44,12 +44,18 @@ struct thread {
     bool begun = false, over = true;
     const barrier *waits_at = nullptr;
     unsigned turn = 0; /* of that */
-    int exchanges = 0, group = 0;
+    int exchanges = 0, group = 0, reads = 0;
     std::vector<asynchronous_copy> copies;
+};
+
+/* What a warp reads at a time: the banks that each 128 bytes of it take, whatever a lane's size is. */
+struct warp_read {
+    uint32_t banks[lanes * 16 / 128];
 };
 
 struct warp {
     barrier all;
+    warp_read reads[reads_most]; /* since lanes waited for each other */
     alignas(16) char exchanged[2][lanes * exchanged_most];
 };
 
@@ -69,6 +75,7 @@ int in_block, in_cluster, dynamic_asked_for; /* threads, blocks, bytes */
 unsigned first_block;
 
 int current; /* thread */
+int64_t bank_conflicts;
 bool copies_at_once;
 jmp_buf scheduler;
 std::mt19937_64 random;
@@ -204,10 +211,10 @@ std::vector<int> begin_cluster()
         thread &own = threads[i];
         own.over = false;
         own.waits_at = nullptr;
-        own.exchanges = own.group = 0;
+        own.exchanges = own.group = own.reads = 0;
         own.copies.clear();
         if (i % lanes == 0) {
-            warps[i / lanes].all = {};
+            warps[i / lanes] = {};
             order.push_back(i / lanes);
         }
     }
@@ -240,7 +247,11 @@ void run_cluster()
 
 void wait_for_warp(const char *place)
 {
-    wait_at(warps[current / lanes].all, lanes, place);
+    warp &own = warps[current / lanes];
+    threads[current].reads = 0;
+    if (own.all.there == lanes - 1)
+        std::memset(own.reads, 0, sizeof own.reads);
+    wait_at(own.all, lanes, place);
 }
 
 void wait_for_block(const char *place)
@@ -286,6 +297,18 @@ void *memory_at(uint32_t address, int alignment)
     if (address % unsigned(alignment) != 0)
         fail("shared memory", "where nothing of the size may begin");
     return blocks[0].dynamic + int32_t(address);
+}
+
+void *read_by_warp(uint32_t address, int bytes)
+{
+    const int number = threads[current].reads++;
+    if (number == reads_most)
+        fail("a warp", "whose lanes read on and on without waiting for each other");
+    uint32_t &taken = warps[current / lanes].reads[number].banks[lane() * bytes / 128];
+    const uint32_t own = ((1u << bytes / 4) - 1) << address / 4 % 32;
+    bank_conflicts += (taken & own) != 0;
+    taken |= own;
+    return memory_at(address, bytes);
 }
 
 void *dynamic_shared()
@@ -334,6 +357,11 @@ emulated_kernel *emulated_find(const char *symbol)
     while (row->symbol && std::strcmp(row->symbol, symbol) != 0)
         row++;
     return row->kernel;
+}
+
+int64_t emulated_bank_conflicts()
+{
+    return emulated::bank_conflicts;
 }
 
 void emulated_seed(uint64_t seed)

@@ -39,6 +39,10 @@ uint32_t address_of(const void *shared);
 void *memory_at(uint32_t address, int alignment = 1);
 void *dynamic_shared();
 
+/* The same for a lane's read that all lanes of the warp do at a time: in their order until they wait for each other in the warp. What
+ * 128 bytes of them are read together, of banks of 4 bytes. */
+void *read_by_warp(uint32_t address, int bytes);
+
 /* The block's number in its cluster; the same place in another one's dynamic shared memory. */
 int rank();
 uint32_t address_in(uint32_t address, int rank);

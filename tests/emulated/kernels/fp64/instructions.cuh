@@ -34,14 +34,14 @@ inline void copy_async_if(unsigned wanted, unsigned shared, const double *global
 inline double load_shared(unsigned address)
 {
     double value;
-    std::memcpy(&value, emulated::memory_at(address, sizeof value), sizeof value);
+    std::memcpy(&value, emulated::read_by_warp(address, sizeof value), sizeof value);
     return value;
 }
 
 inline void load_shared_pair(double &first, double &second, unsigned address)
 {
     double pair[2];
-    std::memcpy(pair, emulated::memory_at(address, sizeof pair), sizeof pair);
+    std::memcpy(pair, emulated::read_by_warp(address, sizeof pair), sizeof pair);
     first = pair[0];
     second = pair[1];
 }
