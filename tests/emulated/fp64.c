@@ -13,7 +13,15 @@
 #include "words/batch.h"
 #include "words/integers.h"
 
-enum { PRODUCTS = 420, LARGEST = 9, VOLUME_MOST = 20000000, K_OF_LARGE = 120, MEMBERS = 3, CHAINS_MOST = 5 };
+enum {
+    PRODUCTS = 420,
+    APART = 24,
+    LARGEST = 9,
+    VOLUME_MOST = 20000000,
+    K_OF_LARGE = 120,
+    MEMBERS = 3,
+    CHAINS_MOST = 5
+};
 static const size_t room = (size_t)64 << 20;
 
 static int in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches;
@@ -32,6 +40,7 @@ typedef struct test {
     memory before; /* C's */
     void *members[TB_ROLES][MEMBERS];
     tb_product given;
+    int64_t apart; /* by which columns are further apart than in other tests; 0: this is one of those */
 } test;
 
 static double *matrix(const test *t, tb_role role, int64_t member)
@@ -52,11 +61,12 @@ static void store(test *t, tb_role role, int64_t members, bool even, check_rando
     tb_operand *x = &t->given.operands[role];
     stored *own = &t->operands[role];
     x->ld = tb_larger(x->rows, 1) + check_between(random, 0, 2);
-    x->ld += even ? x->ld % 2 : 0;
+    x->ld += t->apart + (even ? x->ld % 2 : 0);
     own->stride = x->ld * x->columns + (even ? 0 : check_between(random, 0, 1));
     const int64_t of_last = x->rows > 0 && x->columns > 0 ? x->ld * (x->columns - 1) + x->rows : 0;
     const int64_t numbers = own->stride * (members - 1) + of_last;
-    own->memory = guarded((size_t)(numbers + (even ? numbers % 2 : 0)) * sizeof(double));
+    const size_t bytes = (size_t)(numbers + (even ? numbers % 2 : 0)) * sizeof(double);
+    own->memory = t->apart > 0 ? untouched(bytes) : guarded(bytes);
     for (int64_t i = 0; i < members; i++)
         t->members[role][i] =
             own->memory.start + (i < 2 && members > 2 ? 1 - i : i) * own->stride * (int64_t)sizeof(double);
@@ -145,9 +155,22 @@ static void prepare_c(test *t)
     }
 }
 
+/* No int has the distance of a tile's last column from its first one, nor of a panel's. */
+static void draw_apart(test *t, check_random *random)
+{
+    enum { M = 130, N = 66, K = 33 };
+    const bool even = check_between(random, 0, 1);
+    *t = (test){.apart = INT64_C(1) << 29};
+    t->given = tb_gemm(TB_DGEMM, check_between(random, 0, 1), check_between(random, 0, 1), M, N, K, 1, NULL,
+                       0, NULL, 0, 0, NULL, 0);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        store(t, role, 1, even, random);
+}
+
 static void draw(test *t, check_random *random)
 {
     static const double alphas[] = {1, 1, -3}, betas[] = {0, 0, 1, -2};
+    *t = (test){0};
     const bool even = check_between(random, 0, 2) > 0;
     const int64_t members = check_between(random, 0, 4) == 0 ? check_between(random, 2, MEMBERS) : 1;
     tb_product drawn = {0};
@@ -173,8 +196,9 @@ static void draw(test *t, check_random *random)
 static double expected(const test *t, int64_t member, int64_t row, int64_t column)
 {
     const tb_product *p = &t->given;
-    const double old = matrix_before(t, member)[row + column * p->c.ld];
-    if (!is_written(p, row, column))
+    const bool written = is_written(p, row, column);
+    const double old = written && p->beta.re == 0 ? 0 : matrix_before(t, member)[row + column * p->c.ld];
+    if (!written)
         return old;
     const double *a = matrix(t, TB_A, member) + row * (p->a.transposed ? p->a.ld : 1),
                  *b = matrix(t, TB_B, member) + column * (p->b.transposed ? 1 : p->b.ld);
@@ -182,7 +206,7 @@ static double expected(const test *t, int64_t member, int64_t row, int64_t colum
     double sum = 0;
     for (int64_t l = 0; l < p->k; l++)
         sum += a[l * step_a] * b[l * step_b];
-    return p->alpha.re * sum + (p->beta.re == 0 ? 0 : p->beta.re * old);
+    return p->alpha.re * sum + p->beta.re * old;
 }
 
 /* What lies between columns and matrices is still NaN; so what C has is made NaN here. */
@@ -200,7 +224,7 @@ static void check_product(const test *t, const char *what)
         memset(found, 0xff, sizeof *found);
     }
     const memory *c = &t->operands[TB_C].memory;
-    for (const char *byte = c->pages; byte < guard_of(c); byte++)
+    for (const char *byte = c->pages; byte < guard_of(c) && t->apart == 0; byte++)
         if (*byte != (char)0xff) {
             CHECK(false, "%s: written %lld bytes behind the beginning of C", what,
                   (long long)(byte - c->start));
@@ -266,11 +290,14 @@ static void describe(char *text, size_t bytes, const test *t, int multiprocessor
              chains_drawn);
 }
 
-static void one_product(char *workspace, check_random *random)
+static void one_product(bool is_apart, char *workspace, check_random *random)
 {
     static const int multiprocessors[] = {1, 2, 8, 40, 132, 132, 132};
     static test t;
-    draw(&t, random);
+    if (is_apart)
+        draw_apart(&t, random);
+    else
+        draw(&t, random);
     chains_drawn = check_between(random, 0, 1) ? (int)check_between(random, 1, CHAINS_MOST) : 0;
     const int count = CHECK_PICK(random, multiprocessors);
     const tb_launcher launcher = {.target = {.architecture = 90,
@@ -290,7 +317,8 @@ static void one_product(char *workspace, check_random *random)
     }
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         release(&t.operands[role].memory);
-    release(&t.before);
+    if (!is_apart)
+        release(&t.before);
 }
 
 int main(int count, char **arguments)
@@ -303,7 +331,7 @@ int main(int count, char **arguments)
     for (int i = 0; i < products; i++) {
         emulated_seed(check_next(&random));
         row = tb_find_kernel(rows[(size_t)i % (sizeof rows / sizeof *rows)]);
-        one_product(workspace.start, &random);
+        one_product(i < APART, workspace.start, &random);
     }
     release(&workspace);
     printf("%d in clusters, %d of several chains; %d of several chains in C; %d in parts, %d with zeros; %d "

@@ -27,6 +27,18 @@ static inline memory guarded(size_t bytes)
     return memory;
 }
 
+/* So many bytes, all of them 0, of which only pages that are touched take memory. */
+static inline memory untouched(size_t bytes)
+{
+    memory memory = {.bytes = bytes};
+    memory.pages =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory.pages == MAP_FAILED)
+        abort();
+    memory.start = memory.pages;
+    return memory;
+}
+
 /* Where none may be touched. */
 static inline char *guard_of(const memory *memory)
 {
