@@ -2,7 +2,7 @@
  * steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
  * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
- * Every row's ring fits into the shared memory of 8.0.
+ * Triangles are cut into twice as many chains; chains are forecast to take time; few tiles are dealt to all multiprocessors. Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
@@ -283,6 +283,51 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           "%s: alpha changes the chains", kernel->name);
 }
 
+/* Of k that is as long, as tiles without zeros have it. */
+static void triangles_have_twice_the_chains(const tb_kernel *kernel)
+{
+    enum { M = 4096, N = 700 };
+    tb_product product = product_with(M, N, M, M, M, 0);
+    product.a_nonzero = TB_LOWER;
+    needed_steps_are_done_once(kernel, &product);
+    const int chains = launched.chains, longest = launched.piece_steps;
+    const tb_product dense = product_with(M, N, (int64_t)longest * kernel->tile_k, M, M, 0);
+    launches = 0;
+    const tb_schedule schedule = tb_prepare(kernel, &dense, launcher.target);
+    CHECK(kernel->launch(&launcher, kernel, &dense, &schedule, NULL) == TB_OK && launched.whole > 0,
+          "%s: no whole tiles", kernel->name);
+    CHECK(chains > launched.chains && abs(chains - 2 * launched.chains) <= 1,
+          "%s: %d steps in %d chains, with zeros in %d", kernel->name, longest, launched.chains, chains);
+}
+
+static double forecast_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
+{
+    const tb_product product = product_with(m, n, k, 10000, 100000, 0);
+    return tb_prepare(kernel, &product, launcher.target).clocks;
+}
+
+/* Of two C with as many tiles the one with fewer elements is cut into chains; no more is different between them. */
+static void chains_are_forecast_to_take_time(const tb_kernel *kernel)
+{
+    const double in_chains = forecast_of(kernel, 1732, 1732, 8192),
+                 in_one = forecast_of(kernel, 1732, 1733, 8192);
+    CHECK(in_chains > in_one, "%s: %g clocks in chains, %g in one", kernel->name, in_chains, in_one);
+}
+
+/* What a few blocks would take long for is dealt to many, with zeros and without, and forecast so. */
+static void few_tiles_are_dealt(const tb_kernel *kernel)
+{
+    chains_of(kernel, 64, 64, 65536);
+    CHECK(launched.pieces >= 8, "%s: %lld pieces of a long k", kernel->name, (long long)launched.pieces);
+    tb_product product = product_with(4096, 32, 4096, 4096, 4096, 0);
+    product.a_nonzero = TB_LOWER;
+    needed_steps_are_done_once(kernel, &product);
+    CHECK(launched.tile_pieces > 1, "%s: few tiles of a triangle are not cut", kernel->name);
+    const double whole = forecast_of(kernel, 64, 64, 4096), longer = forecast_of(kernel, 64, 64, 65536);
+    CHECK(longer > whole && longer < 16 * whole, "%s: %g clocks for 4096 of k, %g for 65536", kernel->name,
+          whole, longer);
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
@@ -294,6 +339,9 @@ int main(void)
         CHECK(tb_catalog[row].shared_bytes < SHARED_BYTES_OF_80, "%s: %d bytes of shared memory",
               tb_catalog[row].name, tb_catalog[row].shared_bytes);
         a_long_k_is_cut(&tb_catalog[row]);
+        triangles_have_twice_the_chains(&tb_catalog[row]);
+        chains_are_forecast_to_take_time(&tb_catalog[row]);
+        few_tiles_are_dealt(&tb_catalog[row]);
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),

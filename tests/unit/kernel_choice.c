@@ -122,6 +122,27 @@ static void large_doubles_go_to_integers(void)
         }
 }
 
+/* Where multiply-adds alone are demanded: a small C by small tiles, a large one by those that read least. */
+static void doubles_go_to_tiles_of_their_size(void)
+{
+    static const struct {
+        int64_t n;
+        const char *kernel;
+    } cases[] = {{256, "dgemm_mma_32x32"}, {4096, "dgemm_mma_128x128"}, {8192, "dgemm_mma_128x128"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const row row = {cases[i].n, cases[i].n, cases[i].n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        tb_product product = product_of(&row);
+        product.routine = TB_DGEMM;
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            product.operands[role].element = TB_FP64;
+        tb_facts facts = facts_of(&row);
+        facts.accuracy = TB_ACCURACY_IEEE;
+        const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
+        CHECK(kernel != NULL && strcmp(kernel->name, cases[i].kernel) == 0, "n = %lld: by %s, not %s",
+              (long long)cases[i].n, kernel ? kernel->name : "none", cases[i].kernel);
+    }
+}
+
 /* A kernel that is faster than all others, with a promise of its own. */
 static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy demanded, int64_t n)
 {
@@ -472,6 +493,7 @@ int main(void)
     streamed_products_are_forecast_by_swaths();
     a_row_may_run_where_it_gains_nothing();
     large_doubles_go_to_integers();
+    doubles_go_to_tiles_of_their_size();
     chosen_kernels_promise_what_is_demanded();
     short_k_goes_in_one_round();
     short_sides_go_to_skinny_kernels();
