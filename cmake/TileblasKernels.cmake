@@ -95,8 +95,16 @@ function(tileblas_compile_kernels result)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
         list(APPEND flags -lineinfo) # for profilers; it triples the size
     endif()
-    if(TILEBLAS_COMPRESS AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
-        list(APPEND flags --compress-mode=${TILEBLAS_COMPRESS})
+    # What is compressed takes a driver of CUDA 12.4 or later, which is no question from 13 on.
+    set(compress "${TILEBLAS_COMPRESS}")
+    if(compress STREQUAL "auto")
+        set(compress "")
+        if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
+            set(compress size)
+        endif()
+    endif()
+    if(compress AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
+        list(APPEND flags --compress-mode=${compress})
     endif()
     if(TILEBLAS_FAST_KERNELS)
         list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large

@@ -24,10 +24,10 @@
  * above 1. */
 #define START_CLOCKS        200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
+#define MEMORY_SHARE_BY_8   0.8 /* the same, copied 8 bytes at a time */
 #define BLOCK_CLOCKS        2350.0
 #define STAGE_BYTES_A_CLOCK 33.0 /* at which the ring is filled first */
-#define STAGE_BYTES_BY_8                                                                                     \
-    68.0 /* the same 8 bytes at a time, of tiles whose steps take longer than is forecast */
+#define STAGE_BYTES_BY_8    25.0 /* the same 8 bytes at a time */
 #define TILE_BYTES_A_CLOCK  69.0 /* at which tiles of C are written, or read */
 #define OLD_TILE_CLOCKS     1780.0
 #define PARTS_BYTES_A_CLOCK 10.8 /* at which the second launch reads parts of tiles */
@@ -47,7 +47,8 @@
 
 #define REDUCE_THREADS 256
 
-static bool moves_vectors(const tb_product *product)
+    static bool
+    moves_vectors(const tb_product *product)
 {
     const tb_kernel aligned = {.alignment = 2};
     return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
@@ -82,7 +83,8 @@ typedef struct costs {
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
-    const double filling = moves_vectors(product) ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
+    const bool vectors = moves_vectors(product);
+    const double filling = vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
     const double step_bytes =
         (double)sizeof(double) * kernel->tile_k *
         (double)(tb_smaller(kernel->tile_m, product->m) + tb_smaller(kernel->tile_n, product->n));
@@ -105,7 +107,9 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .tile = tile,
         .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),
         .reading =
-            operands / (TB_BYTES_A_CLOCK * MEMORY_SHARE * tb_memory_ratio(target)) / target.multiprocessors,
+            operands /
+            (TB_BYTES_A_CLOCK * (vectors ? MEMORY_SHARE : MEMORY_SHARE_BY_8) * tb_memory_ratio(target)) /
+            target.multiprocessors,
     };
 }
 

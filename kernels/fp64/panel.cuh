@@ -188,7 +188,8 @@ template <class panel, int threads, bool vector, bool through_l1> struct loader 
     }
 };
 
-/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, step 2 q + i. */
+/* 16 rows and 8 steps of A, from `row` and k of the lane's place on: a[2 i + h] is row h of its pair, the lane's
+ * step i. */
 template <class panel> __device__ inline void load_a(double (&a)[4], unsigned place, int row, int k)
 {
 #pragma unroll
@@ -203,16 +204,15 @@ template <class panel> __device__ inline void load_a(double (&a)[4], unsigned pl
     }
 }
 
-/* 8 columns and 8 steps of B likewise: b[i] is step 2 q + i. */
+/* 8 columns and 8 steps of B likewise: b[i] is the lane's step i. */
 template <class panel> __device__ inline void load_b(double (&b)[2], unsigned place, int column, int k)
 {
-    if (panel::k_contiguous && panel::second_step == 1) {
+    if constexpr (panel::k_contiguous && panel::second_step == 1)
         load_shared_pair(b[0], b[1], panel::behind(place, column, k));
-        return;
-    }
+    else
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-        b[i] = load_shared(panel::behind(place, column, k + i * panel::second_step));
+        for (int i = 0; i < 2; i++)
+            b[i] = load_shared(panel::behind(place, column, k + i * panel::second_step));
 }
 
 } // namespace fp64
