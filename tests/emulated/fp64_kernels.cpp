@@ -1,4 +1,4 @@
-/* Some shapes of dgemm_mma: with slices of k, with and without totals. And what adds up parts of tiles. */
+/* Some shapes of dgemm_mma: with slices of k and without, with totals and without, of three stages and of four. And what adds up parts of tiles. */
 #include "tests/emulated/cuda.h"
 #include "tests/emulated/table.h"
 
