@@ -2,7 +2,8 @@
  * steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
  * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
- * Triangles are cut into twice as many chains; chains are forecast to take time; few tiles are dealt to all multiprocessors. Every row's ring fits into the shared memory of 8.0.
+ * Triangles are cut into twice as many chains. Forecasts: chains take time, few tiles are dealt to many blocks, and copies of 8 bytes are no
+ * faster than those of 16. Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
@@ -306,6 +307,21 @@ static double forecast_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t
     return tb_prepare(kernel, &product, launcher.target).clocks;
 }
 
+/* The same product, of which nothing but the leading dimensions is another. */
+static void small_copies_are_not_forecast_faster(const tb_kernel *kernel, check_random *random)
+{
+    for (int i = 0; i < SHAPES_WITH_ZEROS; i++) {
+        const int64_t m = check_between(random, 1, 5000), n = check_between(random, 1, i % 2 ? 5000 : 50),
+                      k = check_between(random, 1, 10000);
+        const tb_product by_16 = product_with(m, n, k, 10000, 10000, i / 2 % 2),
+                         by_8 = product_with(m, n, k, 10001, 10001, i / 2 % 2);
+        const double fast = tb_prepare(kernel, &by_16, launcher.target).clocks,
+                     slow = tb_prepare(kernel, &by_8, launcher.target).clocks;
+        CHECK(slow >= fast, "%s: %lld x %lld x %lld takes %g clocks by 16 bytes, %g by 8", kernel->name,
+              (long long)m, (long long)n, (long long)k, fast, slow);
+    }
+}
+
 /* Of two C with as many tiles the one with fewer elements is cut into chains; no more is different between them. */
 static void chains_are_forecast_to_take_time(const tb_kernel *kernel)
 {
@@ -342,6 +358,7 @@ int main(void)
         triangles_have_twice_the_chains(&tb_catalog[row]);
         chains_are_forecast_to_take_time(&tb_catalog[row]);
         few_tiles_are_dealt(&tb_catalog[row]);
+        small_copies_are_not_forecast_faster(&tb_catalog[row], &random);
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
                           n = check_between(&random, 1, i % 3 ? 800 : 9000),
