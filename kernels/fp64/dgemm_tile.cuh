@@ -44,8 +44,10 @@ struct shape {
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % (2 * mma_n) == 0 && slice_k % (2 * mma_k) == 0,
                   "fragments cover the tile, and warps begin where 128 bytes of a line do");
-    static_assert(slices == 1 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
+    static_assert(copying > 0 || slices * tile_m * tile_n * 8 <= stages * stage_bytes,
                   "the ring has room for the slices' sums");
+    static_assert(copying > 0 || (stage_bytes % 128 == 0 && offset_b % 128 == 0),
+                  "panels begin where the swizzle does");
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
 };
 
@@ -317,7 +319,7 @@ __device__ inline void write_any_tile(const output &out, const sums<shape> &sum,
     }
     const slices<shape> stored(again::thread());
     if (shape::slices > 1)
-        __syncthreads(); /* nobody reads the slices' sums any more */
+        __syncthreads(); /* nobody adds up any more, nor reads fragments that will not be multiplied */
     for_each_sum<shape>([&](int i, int j, int e) {
         if (slices<shape>::has(at.slice, j))
             stored.place(0, j, i, e) = sum[i][j][e];

@@ -45,20 +45,31 @@
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
 #define PARTS_MOST 8
 
+/* Of a multiprocessor of 8.0; and of each of its blocks beside what it asks for (CUDA C++ Programming Guide, "Compute Capability
+ * 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
+#define SHARED_BYTES_OF_80    (164 << 10)
+#define SHARED_BYTES_OF_BLOCK (1 << 10)
+
 #define REDUCE_THREADS 256
 
-    static bool
-    moves_vectors(const tb_product *product)
+static bool moves_vectors(const tb_product *product)
 {
     const tb_kernel aligned = {.alignment = 2};
     return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
+}
+
+/* That fit a multiprocessor at a time. */
+static int blocks_on(const tb_kernel *kernel, tb_target target)
+{
+    const int room = SHARED_BYTES_OF_80 / (kernel->shared_bytes + SHARED_BYTES_OF_BLOCK);
+    return target.architecture < 90 && room < kernel->blocks ? room : kernel->blocks;
 }
 
 static tb_tile_order order_of(const tb_kernel *kernel, const tb_dgemm_schedule *schedule,
                               const tb_product *product, tb_target target)
 {
     return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP,
-                          (int64_t)target.multiprocessors * kernel->blocks);
+                          (int64_t)target.multiprocessors * blocks_on(kernel, target));
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -98,7 +109,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .product = product,
         .target = target,
         .multiprocessors = target.multiprocessors,
-        .blocks = kernel->blocks,
+        .blocks = blocks_on(kernel, target),
         .warps = kernel->threads / 32,
         .tiles = tiles,
         .step =
