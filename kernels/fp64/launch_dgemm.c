@@ -19,9 +19,9 @@
  * of its own.
  *
  * The constants are those with which what is chosen for 70 products on an H200 takes least, and forecasts are nearest to what
- * was measured (docs/lab/fp64.md), all fitted together: none has been measured by itself; MEMORY_SHARE is the other families'. The
- * clock is the one that FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be
- * above 1. */
+ * was measured (docs/lab/fp64.md). They were fitted together, so that no one of them is a measurement; but MEMORY_SHARE is the other
+ * families', OLD_TILE_CLOCKS an earlier fit's, and what is said of 8 bytes was set by hand afterwards. The clock is the one that
+ * FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
 #define START_CLOCKS        200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
 #define MEMORY_SHARE_BY_8   0.8 /* the same, copied 8 bytes at a time */
