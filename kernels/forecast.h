@@ -5,6 +5,8 @@
 #define TB_FORECAST_H
 
 #include "kernels/kernel.h"
+#include "words/batch.h"
+#include "words/integers.h"
 
 #define TB_FMA_A_CLOCK 128.0
 
@@ -16,6 +18,10 @@
 #define TB_CLUSTER_CLOCKS        2250.0
 #define TB_CLUSTER_BLOCK_CLOCKS  450.0
 #define TB_CLUSTER_BYTES_A_CLOCK 25.0
+
+/* Of a batch, whose tiles keep coming, so much of what lies beyond C's edges in a tile is not multiplied, as blocks go on sooner whose
+ * warps have less to do. Of squares from 32 to 512. */
+#define TB_BATCH_EDGES 0.8
 
 /* A multiprocessor's share of 4.3 TB/s, at 1.65 GHz. */
 #define TB_BYTES_A_CLOCK 20.0
@@ -32,6 +38,20 @@ static inline double tb_memory_ratio(tb_target target)
 {
     const double ratio = target.memory_bytes_a_clock / TB_H200_MEMORY_BYTES_A_CLOCK;
     return ratio > 0 && ratio < 1 ? ratio : 1;
+}
+
+/* Of a batch's tiles, the share of multiplications that is done, where a warp has so many rows and columns of C; 1 of a product by
+ * itself, which takes as long as its longest tile. */
+static inline double tb_share_of_batch(const tb_kernel *kernel, const tb_product *product, int rows,
+                                       int columns)
+{
+    if (!tb_is_batch(product))
+        return 1;
+    const double all = (double)tb_round_up(product->m, kernel->tile_m) *
+                       (double)tb_round_up(product->n, kernel->tile_n),
+                 needed = (double)tb_round_up(product->m, tb_smaller(kernel->tile_m, rows)) *
+                          (double)tb_round_up(product->n, tb_smaller(kernel->tile_n, columns));
+    return 1 - TB_BATCH_EDGES * (1 - needed / all);
 }
 
 #endif

@@ -40,6 +40,8 @@
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.02
+/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. */
+#define BATCH_COLUMNS 32
 /* A piece shorter than this costs more to start and to add up than it gains. */
 #define PIECE_MINIMUM_K 128
 /* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
@@ -112,8 +114,9 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .blocks = blocks_on(kernel, target),
         .warps = kernel->threads / 32,
         .tiles = tiles,
-        .step =
-            (double)kernel->tile_m * kernel->tile_n * kernel->tile_k / (TB_FMA_A_CLOCK * kernel->efficiency),
+        .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
+                (TB_FMA_A_CLOCK * kernel->efficiency) *
+                tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
         .fetch = step_bytes / L2_BYTES_A_CLOCK,
         .tile = tile,
         .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),

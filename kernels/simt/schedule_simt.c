@@ -47,12 +47,12 @@
 /* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
 #define WORDS_ALONG_K_SHARE 0.018
 /* Of a batch, whose tiles keep coming: what a tile takes beside its steps takes so much of that from the second round on, where blocks
- * follow each other, and where another block multiplies meanwhile; and so much of what lies beyond C's edges, in pieces of so many
- * rows or columns, is not multiplied. Of squares from 64 to 512 on an H200. */
-#define BATCH_ALONE  3.0
-#define BATCH_BESIDE 0.8
-#define BATCH_EDGES  0.8
-#define BATCH_SIDE   32
+ * follow each other, and where another block multiplies meanwhile. Most rows' warps have so many rows and columns of C. Of squares from 32 to
+ * 512 on an H200. */
+#define BATCH_ALONE   3.0
+#define BATCH_BESIDE  0.8
+#define BATCH_ROWS    64
+#define BATCH_COLUMNS 32
 /* What it takes longer where pieces do not end with tiles. */
 #define UNEVEN_CLOCKS 1500.0
 /* A piece shorter than this costs more to start and to add up than it gains. */
@@ -106,7 +106,7 @@ typedef struct costs {
     double step;    /* of a block, at the full rate of its multiprocessor */
     double tile;    /* filling the stages and writing the tile */
     double reading; /* reading all operands once */
-    double share;   /* of a batch: of the steps' multiplications those that are done; 0: it is no batch */
+    bool is_batch;
 } costs;
 
 /* Reading one operand once, by one multiprocessor. What keeps copies from reaching the memory's rate is in the multiprocessors,
@@ -121,15 +121,6 @@ static double reading_clocks(const tb_kernel *kernel, const tb_product *product,
     const double by_vectors = along_k && !is_deep ? MEMORY_SHARE_SHORT : MEMORY_SHARE;
     const double share = fmin(vectors ? by_vectors : by_words, MEMORY_SHARE * tb_memory_ratio(target));
     return (double)sizeof(float) * (double)product->k * (double)outer / (TB_BYTES_A_CLOCK * share);
-}
-
-static double share_of_batch(const tb_kernel *kernel, const tb_product *product)
-{
-    const double all = (double)tb_round_up(product->m, kernel->tile_m) *
-                       (double)tb_round_up(product->n, kernel->tile_n),
-                 needed = (double)tb_round_up(product->m, BATCH_SIDE) *
-                          (double)tb_round_up(product->n, BATCH_SIDE);
-    return tb_is_batch(product) ? 1 - BATCH_EDGES * (1 - fmin(needed / all, 1)) : 0;
 }
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
@@ -150,10 +141,11 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .clusters = knows_clusters(kernel, target),
         .tiles = tiles,
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
-                (TB_FMA_A_CLOCK * efficiency(kernel, product, vectors)),
+                (TB_FMA_A_CLOCK * efficiency(kernel, product, vectors)) *
+                tb_share_of_batch(kernel, product, BATCH_ROWS, BATCH_COLUMNS),
         .tile = tile,
         .reading = (double)tb_members_of(product) * reading / target.multiprocessors,
-        .share = share_of_batch(kernel, product),
+        .is_batch = tb_is_batch(product),
     };
 }
 
@@ -179,7 +171,7 @@ static double batch_clocks(const costs *costs, int64_t blocks, double steps, int
                  rounds = fmax(1, own / costs->blocks),
                  filled = fmin(costs->blocks * costs->kernel->threads / SATURATING_THREADS, 1);
     const double beside_steps = BLOCK_CLOCKS + (double)tiles_a_block * costs->tile;
-    return own * steps * costs->share * costs->step / filled +
+    return own * steps * costs->step / filled +
            beside_steps * (1 + (rounds - 1) * (costs->blocks > 1 ? BATCH_BESIDE : BATCH_ALONE));
 }
 
@@ -189,7 +181,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
 {
     if (blocks == 0)
         return 0;
-    if (costs->share > 0 && cluster == 1)
+    if (costs->is_batch && cluster == 1)
         return batch_clocks(costs, blocks, steps, tiles_a_block);
     const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
