@@ -1,6 +1,8 @@
 /* The few questions that are asked of a row. */
 #include "kernels/kernel.h"
 
+#include "words/batch.h"
+
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
 {
     /* Complex numbers may begin wherever a real one may. */
@@ -27,7 +29,8 @@ bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product)
     const int64_t m = product->m, n = product->n, shorter = m < n ? m : n, longer = m < n ? n : m;
     return shorter >= kernel->least_extent && product->k >= kernel->least_extent &&
            (kernel->short_side == 0 || shorter <= kernel->short_side) &&
-           (double)longer * (double)product->k >= (double)kernel->least_elements;
+           (double)longer * (double)product->k >= (double)kernel->least_elements &&
+           tb_members_of(product) >= kernel->least_members;
 }
 
 tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target)

@@ -129,6 +129,7 @@ struct tb_kernel {
         least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
     int64_t short_side;     /* chosen only where m or n is at most this, 0 when it does not matter */
     int64_t least_elements; /* chosen only where A or B has at least so many elements */
+    int64_t least_members;  /* chosen only for batches of at least so many products */
     const char *summary;    /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */
