@@ -202,21 +202,21 @@ __device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const seg
     const tile tile = locate_tile(arguments, part.tile);
     panel_source<panel_a, 32 * shape::copying, vector> a(
         tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m,
-        part.first(), first_stage());
+        part.first, first_stage());
     panel_source<panel_b, 32 * shape::copying, vector> b(
         tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
-        part.first(), first_stage() + shape::offset_b);
-    int step = part.first();
+        part.first, first_stage() + shape::offset_b);
+    int step = part.first;
 #pragma unroll 1
-    for (int left = part.count; left > 0; left--, step += arguments.chains) {
+    for (int left = part.count; left > 0; left--, step += arguments.apart) {
         const int existing = int(min(problem.k - int64_t(step) * shape::tile_k, int64_t(shape::tile_k)));
         barrier_wait(place.empty(), place.parity ^ 1);
         a.start(place.stage, existing);
         b.start(place.stage, existing);
         barrier_arrive_after_copies(place.full());
         place.advance();
-        a.skip(arguments.chains);
-        b.skip(arguments.chains);
+        a.skip(arguments.apart);
+        b.skip(arguments.apart);
     }
 }
 

@@ -5,7 +5,8 @@
  * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce; or by these blocks
  * themselves, where they are a cluster: then every tile has the same number of pieces.
  *
- * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself.
+ * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself. Where all tiles are
+ * cut into as many pieces, each of these has every so manieth step: so they share what the numbers are like along k.
  *
  * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
  * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing
@@ -28,8 +29,11 @@ typedef struct tb_dgemm_arguments {
     int64_t dealt;      /* steps of the tiles that are not whole */
     int64_t pieces;     /* blocks to which those are dealt */
     int32_t chains;     /* into which a run is cut, unless it has fewer steps */
+    int32_t
+        alternating; /* pieces of a tile that have its steps in turn; 1: a run's steps follow each other */
+    int32_t apart;   /* from a step of a chain to the next one: chains * alternating */
     int32_t tile_k;
-    int64_t jump_a; /* bytes from the panel of one step of a chain to that of the next */
+    int64_t jump_a; /* the same in bytes, from panel to panel */
     int64_t jump_b;
     double *partial; /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
@@ -43,12 +47,13 @@ typedef struct tb_dgemm_arguments {
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
     (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
 
-/* What a block does without interruption: chain number `chain` of a run, which has the run's steps chain, chain + chains, .... */
+/* What a block does without interruption: chain number `chain` of a run. Of the run's steps it has number chain, chain + chains, .... */
 typedef struct tb_dgemm_segment {
     int64_t tile;
-    int64_t piece;              /* that the block has; negative where it has a whole tile */
-    int32_t run_first, run_end; /* the run, in steps of the tile */
+    int64_t piece;                /* that the block has; negative where it has a whole tile */
+    int32_t run_first, run_count; /* the run: its first step, and how many it has */
     int32_t chain, chains;
+    int32_t first; /* step of the chain; the others are `apart` from each other */
     int32_t count; /* of the chain's steps; 0 where the block has done all that it has to do */
 } tb_dgemm_segment;
 
@@ -69,32 +74,38 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
                                                        int32_t done)
 {
     const int32_t steps = (int32_t)arguments->steps;
-    tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0};
+    tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0, 0};
     if (arguments->order.zeros) {
         const int32_t number = (int32_t)block, pieces = arguments->tile_pieces, own = number % pieces;
         part.tile = number / pieces;
         const tb_needed needed = tb_dgemm_needed(arguments, part.tile);
         part.piece = needed.end - needed.first > arguments->piece_steps ? number : -1;
         part.run_first = needed.first + own * arguments->piece_steps;
-        part.run_end = part.run_first + arguments->piece_steps;
-        if (part.run_end > needed.end)
-            part.run_end = needed.end;
+        part.run_count = needed.end - part.run_first;
+        if (part.run_count > arguments->piece_steps)
+            part.run_count = arguments->piece_steps;
+    } else if (arguments->alternating > 1) {
+        const int32_t number = (int32_t)block, pieces = arguments->alternating;
+        part.tile = number / pieces;
+        part.run_first = number % pieces;
+        part.run_count = (steps - part.run_first + pieces - 1) / pieces;
     } else if (part.piece >= 0) {
         const int64_t begin = tb_simt_first(part.piece, arguments->dealt, arguments->pieces);
         const int64_t end = tb_simt_first(part.piece + 1, arguments->dealt, arguments->pieces);
         const int64_t tile = (begin + done) / steps, zero = tile * steps;
         part.tile = arguments->whole + tile;
         part.run_first = begin > zero ? (int32_t)(begin - zero) : 0;
-        part.run_end = end - zero < steps ? (int32_t)(end - zero) : steps;
+        part.run_count = (end - zero < steps ? (int32_t)(end - zero) : steps) - part.run_first;
         done = (int32_t)(begin + done - zero) - part.run_first;
     }
-    const int32_t length = part.run_end - part.run_first;
+    const int32_t length = part.run_count;
     if (done >= length)
         return part;
     part.chains = arguments->chains < length ? arguments->chains : length;
     const int32_t shorter = length / part.chains, longer = length % part.chains,
                   of_longer = longer * (shorter + 1);
     part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
+    part.first = part.run_first + part.chain * arguments->alternating;
     part.count = shorter + (part.chain < longer);
     return part;
 }
@@ -103,7 +114,7 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const tb_dgemm_segment *part)
 {
     return arguments->order.zeros ? part->piece < 0
-                                  : part->run_first == 0 && part->run_end == arguments->steps;
+                                  : part->run_first == 0 && part->run_count == arguments->steps;
 }
 
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */

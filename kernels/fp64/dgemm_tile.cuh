@@ -89,17 +89,14 @@ template <class shape, class function_type> __device__ inline void for_each_sum(
 
 /* See dgemm_mma.h. */
 struct segment : tb_dgemm_segment {
-    __device__ int first() const
-    {
-        return run_first + chain;
-    }
     __device__ bool ends_run() const
     {
         return chain == chains - 1;
     }
-    __device__ bool has_step(int64_t step) const
+    /* where steps are so far apart */
+    __device__ bool has_step(int64_t step, int apart) const
     {
-        return first() + int64_t(count - 1) * chains >= step;
+        return first + int64_t(count - 1) * apart >= step;
     }
 };
 

@@ -40,7 +40,7 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
 
     __device__ void note_end(const segment &part)
     {
-        if (part.has_step(arguments.steps - 1) && steps_of_last_panel() < shape::tile_k)
+        if (part.has_step(arguments.steps - 1, arguments.apart) && steps_of_last_panel() < shape::tile_k)
             a.mask |= a.short_end;
     }
 
@@ -135,7 +135,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
     const position<shape> at(threadIdx.x);
     const bool multiplies =
         own.at.m + at.row < arguments.problem.m && own.at.n + at.column < arguments.problem.n;
-    copies<shape, panel_a, panel_b, vector> ahead(arguments, own.at, own.part.first());
+    copies<shape, panel_a, panel_b, vector> ahead(arguments, own.at, own.part.first);
     ahead.note_end(own.part);
 #pragma unroll 1
     for (int left = own.part.count + shape::stages - 1; left > (multiplies ? own.part.count : 0); left--) {

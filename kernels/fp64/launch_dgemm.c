@@ -326,6 +326,13 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }
 
+/* Pieces of a tile that have its steps in turn: where no tile is whole, and all are cut into as many. */
+static int32_t alternating_in(const tb_dgemm_schedule *own)
+{
+    const bool alike = own->whole == 0 && own->piece_steps == 0 && own->pieces % own->tiles == 0;
+    return alike ? (int32_t)(own->pieces / own->tiles) : 1;
+}
+
 /* Bytes from the panel of a step to that of the step after so many of k. */
 static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
 {
@@ -354,7 +361,8 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
-    const int32_t chains = chains_of(kernel, product, own);
+    const int32_t chains = chains_of(kernel, product, own), alternating = alternating_in(own),
+                  apart = chains * alternating;
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
         .batches = tb_batches_of(product),
@@ -363,9 +371,11 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .dealt = (own->tiles - own->whole) * own->steps,
         .pieces = own->pieces,
         .chains = chains,
+        .alternating = alternating,
+        .apart = apart,
         .tile_k = kernel->tile_k,
-        .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)chains * kernel->tile_k),
-        .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)chains * kernel->tile_k),
+        .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)apart * kernel->tile_k),
+        .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)apart * kernel->tile_k),
         .partial = workspace,
         .cluster = own->cluster,
         .tile_m = kernel->tile_m,

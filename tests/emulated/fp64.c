@@ -246,6 +246,7 @@ static void cut_into_chains(tb_dgemm_arguments *arguments)
     arguments->jump_a = arguments->jump_a / arguments->chains * chains_drawn;
     arguments->jump_b = arguments->jump_b / arguments->chains * chains_drawn;
     arguments->chains = chains_drawn;
+    arguments->apart = chains_drawn * arguments->alternating;
 }
 
 static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,

@@ -18,6 +18,7 @@ typedef struct accuracy_family {
                    check_random *random); /* rounded to the element by the caller */
     bool zero_mean;                       /* the growth of its error with k is looked at */
     bool beyond;     /* where splitting into BF16 ends: computed by an FP32 loop, and judged as one */
+    bool uneven_k;   /* a part of k has the large products, so that errors depend on where k is cut */
     tb_element only; /* of matrices of this element; TB_ELEMENTS: of all */
 } accuracy_family;
 

@@ -22,6 +22,7 @@ static const char *symbol;
 static int64_t blocks_launched, reduce_blocks;
 static int launches;
 static int with_clusters;    /* products */
+static int alternated;       /* products whose tiles' pieces have steps in turn */
 static int cluster_launched; /* blocks of a cluster; 0: no clusters */
 static int cut_beside_c;     /* products in chains, where C is to be added and would hold the totals */
 
@@ -85,7 +86,34 @@ static void clusters_have_a_tile_each(const tb_kernel *kernel)
     }
 }
 
-/* Walks through the pieces as the kernel does. */
+/* Pieces that have a tile's steps in turn: among them each step once, and they are those in which the second launch looks. */
+static void alternating_pieces_share_tiles(const tb_kernel *kernel)
+{
+    const int pieces = launched.alternating;
+    const int64_t tiles = launched.pieces / pieces, steps = launched.steps;
+    CHECK(launched.whole == 0 && launched.pieces % pieces == 0 && launched.dealt == tiles * steps,
+          "%s: %d alternating pieces of %lld, %lld whole tiles", kernel->name, pieces,
+          (long long)launched.pieces, (long long)launched.whole);
+    int64_t wrong = 0;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        int64_t dealt = 0;
+        for (int64_t piece = tile * pieces; piece < (tile + 1) * pieces; piece++) {
+            const tb_dgemm_segment part = tb_dgemm_segment_after(&launched, piece, 0);
+            const int64_t last = part.run_first + (int64_t)(part.run_count - 1) * pieces;
+            wrong += part.piece != piece || part.tile != tile || part.run_first != piece - tile * pieces ||
+                     last >= steps || last + pieces < steps || tb_dgemm_has_tile(&launched, &part);
+            dealt += part.run_count;
+        }
+        wrong +=
+            dealt != steps || tb_simt_piece(tile * steps, launched.dealt, launched.pieces) != tile * pieces ||
+            tb_simt_piece((tile + 1) * steps - 1, launched.dealt, launched.pieces) != (tile + 1) * pieces - 1;
+    }
+    CHECK(wrong == 0, "%s: %lld things are wrong of %lld tiles in %d alternating pieces of %lld steps",
+          kernel->name, (long long)wrong, (long long)tiles, pieces, (long long)steps);
+    alternated++;
+}
+
+/* Walks through the pieces as the kernel does where their steps follow each other. */
 static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
 {
     int64_t expected = 0;
@@ -116,9 +144,13 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
 static void every_step_is_in_one_chain(const tb_kernel *kernel, int64_t block)
 {
     const int64_t piece = block - launched.whole;
-    const int64_t first = piece < 0 ? 0 : tb_simt_first(piece, launched.dealt, launched.pieces);
-    const int64_t end =
-        piece < 0 ? launched.steps : tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+    const int64_t pieces = launched.alternating;
+    const int64_t first = piece < 0    ? 0
+                          : pieces > 1 ? piece / pieces * launched.steps + piece % pieces
+                                       : tb_simt_first(piece, launched.dealt, launched.pieces);
+    const int64_t end = piece < 0    ? launched.steps
+                        : pieces > 1 ? (piece / pieces + 1) * launched.steps
+                                     : tb_simt_first(piece + 1, launched.dealt, launched.pieces);
     const int64_t first_tile = piece < 0 ? block : launched.whole;
     unsigned char *done_before = calloc((size_t)(end - first), 1);
     int32_t done = 0;
@@ -132,16 +164,17 @@ static void every_step_is_in_one_chain(const tb_kernel *kernel, int64_t block)
                   !tb_dgemm_has_tile(&launched, &part),
               "%s: %d chains where beta is %g", kernel->name, part.chains, launched.problem.beta);
         for (int32_t i = 0; i < part.count; i++) {
-            const int32_t step = part.run_first + part.chain + i * part.chains;
+            const int64_t step = part.first + (int64_t)i * launched.apart;
             const int64_t place = (part.tile - first_tile) * launched.steps + step - first;
-            if (step >= part.run_end || place < 0 || place >= end - first || done_before[place]++ > 0)
-                CHECK(false, "%s: block %lld does step %d of tile %lld, beyond its own or again",
-                      kernel->name, (long long)block, step, (long long)part.tile);
+            if (step >= launched.steps || place < 0 || place >= end - first || place % pieces > 0 ||
+                done_before[place]++ > 0)
+                CHECK(false, "%s: block %lld does step %lld of tile %lld, beyond its own or again",
+                      kernel->name, (long long)block, (long long)step, (long long)part.tile);
         }
         done += part.count;
     }
-    CHECK(done == end - first, "%s: block %lld does %d steps of %lld", kernel->name, (long long)block, done,
-          (long long)(end - first));
+    CHECK(done == tb_pieces(end - first, pieces), "%s: block %lld does %d steps of %lld", kernel->name,
+          (long long)block, done, (long long)tb_pieces(end - first, pieces));
     free(done_before);
 }
 
@@ -180,11 +213,14 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
     const bool aligned = product->a.ld % 2 == 0 && product->b.ld % 2 == 0;
     CHECK(aligned == (strstr(symbol, "_vector") != NULL), "%s with leading dimensions of %lld and %lld",
           symbol, (long long)product->a.ld, (long long)product->b.ld);
-    const int64_t chain_k = (int64_t)launched.chains * kernel->tile_k * (int64_t)sizeof(double);
-    CHECK(launched.chains >= 1 && launched.jump_a == chain_k * (product->a.transposed ? 1 : product->a.ld) &&
+    const int64_t chain_k = (int64_t)launched.apart * kernel->tile_k * (int64_t)sizeof(double);
+    CHECK(launched.chains >= 1 && launched.apart == launched.chains * launched.alternating &&
+              launched.jump_a == chain_k * (product->a.transposed ? 1 : product->a.ld) &&
               launched.jump_b == chain_k * (product->b.transposed ? product->b.ld : 1),
           "%s: %d chains, %lld and %lld bytes from step to step", kernel->name, launched.chains,
           (long long)launched.jump_a, (long long)launched.jump_b);
+    if (launched.alternating > 1)
+        alternating_pieces_share_tiles(kernel);
     every_step_is_dealt_once(kernel, schedule.workspace);
     for (int i = 0; i < BLOCKS_WALKED; i++)
         every_step_is_in_one_chain(kernel, check_between(random, 0, blocks_launched - 1));
@@ -215,13 +251,14 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
             if (part.count == 0)
                 break;
             const tb_needed needed = tb_dgemm_needed(&launched, part.tile);
-            const bool has_all = part.run_first == needed.first && part.run_end == needed.end;
+            const bool has_all =
+                part.run_first == needed.first && part.run_count == needed.end - needed.first;
             wrong += part.tile < 0 || part.tile >= tiles || tb_dgemm_has_tile(&launched, &part) != has_all ||
                      (has_all && part.chains > 1 && kernel->chains_in_c && !tb_is_zero(product->beta));
             if (!has_all && part.chain == 0)
                 written[tb_simt_slot(part.piece, part.run_first == 0)]++;
             for (int32_t i = 0; i < part.count; i++)
-                times[part.tile * steps + part.run_first + part.chain + i * part.chains]++;
+                times[part.tile * steps + part.first + i * launched.apart]++;
             done += part.count;
         }
     for (int64_t tile = 0; tile < tiles; tile++) {
@@ -372,8 +409,8 @@ int main(void)
         for (int i = 0; i < SHAPES_WITH_ZEROS; i++)
             cut_with_zeros += a_product_with_zeros_is_dealt(&tb_catalog[row], i, &random) > 1;
     }
-    CHECK(kernels > 0 && cut > 0 && cut_beside_c > 0 && cut_with_zeros > 0,
-          "%d kernels, %d products cut, %d beside C, %d with zeros", kernels, cut, cut_beside_c,
-          cut_with_zeros);
+    CHECK(kernels > 0 && cut > alternated && alternated > 0 && cut_beside_c > 0 && cut_with_zeros > 0,
+          "%d kernels, %d products cut, %d in turn, %d beside C, %d with zeros", kernels, cut, alternated,
+          cut_beside_c, cut_with_zeros);
     return check_result();
 }
