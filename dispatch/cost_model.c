@@ -134,7 +134,7 @@ static double copy_rate(const tb_machine *machine, int devices)
     int cores = machine->host_cores;
     cores = cores < COPY_CORES_AT_MOST ? cores : COPY_CORES_AT_MOST;
     cores = cores < devices * COPY_CORES_A_LINK ? cores : devices * COPY_CORES_A_LINK;
-    return machine->copy_rate > 0 ? machine->copy_rate : COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
+    return COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
 }
 
 /* A pipeline's stages overlap, but for its beginning and its end. copying is the time of all host copies, which

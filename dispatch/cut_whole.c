@@ -66,8 +66,6 @@ typedef struct cut {
     int64_t first_swaths; /* of so many, the first block */
     int64_t band_m;       /* other rows come when all columns are there */
     int64_t lead;         /* slabs that are multiplied for all of C first */
-    bool b_by_slabs;
-    int wider; /* swaths of the slab that completes the first block: twice as wide, so many times */
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
@@ -88,7 +86,6 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
         tiling->piece_m = fill_rounds(product, tb_pieces(m, count), budget->kernel->tile_m, product->m,
                                       tb_pieces(tiling->block_n, budget->kernel->tile_n),
                                       tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
-    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
@@ -104,8 +101,10 @@ static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget,
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
     cut_a(product, budget, cut, &tiling);
-    tiling.swath_n = tb_smaller(
-        tb_choose_swath(budget, tiling.band_m, tiling.block_n, tiling.slab_k) << cut->wider, tiling.block_n);
+    tiling.swath_n = tb_choose_swath(budget, tiling.band_m, tiling.block_n, tiling.slab_k);
+    /* Narrower ones than those after it would only have the first block complete later. */
+    if (tiling.block_n < n)
+        tiling.swath_n = tb_smaller(tb_larger(tiling.swath_n, tiling.next_swath_n), tiling.block_n);
     tiling.band_swath_n = tb_choose_swath(budget, tb_larger(m - tiling.band_m, 1), n,
                                           tb_larger(product->k - tiling.lead * tiling.slab_k, 1));
     return tiling;
@@ -154,20 +153,15 @@ static void consider(search *search, const cut *cut)
 }
 
 /* How wide the first block is, in so many of 64 parts of all columns. */
-static const int first_shares[] = {4, 8, 13, 18, 23, 28, 33, 39, 46};
+static const int first_shares[] = {4, 13, 23, 33, 46};
 
-/* With fewer steps of k, slabs of B are so short that copying them takes longer. */
-#define BY_SLABS_K 8192
-
-static void try_first_blocks(search *search, cut from, int every)
+static void try_first_blocks(search *search, cut from)
 {
     const int64_t n = search->product->n;
-    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i += (size_t)every)
-        for (int by_slabs = 0; by_slabs < (search->product->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
-            from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
-            from.b_by_slabs = by_slabs;
-            consider(search, &from);
-        }
+    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++) {
+        from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
+        consider(search, &from);
+    }
 }
 
 /* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more
@@ -194,7 +188,7 @@ static void try_swaths(search *search)
     for (size_t i = 0; i < sizeof swaths / sizeof *swaths; i++) {
         next.swath_n = SWATH_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * swaths[i];
         if (next.swath_n >= least && next.swath_n < n)
-            try_first_blocks(search, next, 2);
+            try_first_blocks(search, next);
     }
 }
 
@@ -221,32 +215,14 @@ static void try_more(search *search)
         }
 }
 
-/* The first block completes sooner as a whole, and begins to go back later. */
-#define WIDER_MOST 4
-
-static void try_wider(search *search)
-{
-    cut next = search->cut;
-    for (next.wider = 1; next.wider <= WIDER_MOST; next.wider++)
-        consider(search, &next);
-    if (search->cut.wider > 0)
-        try_first_blocks(search, search->cut, 1);
-}
-
 static tb_tiling search_columns(const tb_product *product, const tb_budget *budget, const cut *in_one)
 {
     search search = {.product = product, .budget = budget, .seconds = HUGE_VAL, .cut = *in_one};
     consider(&search, in_one);
     if (takes_blocks(product, budget))
         try_swaths(&search);
-    if (search.cut.swath_n == product->n)
-        return search.tiling;
-    try_first_blocks(&search, search.cut, 1);
-    try_wider(&search);
-    if (search.seconds > MORE_SECONDS) {
+    if (search.cut.swath_n < product->n && search.seconds > MORE_SECONDS)
         try_more(&search);
-        try_first_blocks(&search, search.cut, 1);
-    }
     return search.tiling;
 }
 

@@ -46,8 +46,6 @@ typedef struct tb_chip {
 typedef struct tb_machine {
     tb_readiness readiness;
     int host_cores;
-    double copy_rate; /* bytes a second between ordinary and pinned memory, all copying threads together; 0:
-                         presumed from the cores */
     const tb_chip *chips; /* the one that single products go to comes first; open ones only are used */
     int chip_count;       /* 0 unless the machine is ready */
     double backlog;       /* seconds of work that wait for the device with the least of it */

@@ -163,32 +163,25 @@ static tb_start how_to_start(const tb_machine *machine, double host, double devi
 
 /* Both forecasts may be off, and what the program has just used lies in the host's caches, where a short call
  * takes down to half of its forecast: a call leaves the host where that saves so much at least, since being
- * slower than the program's own BLAS is worse than gaining little. */
+ * slower than the program's own BLAS is worse than gaining little. A short call has to save no more than a long one
+ * where calls of its own say how long either way takes. */
 #define SHARE_SAVED       0.15
 #define SHARE_SAVED_SHORT 0.4
 #define SHORT_SECONDS     0.5e-3
 
-/* Of a short product whose time either way is known, from calls of its own; a few samples say less than of
- * long ones: in bench/regret 698 x 87 x 97 was forecast at 0.062 ms on the host after calls of its own, and
- * took 0.039 in a row. */
-#define SHARE_SAVED_SHORT_KNOWN 0.25
-
 static bool is_worth_it(double device, double host, const tb_repeated *repeated)
 {
     const bool known = repeated->host_known && repeated->streamed_known;
-    const double share = host >= SHORT_SECONDS ? SHARE_SAVED
-                         : known               ? SHARE_SAVED_SHORT_KNOWN
-                                               : SHARE_SAVED_SHORT;
+    const double share = known || host >= SHORT_SECONDS ? SHARE_SAVED : SHARE_SAVED_SHORT;
     return device < (1 - share) * host;
 }
 
 /* A way that is due is tried if it is forecast not to take much longer than the chosen one, or no longer than
  * it may by now. A short product's forecast for the host is the least certain: in bench/regret 1444 x 47 x 35
- * was forecast at 0.18 ms and took 0.04. Calls of its own say more, but may have been slow by chance: 1980 x
- * 1076 x 6 took 0.37 ms twice, and then 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
-#define TRIAL_RATIO             1.5
-#define TRIAL_RATIO_SHORT       4.0
-#define TRIAL_RATIO_SHORT_KNOWN 2.0
+ * was forecast at 0.18 ms and took 0.04. Calls of its own say more, but may have been slow by chance, so that in the end
+ * they are made again: 1980 x 1076 x 6 took 0.37 ms twice, and then 0.19, 17 x 231 x 520 took 1.3 ms and then 0.03. */
+#define TRIAL_RATIO       1.5
+#define TRIAL_RATIO_SHORT 4.0
 /* The device, which has to save much to be taken, where calls of its own say how long it takes. */
 #define TRIAL_RATIO_DEVICE 1.25
 
@@ -213,9 +206,7 @@ static bool should_compare_streamed(double device, double host, const tb_repeate
 
 static bool should_compare_host(double host, double device, const tb_repeated *repeated)
 {
-    const double times = host >= SHORT_SECONDS  ? TRIAL_RATIO
-                         : repeated->host_known ? TRIAL_RATIO_SHORT_KNOWN
-                                                : TRIAL_RATIO_SHORT;
+    const double times = repeated->host_known || host >= SHORT_SECONDS ? TRIAL_RATIO : TRIAL_RATIO_SHORT;
     return repeated->host_due && may_be_tried(host, device, times, repeated->host_times_most);
 }
 

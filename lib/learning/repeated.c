@@ -9,12 +9,11 @@
 #define ENTRIES 1024
 
 /* A product that is called a third time will be called again: both ways are tried; and the one that is not
- * taken again after so many calls, the host sooner, after twice as many, and so on, and then every so often,
+ * taken again after so many calls, after twice as many, and then every so often,
  * as what was tried may have been slow by chance. */
-#define CALLS_ALIKE     2u
-#define CALLS_SOON      16u
-#define CALLS_SOON_HOST 8u
-#define CALLS_BETWEEN   64u
+#define CALLS_ALIKE   2u
+#define CALLS_SOON    16u
+#define CALLS_BETWEEN 64u
 
 /* One that took several times as long is tried again after so many times as many calls since its last trial,
  * so that the two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
@@ -149,19 +148,17 @@ static void forget(way *way)
     atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
 }
 
-static bool is_time_to_try(unsigned calls, bool on_host)
+static bool is_time_to_try(unsigned calls)
 {
-    if (calls >= CALLS_BETWEEN)
-        return calls % CALLS_BETWEEN == 0;
-    return calls >= (on_host ? CALLS_SOON_HOST : CALLS_SOON) && (calls & (calls - 1)) == 0;
+    return calls % CALLS_BETWEEN == 0 || calls == CALLS_SOON || calls == 2 * CALLS_SOON;
 }
 
 /* other is the way that the call did not go. */
-static void count_call(entry *entry, way *other, bool other_on_host)
+static void count_call(entry *entry, way *other)
 {
     const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + 1;
     atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
-    if (is_time_to_try(calls, other_on_host))
+    if (is_time_to_try(calls))
         atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
 
@@ -187,5 +184,5 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
                              ? facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine)
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &entry->host : &entry->streamed, on_host, (float)ratio, is_awake, calls);
-    count_call(entry, on_host ? &entry->streamed : &entry->host, !on_host);
+    count_call(entry, on_host ? &entry->streamed : &entry->host);
 }
