@@ -1,0 +1,184 @@
+"""ScaLAPACK's testers of PBLAS of level 3 and of factorizations, as Debian's scalapack-mpi-test brings them, over Open MPI.
+
+The inputs are made here. Every grid has all ranks: outside it, the testers of Open MPI 4.1 now and then wait for ever, without
+TileBLAS too.
+"""
+
+import glob
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import netlib
+import suite
+from suite import CannotRun, Outcome
+
+RANKS = 2
+DEADLINE_SECONDS = 120
+
+# What the testers say: of PBLAS a line for each routine, of factorizations how many there were.
+ROUTINE = re.compile(r"^ *\| +(\S+) +(\d+) +(\d+) +\d+ +\d+ *$", re.MULTILINE)
+FINISHED = re.compile(r"^Finished +(\d+) tests.*\n.*\n *(\d+) tests completed and failed", re.MULTILINE)
+MULTIPLIED = re.compile(r"^tileblas: .* on device (\d+)\b", re.MULTILINE)
+
+
+# ---- Inputs -------------------------------------------------------------------------------------------------------------
+
+GRIDS = ([1, 2], [2, 1])
+
+
+def lists(*groups):
+    """Lists that have a length in common follow that."""
+    lines = []
+    for group in groups:
+        lines.append(str(len(group[0])))
+        lines += [" ".join(map(str, values)) for values in group]
+    return lines
+
+
+def factorization(*lines):
+    """The rest of an input file, whose first lines are a title, who runs it, and a file that output does not go to."""
+    return "\n".join(["''", "''", "'unused'", "6", *lines]) + "\n"
+
+
+def factorizations(rows, columns, blocks, sides):
+    """Inputs of the testers, by what they are called without the element's letter. Each ends with the threshold that
+    ScaLAPACK's own input has."""
+    estimates, no_estimates = "T", "F"
+    solved = [[blocks], [sides], [[2]], GRIDS]
+    kinds_of_matrices = ["'GEN'", "'UTR'", "'LTR'", "'UPD'", "'LPD'"]
+    kinds_of_factors = ["'QR'", "'QL'", "'LQ'", "'RQ'", "'QP'", "'TZ'"]
+    # What estimates conditions after Cholesky's factorization now and then waits for ever, without TileBLAS too.
+    cholesky = {f"LLT {uplo}": factorization(f"'{uplo}'", *lists([rows], *solved), "3.0", no_estimates) for uplo in "UL"}
+    return cholesky | {
+        "LU": factorization(*lists([rows, columns], *solved), "1.0", estimates),
+        "QR": factorization(*lists([kinds_of_factors], [rows, columns], [blocks, blocks[::-1]], GRIDS), "5.0"),
+        "LS": factorization(*lists([rows, columns], *solved), "4.0"),
+        "INV": factorization(*lists([kinds_of_matrices], [rows], [blocks], GRIDS), "1.0"),
+    }
+
+
+def level3(letter, routines):
+    """Every pair of SIDE, UPLO, TRANSA, TRANSB and DIAG occurs in some test, so that each kind of each routine does."""
+    tests = list(itertools.product("LR", "UL", "NTC"))
+    side, uplo, transa = zip(*tests)
+    transb = ["NTC"[number // 3 % 3] for number in range(len(tests))]
+    diag = ["NU"[(s == "R") ^ (u == "L")] for s, u, _ in tests]
+    sizes = [[22, 30, 8, 60, 3, 51, 1, 40, 17, 33, 64, 9],
+             [23, 29, 7, 21, 3, 64, 11, 8, 50, 1, 48, 19],
+             [24, 28, 9, 22, 1, 37, 64, 5, 61, 13, 32, 40]]
+    length = 80
+    complex_ = letter in "cz"
+    lines = ["''", "''", "'unused'", "6", "F", "T", "0", "10", "16.0", "10",
+             *lists(GRIDS), "(2.0, -4.0)" if complex_ else "2.0", "(3.0, -2.0)" if complex_ else "3.0", str(len(tests))]
+    lines += [" ".join(f"'{value}'" for value in values) for values in (diag, side, transa, transb, uplo)]
+    lines += [" ".join(map(str, values)) for values in sizes]
+    for matrix in range(3):
+        blocks = [[4, 5, 6, 3, 2, 1, 16, 8][(number + matrix) % 8] for number in range(len(tests))]
+        first = [[5, 1, 7, 3][(number + matrix) % 4] for number in range(len(tests))]
+        columns = [[length] * len(tests)] * 2 + [blocks] * 4 + [[0] * len(tests)] * 2 + [first] * 2
+        lines += [" ".join(map(str, values)) for values in columns]
+    return "\n".join(lines + [f"P{letter.upper()}{routine} T" for routine in routines]) + "\n"
+
+
+# ---- Testers ------------------------------------------------------------------------------------------------------------
+
+
+def run_ranks(program, folder, libraries, environment):
+    """What the testers print. TileBLAS is preloaded in the ranks, and not in mpirun. What a rank says on standard error, a
+    line for each call, goes to a file."""
+    environment = environment | {"LD_LIBRARY_PATH": libraries, "TILEBLAS_VERBOSE": "1"}
+    preload = environment.pop("LD_PRELOAD", None)
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--timeout", str(DEADLINE_SECONDS), "-n", str(RANKS),
+               "--output-filename", os.path.join(folder, "output")]
+    if preload:
+        command += ["-x", f"LD_PRELOAD={preload}"]
+    with open(os.path.join(folder, "errors"), "w", encoding="ascii") as errors:
+        done = subprocess.run([*command, program], cwd=folder, env=environment, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=errors, check=False)
+    if done.returncode != 0:
+        with open(errors.name, encoding="utf-8", errors="replace") as file:
+            said = [line for line in file if not line.startswith("tileblas: ")]
+        sys.exit(f"{program} ended with {done.returncode}:\n{done.stdout[-2000:]}{''.join(said[-20:])}")
+    return done.stdout
+
+
+def outcomes_of(name, text):
+    outcomes = {name: Outcome(int(run), int(failed)) for run, failed in FINISHED.findall(text)}
+    outcomes |= {routine: Outcome(int(run), int(run) - int(passed)) for routine, run, passed in ROUTINE.findall(text)}
+    if not outcomes:
+        sys.exit(f"{name} came to no end:\n{text[-2000:]}")
+    if any(outcome.failed for outcome in outcomes.values()):
+        print("\n".join(line for line in text.splitlines() if "FAILED" in line))
+    return outcomes
+
+
+def devices_of_rank(folder, rank):
+    devices = set()
+    for path in glob.glob(f"{folder}/output/*/rank.{rank}/stderr"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            devices |= set(map(int, MULTIPLIED.findall(file.read())))
+    return devices
+
+
+class Testers:
+    """Programs that have a name, a path, and a file that they read. `calls` and `declined` are those of netlib.Tester."""
+
+    def __init__(self, programs, calls, part=None, declined=()):
+        self.programs, self.calls, self.part, self.declined = programs, calls, part, declined
+
+    def run(self, route, work, environment):
+        testers = os.path.join(os.environ["SUITE_NETLIB"], "scalapack/openmpi-tests")
+        if not os.path.isdir(testers):
+            raise CannotRun(f"there is no {testers}, of the package scalapack-mpi-test")
+        if not has_open_mpi():
+            raise CannotRun("there is no mpirun of Open MPI")
+        devices = {"streamed": RANKS, "gpu": suite.count_gpus(environment) if route == "gpu" else 0}.get(route, 0)
+        environment = environment | {"TILEBLAS_SIM_DEVICES": str(RANKS)}
+        return [self._run_on(libraries, testers, devices, environment) for libraries, _ in netlib.make_libraries(route, work)]
+
+    def _run_on(self, libraries, testers, devices, environment):
+        """Outcomes, among them whether each rank multiplied on the device of its number, and on no other."""
+        outcomes = {}
+        for name, (program, file, text) in self.programs.items():
+            folder = os.path.join(libraries, name)
+            os.mkdir(folder)
+            with open(os.path.join(folder, file), "w", encoding="ascii") as written:
+                written.write(text)
+            outcomes |= outcomes_of(name, run_ranks(os.path.join(testers, program), folder, libraries, environment))
+            strays = [rank for rank in range(RANKS) if devices and devices_of_rank(folder, rank) != {rank % devices}]
+            outcomes[f"{name}, ranks on their own devices"] = Outcome(RANKS, len(strays))
+        return outcomes
+
+
+def has_open_mpi():
+    try:
+        told = subprocess.run(["mpirun", "--version"], text=True, stdout=subprocess.PIPE, check=False)
+    except FileNotFoundError:
+        return False
+    return "Open MPI" in told.stdout
+
+
+# ---- Rows ---------------------------------------------------------------------------------------------------------------
+
+
+def named(letter, inputs):
+    """Programs by name, for instance xdllt by LLT U, which reads LLT.dat."""
+    kinds = {name: name.split()[0] for name in inputs}
+    return {name: (f"x{letter}{kinds[name].lower()}", f"{kinds[name]}.dat", text) for name, text in inputs.items()}
+
+
+def rows(letter):
+    routines = ["GEMM", "SYMM", "SYRK", "SYR2K", "TRMM", "TRSM"]
+    if letter in "cz":
+        routines += ["HEMM", "HERK", "HER2K"]
+    return {
+        "pblas3": Testers({"PBLAS": (f"PBLAS/{letter}pb3tst", f"P{letter.upper()}BLAS3TST.dat", level3(letter, routines))}, {}),
+        "scalapack": Testers(named(letter, factorizations([4, 13, 57, 130], [4, 17, 50, 130], [3, 8, 32], [1, 9])), {},
+                             part=Testers(named(letter, factorizations([13, 57], [17, 50], [3, 16], [9])), {})),
+    }
+
+
+SUITES = {f"{name}_{element}": row for letter, element in netlib.ELEMENTS.items() for name, row in rows(letter).items()}
