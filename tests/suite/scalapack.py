@@ -1,7 +1,6 @@
 """ScaLAPACK's testers of PBLAS of level 3 and of factorizations, as Debian's scalapack-mpi-test brings them, over Open MPI.
 
-The inputs are made here. Every grid has all ranks: outside it, the testers of Open MPI 4.1 now and then wait for ever, without
-TileBLAS too.
+The inputs are made here. In every grid of processes are all ranks, because those outside it would test nothing.
 """
 
 import glob
@@ -15,19 +14,15 @@ import netlib
 import suite
 from suite import CannotRun, Outcome
 
-RANKS = 2
 DEADLINE_SECONDS = 120
 
 # What the testers say: of PBLAS a line for each routine, of factorizations how many there were.
-ROUTINE = re.compile(r"^ *\| +(\S+) +(\d+) +(\d+) +\d+ +\d+ *$", re.MULTILINE)
-FINISHED = re.compile(r"^Finished +(\d+) tests.*\n.*\n *(\d+) tests completed and failed", re.MULTILINE)
+ROUTINE = re.compile(r"^ *\| +(\S+) +\d+ +(\d+) +(\d+) +\d+ *$", re.MULTILINE)
+FINISHED = re.compile(r"^ *(\d+) tests completed and passed.*\n *(\d+) tests completed and failed", re.MULTILINE)
 MULTIPLIED = re.compile(r"^tileblas: .* on device (\d+)\b", re.MULTILINE)
 
 
 # ---- Inputs -------------------------------------------------------------------------------------------------------------
-
-GRIDS = ([1, 2], [2, 1])
-
 
 def lists(*groups):
     """Lists that have a length in common follow that."""
@@ -43,24 +38,24 @@ def factorization(*lines):
     return "\n".join(["''", "''", "'unused'", "6", *lines]) + "\n"
 
 
-def factorizations(rows, columns, blocks, sides):
+def factorizations(rows, columns, blocks, sides, grids):
     """Inputs of the testers, by what they are called without the element's letter. Each ends with the threshold that
     ScaLAPACK's own input has."""
     estimates, no_estimates = "T", "F"
-    solved = [[blocks], [sides], [[2]], GRIDS]
+    solved = [[blocks], [sides], [[2]], grids]
     kinds_of_matrices = ["'GEN'", "'UTR'", "'LTR'", "'UPD'", "'LPD'"]
     kinds_of_factors = ["'QR'", "'QL'", "'LQ'", "'RQ'", "'QP'", "'TZ'"]
     # What estimates conditions after Cholesky's factorization now and then waits for ever, without TileBLAS too.
     cholesky = {f"LLT {uplo}": factorization(f"'{uplo}'", *lists([rows], *solved), "3.0", no_estimates) for uplo in "UL"}
     return cholesky | {
         "LU": factorization(*lists([rows, columns], *solved), "1.0", estimates),
-        "QR": factorization(*lists([kinds_of_factors], [rows, columns], [blocks, blocks[::-1]], GRIDS), "5.0"),
+        "QR": factorization(*lists([kinds_of_factors], [rows, columns], [blocks, blocks[::-1]], grids), "5.0"),
         "LS": factorization(*lists([rows, columns], *solved), "4.0"),
-        "INV": factorization(*lists([kinds_of_matrices], [rows], [blocks], GRIDS), "1.0"),
+        "INV": factorization(*lists([kinds_of_matrices], [rows], [blocks], grids), "1.0"),
     }
 
 
-def level3(letter, routines):
+def level3(letter, routines, grids):
     """Every pair of SIDE, UPLO, TRANSA, TRANSB and DIAG occurs in some test, so that each kind of each routine does."""
     tests = list(itertools.product("LR", "UL", "NTC"))
     side, uplo, transa = zip(*tests)
@@ -72,7 +67,7 @@ def level3(letter, routines):
     length = 80
     complex_ = letter in "cz"
     lines = ["''", "''", "'unused'", "6", "F", "T", "0", "10", "16.0", "10",
-             *lists(GRIDS), "(2.0, -4.0)" if complex_ else "2.0", "(3.0, -2.0)" if complex_ else "3.0", str(len(tests))]
+             *lists(grids), "(2.0, -4.0)" if complex_ else "2.0", "(3.0, -2.0)" if complex_ else "3.0", str(len(tests))]
     lines += [" ".join(f"'{value}'" for value in values) for values in (diag, side, transa, transb, uplo)]
     lines += [" ".join(map(str, values)) for values in sizes]
     for matrix in range(3):
@@ -86,13 +81,13 @@ def level3(letter, routines):
 # ---- Testers ------------------------------------------------------------------------------------------------------------
 
 
-def run_ranks(program, folder, libraries, environment):
+def run_ranks(ranks, program, folder, libraries, environment):
     """What the testers print. TileBLAS is preloaded in the ranks, and not in mpirun. What a rank says on standard error, a
-    line for each call, goes to a file."""
+    line for each call, goes to a file. Ranks give up the processor while they wait: others' tests run beside them."""
     environment = environment | {"LD_LIBRARY_PATH": libraries, "TILEBLAS_VERBOSE": "1"}
     preload = environment.pop("LD_PRELOAD", None)
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--timeout", str(DEADLINE_SECONDS), "-n", str(RANKS),
-               "--output-filename", os.path.join(folder, "output")]
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+               "--timeout", str(DEADLINE_SECONDS), "--output-filename", os.path.join(folder, "output"), "-n", str(ranks)]
     if preload:
         command += ["-x", f"LD_PRELOAD={preload}"]
     with open(os.path.join(folder, "errors"), "w", encoding="ascii") as errors:
@@ -106,12 +101,12 @@ def run_ranks(program, folder, libraries, environment):
 
 
 def outcomes_of(name, text):
-    outcomes = {name: Outcome(int(run), int(failed)) for run, failed in FINISHED.findall(text)}
-    outcomes |= {routine: Outcome(int(run), int(run) - int(passed)) for routine, run, passed in ROUTINE.findall(text)}
+    counts = [(name, *found) for found in FINISHED.findall(text)] + ROUTINE.findall(text)
+    outcomes = {test: Outcome(int(passed) + int(failed), int(failed)) for test, passed, failed in counts}
     if not outcomes:
         sys.exit(f"{name} came to no end:\n{text[-2000:]}")
     if any(outcome.failed for outcome in outcomes.values()):
-        print("\n".join(line for line in text.splitlines() if "FAILED" in line))
+        print("\n".join(line for line in text.splitlines() if re.search(r"\bFAILED\b(?!  SKIPPED)", line)))
     return outcomes
 
 
@@ -126,8 +121,8 @@ def devices_of_rank(folder, rank):
 class Testers:
     """Programs that have a name, a path, and a file that they read. `calls` and `declined` are those of netlib.Tester."""
 
-    def __init__(self, programs, calls, part=None, declined=()):
-        self.programs, self.calls, self.part, self.declined = programs, calls, part, declined
+    def __init__(self, ranks, programs, calls, part=None, declined=()):
+        self.ranks, self.programs, self.calls, self.part, self.declined = ranks, programs, calls, part, declined
 
     def run(self, route, work, environment):
         testers = os.path.join(os.environ["SUITE_NETLIB"], "scalapack/openmpi-tests")
@@ -135,9 +130,15 @@ class Testers:
             raise CannotRun(f"there is no {testers}, of the package scalapack-mpi-test")
         if not has_open_mpi():
             raise CannotRun("there is no mpirun of Open MPI")
-        devices = {"streamed": RANKS, "gpu": suite.count_gpus(environment) if route == "gpu" else 0}.get(route, 0)
-        environment = environment | {"TILEBLAS_SIM_DEVICES": str(RANKS)}
-        return [self._run_on(libraries, testers, devices, environment) for libraries, _ in netlib.make_libraries(route, work)]
+        environment = environment | {"TILEBLAS_SIM_DEVICES": str(self.ranks)}
+        return [self._run_on(libraries, testers, self._devices(route, environment), environment)
+                for libraries, _ in netlib.make_libraries(route, work)]
+
+    def _devices(self, route, environment):
+        """How many devices the ranks are to multiply on."""
+        if route == "gpu":
+            return suite.count_gpus(environment)
+        return self.ranks if route == "streamed" else 0
 
     def _run_on(self, libraries, testers, devices, environment):
         """Outcomes, among them whether each rank multiplied on the device of its number, and on no other."""
@@ -147,9 +148,9 @@ class Testers:
             os.mkdir(folder)
             with open(os.path.join(folder, file), "w", encoding="ascii") as written:
                 written.write(text)
-            outcomes |= outcomes_of(name, run_ranks(os.path.join(testers, program), folder, libraries, environment))
-            strays = [rank for rank in range(RANKS) if devices and devices_of_rank(folder, rank) != {rank % devices}]
-            outcomes[f"{name}, ranks on their own devices"] = Outcome(RANKS, len(strays))
+            outcomes |= outcomes_of(name, run_ranks(self.ranks, os.path.join(testers, program), folder, libraries, environment))
+            strays = [rank for rank in range(self.ranks) if devices and devices_of_rank(folder, rank) != {rank % devices}]
+            outcomes[f"{name}, ranks on their own devices"] = Outcome(self.ranks, len(strays))
         return outcomes
 
 
@@ -171,13 +172,27 @@ def named(letter, inputs):
 
 
 def rows(letter):
-    routines = ["GEMM", "SYMM", "SYRK", "SYR2K", "TRMM", "TRSM"]
-    if letter in "cz":
-        routines += ["HEMM", "HERK", "HER2K"]
+    """Rows of the table for an element: as wholes on four ranks, as parts on two. PBLAS of level 3 hands on general products
+    and solves. The host computes some of the former in complex numbers, those with a complex beta."""
+    is_complex = letter in "cz"
+    routines = ["GEMM", "SYMM", "SYRK", "SYR2K", "TRMM", "TRSM"] + (["HEMM", "HERK", "HER2K"] if is_complex else [])
+    multiplied = ("gemm", "hemm", "herk", "trmm", "trsm") if is_complex else ("gemm", "symm", "syrk", "trmm", "trsm")
+
+    def level3_row(ranks, grids, gemm, trsm, part=None):
+        program = f"PBLAS/{letter}pb3tst", f"P{letter.upper()}BLAS3TST.dat", level3(letter, routines, grids)
+        return Testers(ranks, {"PBLAS": program}, {f"{letter}gemm": gemm, f"{letter}trsm": trsm}, part,
+                       declined=[f"{letter}gemm"] if is_complex else [])
+
+    def factorization_row(ranks, inputs, least, part=None):
+        return Testers(ranks, named(letter, inputs), {letter + name: count for name, count in zip(multiplied, least)}, part)
+
+    of_two, of_four = [[1, 2], [2, 1]], [[2, 1, 4], [2, 4, 1]]
+    small = factorizations([13, 57], [17, 50], [3, 16], [9], of_two)
+    large = factorizations([4, 13, 57, 130], [4, 17, 50, 130], [3, 8, 32], [1, 9], of_four)
     return {
-        "pblas3": Testers({"PBLAS": (f"PBLAS/{letter}pb3tst", f"P{letter.upper()}BLAS3TST.dat", level3(letter, routines))}, {}),
-        "scalapack": Testers(named(letter, factorizations([4, 13, 57, 130], [4, 17, 50, 130], [3, 8, 32], [1, 9])), {},
-                             part=Testers(named(letter, factorizations([13, 57], [17, 50], [3, 16], [9])), {})),
+        "pblas3": level3_row(4, of_four, 4000, 600, part=level3_row(2, of_two, 1400, 300)),
+        "scalapack": factorization_row(4, large, [300000, 10000, 9000, 20000, 40000],
+                                       part=factorization_row(2, small, [14000, 700, 650, 1700, 1500])),
     }
 
 
