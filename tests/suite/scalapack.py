@@ -19,44 +19,46 @@ DEADLINE_SECONDS = 120
 # What the testers say: of PBLAS a line for each routine, of factorizations how many there were.
 ROUTINE = re.compile(r"^ *\| +(\S+) +\d+ +(\d+) +(\d+) +\d+ *$", re.MULTILINE)
 FINISHED = re.compile(r"^ *(\d+) tests completed and passed.*\n *(\d+) tests completed and failed", re.MULTILINE)
-MULTIPLIED = re.compile(r"^tileblas: .* on device (\d+)\b", re.MULTILINE)
+MULTIPLIED = re.compile(r"^tileblas: .* on (device \d+|\d+ devices):", re.MULTILINE)
 
 
 # ---- Inputs -------------------------------------------------------------------------------------------------------------
 
+
+def line_of(values):
+    return " ".join(map(str, values))
+
+
 def lists(*groups):
-    """Lists that have a length in common follow that."""
-    lines = []
-    for group in groups:
-        lines.append(str(len(group[0])))
-        lines += [" ".join(map(str, values)) for values in group]
-    return lines
+    """Lines of lists, behind the length that those of a group have in common."""
+    return [line for group in groups for line in (str(len(group[0])), *map(line_of, group))]
 
 
-def factorization(*lines):
-    """The rest of an input file, whose first lines are a title, who runs it, and a file that output does not go to."""
+def file_of(*lines):
+    """An input file, whose first lines are a title, who runs it, a file that the output does not go to, and where it goes."""
     return "\n".join(["''", "''", "'unused'", "6", *lines]) + "\n"
 
 
 def factorizations(rows, columns, blocks, sides, grids):
-    """Inputs of the testers, by what they are called without the element's letter. Each ends with the threshold that
-    ScaLAPACK's own input has."""
+    """Input files, by what their testers are called without the element's letter. The thresholds are those of ScaLAPACK's
+    own files."""
     estimates, no_estimates = "T", "F"
     solved = [[blocks], [sides], [[2]], grids]
     kinds_of_matrices = ["'GEN'", "'UTR'", "'LTR'", "'UPD'", "'LPD'"]
     kinds_of_factors = ["'QR'", "'QL'", "'LQ'", "'RQ'", "'QP'", "'TZ'"]
-    # What estimates conditions after Cholesky's factorization now and then waits for ever, without TileBLAS too.
-    cholesky = {f"LLT {uplo}": factorization(f"'{uplo}'", *lists([rows], *solved), "3.0", no_estimates) for uplo in "UL"}
+    # With estimates of conditions, the testers of Cholesky's factorization wait for ever now and then, or Open MPI ends them,
+    # without TileBLAS too (2.2.1, Open MPI 4.1.4).
+    cholesky = {f"LLT {uplo}": file_of(f"'{uplo}'", *lists([rows], *solved), "3.0", no_estimates) for uplo in "UL"}
     return cholesky | {
-        "LU": factorization(*lists([rows, columns], *solved), "1.0", estimates),
-        "QR": factorization(*lists([kinds_of_factors], [rows, columns], [blocks, blocks[::-1]], grids), "5.0"),
-        "LS": factorization(*lists([rows, columns], *solved), "4.0"),
-        "INV": factorization(*lists([kinds_of_matrices], [rows], [blocks], grids), "1.0"),
+        "LU": file_of(*lists([rows, columns], *solved), "1.0", estimates),
+        "QR": file_of(*lists([kinds_of_factors], [rows, columns], [blocks, blocks[::-1]], grids), "5.0"),
+        "LS": file_of(*lists([rows, columns], *solved), "4.0"),
+        "INV": file_of(*lists([kinds_of_matrices], [rows], [blocks], grids), "1.0"),
     }
 
 
 def level3(letter, routines, grids):
-    """Every pair of SIDE, UPLO, TRANSA, TRANSB and DIAG occurs in some test, so that each kind of each routine does."""
+    """All of SIDE, UPLO and TRANSA occur together, each TRANSB with each TRANSA, and each DIAG with each of the former."""
     tests = list(itertools.product("LR", "UL", "NTC"))
     side, uplo, transa = zip(*tests)
     transb = ["NTC"[number // 3 % 3] for number in range(len(tests))]
@@ -64,18 +66,23 @@ def level3(letter, routines, grids):
     sizes = [[22, 30, 8, 60, 3, 51, 1, 40, 17, 33, 64, 9],
              [23, 29, 7, 21, 3, 64, 11, 8, 50, 1, 48, 19],
              [24, 28, 9, 22, 1, 37, 64, 5, 61, 13, 32, 40]]
-    length = 80
-    complex_ = letter in "cz"
-    lines = ["''", "''", "'unused'", "6", "F", "T", "0", "10", "16.0", "10",
-             *lists(grids), "(2.0, -4.0)" if complex_ else "2.0", "(3.0, -2.0)" if complex_ else "3.0", str(len(tests))]
-    lines += [" ".join(f"'{value}'" for value in values) for values in (diag, side, transa, transb, uplo)]
-    lines += [" ".join(map(str, values)) for values in sizes]
+    is_complex = letter in "cz"
+    alpha, beta = ("(2.0, -4.0)", "(3.0, -2.0)") if is_complex else ("2.0", "3.0")
+    stop, error_exits, verbosity, gap, threshold, block = "F", "T", "0", "10", "16.0", "10"
+    lines = [stop, error_exits, verbosity, gap, threshold, block, *lists(grids), alpha, beta, str(len(tests))]
+    lines += [line_of(f"'{value}'" for value in values) for values in (diag, side, transa, transb, uplo)]
+    lines += map(line_of, sizes)
     for matrix in range(3):
-        blocks = [[4, 5, 6, 3, 2, 1, 16, 8][(number + matrix) % 8] for number in range(len(tests))]
-        first = [[5, 1, 7, 3][(number + matrix) % 4] for number in range(len(tests))]
-        columns = [[length] * len(tests)] * 2 + [blocks] * 4 + [[0] * len(tests)] * 2 + [first] * 2
-        lines += [" ".join(map(str, values)) for values in columns]
-    return "\n".join(lines + [f"P{letter.upper()}{routine} T" for routine in routines]) + "\n"
+        lines += map(line_of, zip(*(placed(matrix + number) for number in range(len(tests)))))
+    return file_of(*lines, *(f"P{letter.upper()}{routine} T" for routine in routines))
+
+
+def placed(number):
+    """How a matrix is distributed, and where in it the operand begins."""
+    length, first_process = 80, 0
+    block = [4, 5, 6, 3, 2, 1, 16, 8][number % 8]
+    begin = [5, 1, 7, 3][number % 4]
+    return [length] * 2 + [block] * 4 + [first_process] * 2 + [begin] * 2
 
 
 # ---- Testers ------------------------------------------------------------------------------------------------------------
@@ -90,7 +97,7 @@ def run_ranks(ranks, program, folder, libraries, environment):
                "--timeout", str(DEADLINE_SECONDS), "--output-filename", os.path.join(folder, "output"), "-n", str(ranks)]
     if preload:
         command += ["-x", f"LD_PRELOAD={preload}"]
-    with open(os.path.join(folder, "errors"), "w", encoding="ascii") as errors:
+    with open(os.path.join(folder, "errors"), "wb") as errors:
         done = subprocess.run([*command, program], cwd=folder, env=environment, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=errors, check=False)
     if done.returncode != 0:
@@ -114,7 +121,7 @@ def devices_of_rank(folder, rank):
     devices = set()
     for path in glob.glob(f"{folder}/output/*/rank.{rank}/stderr"):
         with open(path, encoding="utf-8", errors="replace") as file:
-            devices |= set(map(int, MULTIPLIED.findall(file.read())))
+            devices |= set(MULTIPLIED.findall(file.read()))
     return devices
 
 
@@ -125,14 +132,14 @@ class Testers:
         self.ranks, self.programs, self.calls, self.part, self.declined = ranks, programs, calls, part, declined
 
     def run(self, route, work, environment):
-        testers = os.path.join(os.environ["SUITE_NETLIB"], "scalapack/openmpi-tests")
-        if not os.path.isdir(testers):
-            raise CannotRun(f"there is no {testers}, of the package scalapack-mpi-test")
+        home = os.path.join(os.environ["SUITE_NETLIB"], "scalapack/openmpi-tests")
+        if not os.path.isdir(home):
+            raise CannotRun(f"there is no {home}, of the package scalapack-mpi-test")
         if not has_open_mpi():
             raise CannotRun("there is no mpirun of Open MPI")
         environment = environment | {"TILEBLAS_SIM_DEVICES": str(self.ranks)}
-        return [self._run_on(libraries, testers, self._devices(route, environment), environment)
-                for libraries, _ in netlib.make_libraries(route, work)]
+        devices = self._devices(route, environment)
+        return [self._run_on(libraries, home, devices, environment) for libraries, _ in netlib.make_libraries(route, work)]
 
     def _devices(self, route, environment):
         """How many devices the ranks are to multiply on."""
@@ -140,7 +147,7 @@ class Testers:
             return suite.count_gpus(environment)
         return self.ranks if route == "streamed" else 0
 
-    def _run_on(self, libraries, testers, devices, environment):
+    def _run_on(self, libraries, home, devices, environment):
         """Outcomes, among them whether each rank multiplied on the device of its number, and on no other."""
         outcomes = {}
         for name, (program, file, text) in self.programs.items():
@@ -148,8 +155,10 @@ class Testers:
             os.mkdir(folder)
             with open(os.path.join(folder, file), "w", encoding="ascii") as written:
                 written.write(text)
-            outcomes |= outcomes_of(name, run_ranks(self.ranks, os.path.join(testers, program), folder, libraries, environment))
-            strays = [rank for rank in range(self.ranks) if devices and devices_of_rank(folder, rank) != {rank % devices}]
+            text = run_ranks(self.ranks, os.path.join(home, program), folder, libraries, environment)
+            outcomes |= outcomes_of(name, text)
+            strays = [rank for rank in range(self.ranks)
+                      if devices > 0 and devices_of_rank(folder, rank) != {f"device {rank % devices}"}]
             outcomes[f"{name}, ranks on their own devices"] = Outcome(self.ranks, len(strays))
         return outcomes
 
@@ -171,7 +180,7 @@ def named(letter, inputs):
     return {name: (f"x{letter}{kinds[name].lower()}", f"{kinds[name]}.dat", text) for name, text in inputs.items()}
 
 
-def rows(letter):
+def testers(letter):
     """Rows of the table for an element: as wholes on four ranks, as parts on two. PBLAS of level 3 hands on general products
     and solves. The host computes some of the former in complex numbers, those with a complex beta."""
     is_complex = letter in "cz"
@@ -196,4 +205,4 @@ def rows(letter):
     }
 
 
-SUITES = {f"{name}_{element}": row for letter, element in netlib.ELEMENTS.items() for name, row in rows(letter).items()}
+SUITES = {f"{name}_{element}": row for letter, element in netlib.ELEMENTS.items() for name, row in testers(letter).items()}
