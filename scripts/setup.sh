@@ -106,8 +106,8 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
-# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with ScaLAPACK and its testers, and Dask; a
-# browser, for reports. The tests go on without them, and say what was skipped.
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with
+# ScaLAPACK and its testers, and Dask; a browser, for reports. The tests go on without them, and say what was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
