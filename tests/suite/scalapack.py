@@ -199,7 +199,7 @@ def testers(letter):
     small = factorizations([13, 57], [17, 50], [3, 16], [9], of_two)
     large = factorizations([4, 13, 57, 130], [4, 17, 50, 130], [3, 8, 32], [1, 9], of_four)
     return {
-        "pblas3": level3_row(4, of_four, 4000, 600, part=level3_row(2, of_two, 1400, 300)),
+        "pblas3": level3_row(4, of_four, 3500, 600, part=level3_row(2, of_two, 1400, 300)),
         "scalapack": factorization_row(4, large, [300000, 10000, 9000, 20000, 40000],
                                        part=factorization_row(2, small, [14000, 700, 650, 1700, 1500])),
     }
