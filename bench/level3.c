@@ -315,11 +315,11 @@ int main(int argc, char **argv)
         require((bench.theirs = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL)) != NULL, "OpenBLAS");
     else
         require(cublasCreate(&bench.cublas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
-    for (tb_routine_class class = 0; class < TB_CLASSES; class ++)
+    for (tb_routine_class group = 0; group < TB_CLASSES; group++)
         for (tb_routine row = 0; row < TB_ROUTINES; row++) {
             const bench_routine *routine = bench_find_any_routine(tb_routine_rows[row].name);
             const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
-            if (routine && routine->class == class && lists(routines, routine->name) && (routines || !again))
+            if (routine && routine->class == group && lists(routines, routine->name) && (routines || !again))
                 measure_routine(&bench, routine, sizes);
         }
     return 0;

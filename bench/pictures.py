@@ -141,14 +141,13 @@ def routines(*runs):
     places = [place for place in ("pageable", "pinned", "device")
               if any(p["memory"] == place for run in runs for p in run["products"])]
     picture, panels = plot.subplots(len(places), 1, figsize=(2 + 0.35 * len(runs), 1 + 2.2 * len(places)), sharex=True,
-                                    squeeze=False)
+                                    sharey=True, squeeze=False)
     for axes, place in zip(panels[:, 0], places):
         for position, run in enumerate(runs):
             products = [p for p in run["products"] if p["memory"] == place]
             axes.scatter([position] * len(products), [p["regret"] for p in products], s=6, alpha=0.4, color="tab:blue")
             if products:
                 axes.hlines(_mean_regret(products), position - 0.3, position + 0.3, color="black")
-        axes.set_yscale("log")
         axes.set_ylabel(f"regret, {place}", fontsize=8)
         _bare(axes)
     axes.set_xticks(range(len(runs)), [_routine(run) for run in runs], rotation=90, fontsize=8)
