@@ -1,5 +1,6 @@
 #include "bench/contender.h"
 
+#include "bench/cublas_calls.h"
 #include "bench/timing.h"
 
 #include <cuda_runtime_api.h>
@@ -118,7 +119,7 @@ static void open_nvblas_with(const char *more)
         library = dlopen("libnvblas.so.13", RTLD_NOW | RTLD_LOCAL);
     require(library, "libnvblas is not there");
     /* What NVBLAS leaves out would be found in the BLAS behind it. */
-    require(routine->class != BENCH_GEMMT, "libnvblas does not have the routine");
+    require(routine->class != TB_CLASS_TRIANGLE, "libnvblas does not have the routine");
     find_routine(library, "", "_");
 }
 
@@ -134,7 +135,7 @@ static void open_nvblas_tuned(void)
 
 static void run_fortran(void)
 {
-    bench_call_fortran(multiply, routine, &now_served.host);
+    bench_call_fortran(multiply, &now_served.host);
 }
 
 static void open_cublas(void)
@@ -315,7 +316,7 @@ static void *make_device(const tb_operand *operand)
 /* C = A B, or of rank-k routines C = A B^T: column-major, nowhere yet. */
 static tb_product make_product(int m, int n, int k)
 {
-    return bench_product_of(routine, false, routine->class != BENCH_GEMM, m, n, k, NULL, NULL, NULL);
+    return bench_product_of(routine, false, routine->class != TB_CLASS_GEMM, m, n, k, NULL, NULL, NULL);
 }
 
 static void prepare(const struct side *side)

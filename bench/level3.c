@@ -12,25 +12,13 @@
 #include "bench/routine.h"
 #include "bench/timing.h"
 
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef enum kind { GEMM, SYMM, HEMM, SYRK, HERK, SYR2K, HER2K, GEMMT, TRMM, TRSM, KINDS } kind;
-
-static const char *const kind_names[KINDS] = {
-    [GEMM] = "gemm",   [SYMM] = "symm",   [HEMM] = "hemm",   [SYRK] = "syrk", [HERK] = "herk",
-    [SYR2K] = "syr2k", [HER2K] = "her2k", [GEMMT] = "gemmt", [TRMM] = "trmm", [TRSM] = "trsm",
-};
-
-typedef struct routine {
-    char name[8];
-    kind kind;
-    tb_element element;
-} routine;
 
 /* One product's matrices, and where either side writes. */
 typedef struct operands {
@@ -48,78 +36,25 @@ static void require(bool condition, const char *what)
     exit(1);
 }
 
-/* Real multiply-adds, twice. */
-static double flop_of(const routine *routine, const operands *o)
+static bool is_in_place(const bench_routine *routine)
 {
-    const double n = o->n;
-    if (routine->kind == TRMM || routine->kind == TRSM)
-        return (tb_is_complex(routine->element) ? 4 : 1) * n * o->rows * o->columns;
-    const double each = tb_is_complex(routine->element) ? 8 : 2;
-    const bool triangle = routine->kind == SYRK || routine->kind == HERK || routine->kind == GEMMT;
-    return each * n * n * n / (triangle ? 2 : 1);
-}
-
-static bool is_in_place(const routine *routine)
-{
-    return routine->kind == TRMM || routine->kind == TRSM;
+    return routine->class == TB_CLASS_TRMM || routine->class == TB_CLASS_TRSM;
 }
 
 /* ---- Our side, and OpenBLAS: by Fortran's names ------------------------------------------------------------ */
 
-typedef union function {
-    void *address;
-    void (*gemm)(const char *, const char *, const int *, const int *, const int *, const void *,
-                 const void *, const int *, const void *, const int *, const void *, void *, const int *);
-    void (*symm)(const char *, const char *, const int *, const int *, const void *, const void *,
-                 const int *, const void *, const int *, const void *, void *, const int *);
-    void (*rank_k)(const char *, const char *, const int *, const int *, const void *, const void *,
-                   const int *, const void *, void *, const int *);
-    void (*rank_2k)(const char *, const char *, const int *, const int *, const void *, const void *,
-                    const int *, const void *, const int *, const void *, void *, const int *);
-    void (*gemmt)(const char *, const char *, const char *, const int *, const int *, const void *,
-                  const void *, const int *, const void *, const int *, const void *, void *, const int *);
-    void (*triangular)(const char *, const char *, const char *, const char *, const int *, const int *,
-                       const void *, const void *, const int *, void *, const int *);
-} function;
-
 /* alpha and beta of any element. */
-static const void *scalar(const routine *routine, bool one)
+static const void *scalar(const bench_routine *routine, bool one)
 {
     static const float floats[2][2] = {{0, 0}, {1, 0}};
     static const double doubles[2][2] = {{0, 0}, {1, 0}};
     return tb_real_of(routine->element) == TB_FP32 ? (const void *)floats[one] : doubles[one];
 }
 
-static void call(function f, const routine *routine, const operands *o, void *c)
+static tb_product product_of(const bench_routine *routine, const operands *o, void *c)
 {
-    const int *n = &o->n;
-    const void *one = scalar(routine, true), *zero = scalar(routine, false);
-    switch (routine->kind) {
-    case GEMM:
-        f.gemm("N", "N", n, n, n, one, o->a, n, o->b, n, zero, c, n);
-        break;
-    case SYMM:
-    case HEMM:
-        f.symm("L", "L", n, n, one, o->a, n, o->b, n, zero, c, n);
-        break;
-    case SYRK:
-    case HERK:
-        f.rank_k("L", "N", n, n, one, o->a, n, zero, c, n);
-        break;
-    case SYR2K:
-    case HER2K:
-        f.rank_2k("L", "N", n, n, one, o->a, n, o->b, n, zero, c, n);
-        break;
-    case GEMMT:
-        f.gemmt("L", "N", "T", n, n, one, o->a, n, o->b, n, zero, c, n);
-        break;
-    case TRMM:
-    case TRSM:
-        f.triangular(o->right ? "R" : "L", "L", "N", "N", &o->rows, &o->columns, one, o->a, n, c, &o->rows);
-        break;
-    case KINDS:
-        break;
-    }
+    const bool transpose_b = is_in_place(routine) ? o->right : routine->class == TB_CLASS_TRIANGLE;
+    return bench_product_of(routine, false, transpose_b, o->rows, o->columns, o->n, o->a, o->b, c);
 }
 
 /* ---- cuBLAS ------------------------------------------------------------------------------------------------- */
@@ -132,8 +67,9 @@ static void call(function f, const routine *routine, const operands *o, void *c)
 
 /* Of a letter, and the types of its matrices and of HERK's scalars. */
 #define OF_ELEMENT(letter, type, real, hermitian)                                                            \
-    static cublasStatus_t call_##letter(cublasHandle_t handle, kind kind, const operands *operands,          \
-                                        const void *ones, const void *zeros, void *result)                   \
+    static cublasStatus_t call_##letter(cublasHandle_t handle, tb_routine_class class,                       \
+                                        const operands *operands, const void *ones, const void *zeros,       \
+                                        void *result)                                                        \
     {                                                                                                        \
         const int n = operands->n, rows = operands->rows, columns = operands->columns;                       \
         const struct {                                                                                       \
@@ -141,21 +77,21 @@ static void call(function f, const routine *routine, const operands *o, void *c)
         } both = {operands->a, operands->b}, *o = &both;                                                     \
         const type *one = ones, *zero = zeros;                                                               \
         type *c = result;                                                                                    \
-        switch (kind) {                                                                                      \
-        case GEMM:                                                                                           \
+        switch (class) {                                                                                     \
+        case TB_CLASS_GEMM:                                                                                  \
             return cublas##letter##gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, FACTORS);                 \
-        case SYMM:                                                                                           \
+        case TB_CLASS_SYMM:                                                                                  \
             return cublas##letter##symm(handle, LEFT_LOWER, n, n, FACTORS);                                  \
-        case SYRK:                                                                                           \
+        case TB_CLASS_RANK_K:                                                                                \
             return cublas##letter##syrk(handle, LOWER_N, n, n, FACTOR);                                      \
-        case SYR2K:                                                                                          \
+        case TB_CLASS_RANK_2K:                                                                               \
             return cublas##letter##syr2k(handle, LOWER_N, n, n, FACTORS);                                    \
-        case GEMMT:                                                                                          \
+        case TB_CLASS_TRIANGLE:                                                                              \
             return cublas##letter##syrkx(handle, LOWER_N, n, n, FACTORS);                                    \
-        case TRMM:                                                                                           \
+        case TB_CLASS_TRMM:                                                                                  \
             return cublas##letter##trmm(handle, TRIANGLE, rows, columns, one, o->a, n,                       \
                                         operands->apart ? o->b : c, rows, c, rows);                          \
-        case TRSM:                                                                                           \
+        case TB_CLASS_TRSM:                                                                                  \
             return cublas##letter##trsm(handle, TRIANGLE, rows, columns, one, o->a, n, c, rows);             \
         default:                                                                                             \
             hermitian;                                                                                       \
@@ -164,24 +100,25 @@ static void call(function f, const routine *routine, const operands *o, void *c)
     }
 #define NOTHING
 #define HERMITIAN(letter, real)                                                                              \
-    if (kind == HEMM)                                                                                        \
+    if (class == TB_CLASS_HEMM)                                                                              \
         return cublas##letter##hemm(handle, LEFT_LOWER, n, n, FACTORS);                                      \
-    if (kind == HERK)                                                                                        \
+    if (class == TB_CLASS_HERK)                                                                              \
         return cublas##letter##herk(handle, LOWER_N, n, n, (const real *)ones, o->a, n, (const real *)zeros, \
                                     c, n);                                                                   \
-    if (kind == HER2K)                                                                                       \
+    if (class == TB_CLASS_HER2K)                                                                             \
     return cublas##letter##her2k(handle, LOWER_N, n, n, one, o->a, n, o->b, n, (const real *)zeros, c, n)
 OF_ELEMENT(S, float, float, NOTHING)
 OF_ELEMENT(D, double, double, NOTHING)
 OF_ELEMENT(C, cuComplex, float, HERMITIAN(C, float))
 OF_ELEMENT(Z, cuDoubleComplex, double, HERMITIAN(Z, double))
 
-static cublasStatus_t call_cublas(cublasHandle_t handle, const routine *routine, const operands *o, void *c)
+static cublasStatus_t call_cublas(cublasHandle_t handle, const bench_routine *routine, const operands *o,
+                                  void *c)
 {
-    static cublasStatus_t (*const calls[TB_ELEMENTS])(cublasHandle_t, kind, const operands *, const void *,
-                                                      const void *, void *) = {
+    static cublasStatus_t (*const calls[TB_ELEMENTS])(cublasHandle_t, tb_routine_class, const operands *,
+                                                      const void *, const void *, void *) = {
         [TB_FP32] = call_S, [TB_FP64] = call_D, [TB_COMPLEX_FP32] = call_C, [TB_COMPLEX_FP64] = call_Z};
-    return calls[routine->element](handle, routine->kind, o, scalar(routine, true), scalar(routine, false),
+    return calls[routine->element](handle, routine->class, o, scalar(routine, true), scalar(routine, false),
                                    c);
 }
 
@@ -215,23 +152,7 @@ static void release(const bench *bench, void *memory)
         cudaFree(memory);
 }
 
-/* Divides all numbers but those on the diagonal, which become 1. */
-static void make_triangle(const routine *routine, void *matrix, int n)
-{
-    const int parts = tb_is_complex(routine->element) ? 2 : 1;
-    const bool single = tb_real_of(routine->element) == TB_FP32;
-    for (int64_t i = 0; i < (int64_t)n * n * parts; i++) {
-        const bool is_diagonal = i / parts % (n + 1) == 0;
-        const double before = single ? (double)((float *)matrix)[i] : ((double *)matrix)[i],
-                     value = is_diagonal ? i % parts == 0 : before / (64.0 * n);
-        if (single)
-            ((float *)matrix)[i] = (float)value;
-        else
-            ((double *)matrix)[i] = value;
-    }
-}
-
-static void *make_matrix(const bench *bench, const routine *routine, int n, int which)
+static void *make_matrix(const bench *bench, const bench_routine *routine, int n, int which)
 {
     const size_t numbers = (size_t)n * (size_t)n * (tb_is_complex(routine->element) ? 2 : 1);
     const size_t bytes = numbers * tb_bytes_of(tb_real_of(routine->element));
@@ -241,33 +162,34 @@ static void *make_matrix(const bench *bench, const routine *routine, int n, int 
     /* As operands are filled alike, each begins elsewhere among the same numbers. */
     bench_fill_random(tb_real_of(routine->element), random, numbers + 977 * (size_t)which);
     if (which == 0 && is_in_place(routine))
-        make_triangle(routine, (char *)random + first, n);
+        bench_make_triangle(routine->element, (char *)random + first, n);
     require(cudaMemcpy(matrix, (char *)random + first, bytes, cudaMemcpyDefault) == cudaSuccess,
             "cudaMemcpy");
     free(random);
     return matrix;
 }
 
-static function find(void *library, const routine *routine)
+static bench_function *find(void *library, const bench_routine *routine)
 {
     char symbol[16];
     snprintf(symbol, sizeof symbol, "%s_", routine->name);
-    return (function){.address = dlsym(library, symbol)};
+    return (bench_function *)dlsym(library, symbol);
 }
 
 /* Side 0 is ours. */
-static void call_side(const bench *bench, const routine *routine, const operands *o, int side)
+static void call_side(const bench *bench, const bench_routine *routine, const operands *o, int side)
 {
+    const tb_product product = product_of(routine, o, o->c[side]);
     if (side == 1 && !bench->on_host)
         require(call_cublas(bench->cublas, routine, o, o->c[1]) == CUBLAS_STATUS_SUCCESS, routine->name);
     else
-        call(find(side == 0 ? bench->ours : bench->theirs, routine), routine, o, o->c[side]);
+        bench_call_fortran(find(side == 0 ? bench->ours : bench->theirs, routine), &product);
     if (!bench->on_host)
         require(cudaDeviceSynchronize() == cudaSuccess, "cudaDeviceSynchronize");
 }
 
 /* The largest difference beside the largest number, of what both have written. */
-static double difference(const routine *routine, const operands *o)
+static double difference(const bench_routine *routine, const operands *o)
 {
     const size_t numbers = (size_t)o->rows * (size_t)o->columns * (tb_is_complex(routine->element) ? 2 : 1);
     const bool single = tb_real_of(routine->element) == TB_FP32;
@@ -292,7 +214,7 @@ static double difference(const routine *routine, const operands *o)
 enum { TURNS_MOST = 200 };
 
 /* The ratio of their time to ours. */
-static double measure(const bench *bench, const routine *routine, int n)
+static double measure(const bench *bench, const bench_routine *routine, int n)
 {
     operands o = {.n = n, .rows = n, .columns = n, .right = bench->right, .apart = bench->apart};
     if (is_in_place(routine) && bench->columns > 0 && bench->columns < n)
@@ -312,7 +234,8 @@ static double measure(const bench *bench, const routine *routine, int n)
             spent += times[(side + turns) % 2][turns];
         }
     const double ours = bench_median(times[0], (size_t)turns), theirs = bench_median(times[1], (size_t)turns);
-    const double flop = flop_of(routine, &o);
+    const tb_product product = product_of(routine, &o, o.c[0]);
+    const double flop = bench_flop(&product);
     printf("%-7s %6d  %8.3f ms %7.2f TFLOP/s   %s %8.3f ms %7.2f   ratio %6.3f   differ by %.1e\n",
            routine->name, n, 1e3 * ours, 1e-12 * flop / ours, bench->on_host ? "OpenBLAS" : "cuBLAS",
            1e3 * theirs, 1e-12 * flop / theirs, theirs / ours, difference(routine, &o));
@@ -331,12 +254,12 @@ static bool lists(const char *list, const char *word)
     return !list;
 }
 
-static void measure_routine(const bench *bench, const routine *routine, const char *sizes)
+static void measure_routine(const bench *bench, const bench_routine *routine, const char *sizes)
 {
     double log_sum = 0;
     int count = 0;
     char list[256];
-    if (!find(bench->ours, routine).address || (bench->on_host && !find(bench->theirs, routine).address))
+    if (!find(bench->ours, routine) || (bench->on_host && !find(bench->theirs, routine)))
         return;
     snprintf(list, sizeof list, "%s", sizes);
     for (const char *size = strtok(list, ","); size; size = strtok(NULL, ","), count++)
@@ -392,13 +315,12 @@ int main(int argc, char **argv)
         require((bench.theirs = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL)) != NULL, "OpenBLAS");
     else
         require(cublasCreate(&bench.cublas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
-    for (int kind = 0; kind < KINDS; kind++)
-        for (tb_element element = TB_FP32; element < TB_ELEMENTS; element++) {
-            routine routine = {.kind = (enum kind)kind, .element = element};
-            const bool is_hermitian = kind == HEMM || kind == HERK || kind == HER2K;
-            snprintf(routine.name, sizeof routine.name, "%c%s", "sdcz"[element], kind_names[kind]);
-            if ((!is_hermitian || tb_is_complex(element)) && lists(routines, routine.name))
-                measure_routine(&bench, &routine, sizes);
+    for (tb_routine_class group = 0; group < TB_CLASSES; group++)
+        for (tb_routine row = 0; row < TB_ROUTINES; row++) {
+            const bench_routine *routine = bench_find_any_routine(tb_routine_rows[row].name);
+            const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
+            if (routine && routine->class == group && lists(routines, routine->name) && (routines || !again))
+                measure_routine(&bench, routine, sizes);
         }
     return 0;
 }

@@ -8,8 +8,9 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
-#include "bench/normal.h"
+#include "bench/cublas_calls.h"
 #include "bench/json.h"
+#include "bench/normal.h"
 #include "bench/routine.h"
 #include "kernels/catalog.h"
 #include "lib/machine/calibrate.h"

@@ -4,6 +4,7 @@
     bench/pictures.py kernels  bench/results/h200-kernels.json docs/kernels.png
     bench/pictures.py streamed bench/results/h200-streamed-pageable.json docs/streamed.png
     bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
+    bench/pictures.py routines regret-sgemm.json regret-ztrsm.json ... docs/routines.png
     bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
     bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
     bench/pictures.py spread    bench/results/h200-spread.json docs/spread.png
@@ -104,31 +105,53 @@ def streamed(results):
 def regret(results):
     """Which way each product took, over its arithmetic and its bytes; a ring where another way was faster."""
     places = ("pageable", "pinned", "device")
-    element_bytes = 4 if _routine(results).startswith("S") else 8
     picture, panels = plot.subplots(1, len(places), figsize=(12, 4.2), sharex=True, sharey=True)
     for axes, place in zip(panels, places):
         products = [p for p in results["products"] if p["memory"] == place]
         routes = sorted({p["plan"].split()[0].rstrip(":") for p in products})
         for route, colour in zip(routes, ("tab:orange", "tab:blue", "tab:green")):
             mine = [p for p in products if p["plan"].startswith(route)]
-            axes.scatter(*_arithmetic_and_bytes(mine, element_bytes), s=10, color=colour, label=route)
+            axes.scatter(*_arithmetic_and_bytes(mine, results), s=10, color=colour, label=route)
         wrong = [p for p in products if p["regret"] > 1.1]
-        axes.scatter(*_arithmetic_and_bytes(wrong, element_bytes), s=60, facecolors="none", edgecolors="black",
+        axes.scatter(*_arithmetic_and_bytes(wrong, results), s=60, facecolors="none", edgecolors="black",
                      label="more than 10 % slower than the best")
         axes.set_xscale("log")
         axes.set_yscale("log")
-        mean = math.exp(sum(math.log(p["regret"]) for p in products) / len(products))
-        axes.set_title(f"{place}: geometric mean of the regret {mean:.3f}", fontsize=9)
-        axes.set_xlabel("2 m n k")
+        axes.set_title(f"{place}: geometric mean of the regret {_mean_regret(products):.3f}", fontsize=9)
+        axes.set_xlabel("floating-point operations")
         axes.legend(fontsize=7)
         _bare(axes)
     panels[0].set_ylabel("bytes of the operands")
     return picture
 
 
-def _arithmetic_and_bytes(products, element_bytes):
-    return ([2 * p["m"] * p["n"] * p["k"] for p in products],
-            [element_bytes * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]) for p in products])
+def _arithmetic_and_bytes(products, results):
+    """Results of before any routine could be chosen do not say it: they are real GEMM's, and SYRK's as if it were one."""
+    element_bytes = 4 if _routine(results).startswith("S") else 8
+    return ([p.get("flop", 2 * p["m"] * p["n"] * p["k"]) for p in products],
+            [p.get("bytes", element_bytes * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"])) for p in products])
+
+
+def _mean_regret(products):
+    return math.exp(sum(math.log(p["regret"]) for p in products) / len(products))
+
+
+def routines(*runs):
+    """The regret of each routine, of which there is a run: a dot for each product, a line at their geometric mean."""
+    places = [place for place in ("pageable", "pinned", "device")
+              if any(p["memory"] == place for run in runs for p in run["products"])]
+    picture, panels = plot.subplots(len(places), 1, figsize=(2 + 0.35 * len(runs), 1 + 2.2 * len(places)), sharex=True,
+                                    sharey=True, squeeze=False)
+    for axes, place in zip(panels[:, 0], places):
+        for position, run in enumerate(runs):
+            products = [p for p in run["products"] if p["memory"] == place]
+            axes.scatter([position] * len(products), [p["regret"] for p in products], s=6, alpha=0.4, color="tab:blue")
+            if products:
+                axes.hlines(_mean_regret(products), position - 0.3, position + 0.3, color="black")
+        axes.set_ylabel(f"regret, {place}", fontsize=8)
+        _bare(axes)
+    axes.set_xticks(range(len(runs)), [_routine(run) for run in runs], rotation=90, fontsize=8)
+    return picture
 
 
 def _of_kernel(name):
@@ -237,17 +260,17 @@ def _name_choices(axes, products):
         begin = end
 
 
-PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "tensor": tensor, "precision": precision,
-            "spread": spread}
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "routines": routines, "tensor": tensor,
+            "precision": precision, "spread": spread}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=PICTURES)
-    parser.add_argument("results")
+    parser.add_argument("results", nargs="+", help="one file, but of routines")
     parser.add_argument("picture")
     arguments = parser.parse_args()
-    picture = PICTURES[arguments.kind](json.loads(pathlib.Path(arguments.results).read_text()))
+    picture = PICTURES[arguments.kind](*(json.loads(pathlib.Path(path).read_text()) for path in arguments.results))
     picture.tight_layout()
     picture.savefig(arguments.picture, dpi=100, pil_kwargs={"optimize": True})
 

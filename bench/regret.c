@@ -1,17 +1,17 @@
 /* bench/regret [--routine NAME] FILE [SHAPES [MEMORY ...]]: how much the dispatcher loses by choosing as it
  * does.
  *
- * Random products of the routine, SGEMM unless said otherwise, each extent log-uniform from 1 to 16384, all
- * transposes, operands in ordinary, pinned and device memory, or in the ones that are named: the library left
- * alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in turns in one
+ * Random products of the routine, SGEMM unless said otherwise, which may be any of level 3 that is no batch; each extent
+ * log-uniform from 1 to 16384, all transposes and sides, operands in ordinary, pinned and device memory, or in the ones that
+ * are named: the library left alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in turns in one
  * process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/json.h"
 #include "bench/routine.h"
 #include "bench/timing.h"
 #include "kernels/catalog.h"
+#include "words/lowered.h"
 
-#include <cblas.h>
 #include <cuda_runtime_api.h>
 
 #include <dlfcn.h>
@@ -38,6 +38,8 @@ enum {
 
 typedef int set_option(const char *name, const char *value);
 typedef size_t last_plan(char *text, size_t size);
+
+void sgemm_(void); /* OpenBLAS's */
 
 static const bench_routine *routine;
 static bench_function *multiply;
@@ -76,15 +78,15 @@ static bool is_too_large(const tb_product *p)
     return tb_volume(p) > VOLUME_MAXIMUM || bytes > BYTES_MAXIMUM;
 }
 
-/* Its operands are nowhere yet. C of rank-k routines is square. */
+/* Its operands are nowhere yet. Of GEMMT one of the factors is transposed. */
 static tb_product draw_product(void)
 {
     for (;;) {
         const int m = draw_extent(), n = draw_extent(), k = draw_extent();
         const bool transpose_a = rand() & 1, transpose_b = rand() & 1;
-        const bool is_gemm = routine->class == BENCH_GEMM;
-        const tb_product p = bench_product_of(routine, transpose_a, is_gemm ? transpose_b : !transpose_a,
-                                              is_gemm ? m : n, n, k, NULL, NULL, NULL);
+        const bool is_triangle = routine->class == TB_CLASS_TRIANGLE;
+        const tb_product p = bench_product_of(routine, transpose_a, is_triangle ? !transpose_a : transpose_b,
+                                              m, n, k, NULL, NULL, NULL);
         if (!is_too_large(&p))
             return p;
     }
@@ -118,6 +120,8 @@ static void *make_matrix(memory memory, const tb_operand *operand)
     const size_t bytes = tb_operand_bytes(operand), count = bytes / tb_bytes_of(operand->element);
     void *matrix = allocate(memory, bytes), *host = memory == DEVICE ? allocate(PAGEABLE, bytes) : matrix;
     bench_fill_random(operand->element, host, count);
+    if (operand->structure == TB_TRIANGULAR)
+        bench_make_triangle(operand->element, host, operand->rows);
     if (memory == DEVICE) {
         require(cudaMemcpy(matrix, host, bytes, cudaMemcpyHostToDevice) == cudaSuccess, "copying");
         free(host);
@@ -125,24 +129,33 @@ static void *make_matrix(memory memory, const tb_operand *operand)
     return matrix;
 }
 
+/* Whether the product has a matrix of its own there: B may be A, and one of the two C. */
+static bool has_matrix(const tb_product *p, tb_role role)
+{
+    return bench_has_operand(routine, role) && !tb_is_in_place_of(p, role);
+}
+
 static void make_operands(memory memory, tb_product *p)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        p->operands[role].data =
-            bench_has_operand(routine, role) ? make_matrix(memory, &p->operands[role]) : p->a.data;
+        if (has_matrix(p, role))
+            p->operands[role].data = make_matrix(memory, &p->operands[role]);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (!has_matrix(p, role))
+            p->operands[role].data = tb_is_in_place_of(p, role) ? p->c.data : p->a.data;
 }
 
 static void release_operands(memory memory, const tb_product *p)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        if (bench_has_operand(routine, role))
+        if (has_matrix(p, role))
             release(memory, p->operands[role].data);
 }
 
 static double time_product(const tb_product *p)
 {
     double start = tb_seconds();
-    bench_call_cblas(multiply, routine, p);
+    bench_call_fortran(multiply, p);
     return tb_seconds() - start;
 }
 
@@ -153,7 +166,20 @@ static bool force(const choice *choice)
     return set("ROUTE", choice->route) == 0 && set("KERNEL", choice->kernel) == 0;
 }
 
-/* The library left alone comes first. Kernels for show are no choice; nor is the naive one where it would take for
+/* Those for plain products serve others, which are lowered to these. */
+static bool is_of_routine(const tb_kernel *kernel)
+{
+    return kernel->element == (kernel->structured ? routine->element : tb_real_of(routine->element));
+}
+
+/* One thread for each element. */
+static bool is_naive(const tb_kernel *kernel)
+{
+    return kernel->structured || strcmp(kernel->name, "naive") == 0 ||
+           strcmp(kernel->name, "dgemm_naive") == 0;
+}
+
+/* The library left alone comes first. Kernels for show are no choice; nor is a naive one where it would take for
  * ever. */
 static int list_choices(memory memory, const tb_product *p, choice *choices)
 {
@@ -165,12 +191,10 @@ static int list_choices(memory memory, const tb_product *p, choice *choices)
         return count;
     }
     for (size_t row = 0; row < tb_catalog_size && count < CHOICES_MAXIMUM; row++) {
-        const bool is_naive =
-            strcmp(tb_catalog[row].name, "naive") == 0 || strcmp(tb_catalog[row].name, "dgemm_naive") == 0;
-        const bool endless = is_naive && tb_volume(p) > 5e9;
-        if (tb_kernel_is_free_on(&tb_catalog[row], architecture) &&
-            tb_catalog[row].element == routine->element && tb_catalog[row].accuracy <= TB_ACCURACY_FP32 &&
-            !tb_catalog[row].structured && !endless)
+        const tb_kernel *kernel = &tb_catalog[row];
+        const bool endless = is_naive(kernel) && tb_volume(p) > 5e9;
+        if (tb_kernel_is_free_on(kernel, architecture) && is_of_routine(kernel) &&
+            kernel->accuracy <= TB_ACCURACY_FP32 && (!kernel->structured || !tb_is_plain(p)) && !endless)
             choices[count++] = (choice){.route = "auto", .kernel = tb_catalog[row].name};
     }
     return count;
@@ -251,6 +275,18 @@ static double settle(memory memory, const tb_product *p, int *rounds)
     return over_host;
 }
 
+/* "NT" for op(A) and op(B); or "LN" for the side of what is no general matrix, and whether that is transposed. */
+static const char *letters_of(const tb_product *p)
+{
+    static const char *const of_factors[2][2] = {{"NN", "NT"}, {"TN", "TT"}}, *const of_left[] = {"LN", "LT"},
+                             *const of_right[] = {"RN", "RT"};
+    if (p->a.structure != TB_GENERAL)
+        return of_left[p->a.transposed];
+    if (p->b.structure != TB_GENERAL)
+        return of_right[p->b.transposed];
+    return of_factors[p->a.transposed][p->b.transposed];
+}
+
 static outcome measure(bench_json *json, memory memory, const tb_product *p)
 {
     choice choices[CHOICES_MAXIMUM];
@@ -274,10 +310,9 @@ static outcome measure(bench_json *json, memory memory, const tb_product *p)
     bench_json_integer(json, "m", p->m);
     bench_json_integer(json, "n", p->n);
     bench_json_integer(json, "k", p->k);
-    bench_json_text(json, "transposes",
-                    p->a.transposed   ? p->b.transposed ? "TT" : "TN"
-                    : p->b.transposed ? "NT"
-                                      : "NN");
+    bench_json_text(json, "transposes", letters_of(p));
+    bench_json_number(json, "flop", bench_flop(p));
+    bench_json_number(json, "bytes", (double)tb_product_bytes(p));
     bench_json_text(json, "plan", chosen);
     bench_json_text(json, "best_route", best->route);
     bench_json_text(json, "best_kernel", best->kernel);
@@ -294,11 +329,9 @@ static outcome measure(bench_json *json, memory memory, const tb_product *p)
     bench_json_number(json, "regret", outcome.regret);
     bench_json_end(json, '}');
     if (outcome.regret > 1.3 || outcome.over_host > 1.1 || outcome.settled > 1.1)
-        printf(
-            "%-8s %5lld %5lld %5lld %c%c %6.2f, settled %.2f of the host's  %.3f ms by \"%s\"; best %s %s\n",
-            memory_names[memory], (long long)p->m, (long long)p->n, (long long)p->k, "NT"[p->a.transposed],
-            "NT"[p->b.transposed], outcome.regret, outcome.settled, 1e3 * choices[0].seconds, chosen,
-            best->route, best->kernel);
+        printf("%-8s %5lld %5lld %5lld %s %6.2f, settled %.2f of the host's  %.3f ms by \"%s\"; best %s %s\n",
+               memory_names[memory], (long long)p->m, (long long)p->n, (long long)p->k, letters_of(p),
+               outcome.regret, outcome.settled, 1e3 * choices[0].seconds, chosen, best->route, best->kernel);
     return outcome;
 }
 
@@ -396,7 +429,7 @@ static void open_library(void)
     void *library = dlopen(TB_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     require(library != NULL, "libtileblas is not there");
     char name[32];
-    snprintf(name, sizeof name, "cblas_%s", routine->name);
+    snprintf(name, sizeof name, "%s_", routine->name);
     multiply = (bench_function *)dlsym(library, name);
     set = (set_option *)dlsym(library, "tileblas_set_option");
     plan_text = (last_plan *)dlsym(library, "tileblas_last_plan");
@@ -407,14 +440,11 @@ static void open_library(void)
 int main(int argc, char **argv)
 {
     const bool named = argc > 2 && strcmp(argv[1], "--routine") == 0;
-    routine = bench_find_routine(named ? argv[2] : "sgemm");
+    routine = bench_find_any_routine(named ? argv[2] : "sgemm");
     argv += named ? 2 : 0;
     argc -= named ? 2 : 0;
     if (argc < 2 || !routine) {
-        fprintf(stderr,
-                "usage: regret [--routine NAME] FILE.json [SHAPES [pageable|pinned|device ...]]\n"
-                "routines: %s\n",
-                bench_routine_names());
+        fprintf(stderr, "usage: regret [--routine NAME] FILE.json [SHAPES [pageable|pinned|device ...]]\n");
         return 2;
     }
     int shapes = argc > 2 ? atoi(argv[2]) : SHAPES_DEFAULT;
@@ -429,7 +459,7 @@ int main(int argc, char **argv)
             "no device");
     architecture = 10 * major + minor;
     /* The program's own BLAS, which the library is to find. */
-    require((bench_function *)cblas_sgemm != multiply, "OpenBLAS is not there");
+    require((bench_function *)sgemm_ != multiply, "OpenBLAS is not there");
     FILE *file = fopen(argv[1], "w");
     require(file != NULL, argv[1]);
     bench_json json = bench_json_to(file);

@@ -1,20 +1,18 @@
 #include "bench/routine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, LOWER = 122 };
 
-static const bench_routine routines[] = {
-    {"sgemm", BENCH_GEMM, TB_FP32}, {"dgemm", BENCH_GEMM, TB_FP64},   {"ssyrk", BENCH_SYRK, TB_FP32},
-    {"dsyrk", BENCH_SYRK, TB_FP64}, {"sgemmt", BENCH_GEMMT, TB_FP32}, {"dgemmt", BENCH_GEMMT, TB_FP64},
-};
-enum { ROUTINES = sizeof routines / sizeof *routines };
+static const tb_routine besides_others[] = {TB_SGEMM, TB_DGEMM, TB_SSYRK, TB_DSYRK, TB_SGEMMT, TB_DGEMMT};
+enum { BESIDES_OTHERS = sizeof besides_others / sizeof *besides_others };
 
 const bench_routine *bench_find_routine(const char *name)
 {
-    for (int i = 0; i < ROUTINES; i++)
-        if (strcmp(routines[i].name, name) == 0)
-            return &routines[i];
+    for (int i = 0; i < BESIDES_OTHERS; i++)
+        if (strcmp(tb_routine_rows[besides_others[i]].name, name) == 0)
+            return &tb_routine_rows[besides_others[i]];
     return NULL;
 }
 
@@ -23,57 +21,94 @@ const char *bench_routine_names(void)
     return "sgemm, dgemm, ssyrk, dsyrk, sgemmt, dgemmt";
 }
 
-bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m, int64_t n)
+const bench_routine *bench_find_any_routine(const char *name)
 {
-    return routine->class == BENCH_GEMM || (m == n && transpose_a != transpose_b);
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        if (strcmp(tb_routine_rows[routine].name, name) == 0 &&
+            !tb_is_batch_class(tb_routine_rows[routine].class))
+            return &tb_routine_rows[routine];
+    return NULL;
 }
 
-/* The library's routine of that name; while it has none, the GEMM of the element. */
-static tb_routine library_routine(const bench_routine *routine)
+bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m, int64_t n)
 {
-    for (tb_routine row = 0; row < TB_ROUTINES; row++)
-        if (strcmp(tb_routine_rows[row].name, routine->name) == 0)
-            return row;
-    return routine->element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
+    return routine->class == TB_CLASS_GEMM || (m == n && transpose_a != transpose_b);
 }
 
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                             int64_t n, int64_t k, void *a, void *b, void *c)
 {
-    const bool b_is_a = routine->class == BENCH_SYRK;
-    tb_product product =
-        tb_gemm(routine->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, transpose_a, transpose_b, m, n, k, 1, a,
-                transpose_a ? k : m, b_is_a ? a : b, transpose_b ? n : k, 0, c, m);
-    product.routine = library_routine(routine);
-    if (routine->class != BENCH_GEMM)
+    const tb_routine name = (tb_routine)(routine - tb_routine_rows);
+    const bool left = !transpose_b;
+    const int64_t order = left ? m : n;
+    tb_product product;
+    switch (routine->class) {
+    case TB_CLASS_RANK_K:
+    case TB_CLASS_HERK:
+        return tb_rank_k(name, TB_LOWER, transpose_a, n, k, 1, a, transpose_a ? k : n, 0, c, n);
+    case TB_CLASS_RANK_2K:
+    case TB_CLASS_HER2K:
+        return tb_rank_2k(name, TB_LOWER, transpose_a, n, k, 1, a, transpose_a ? k : n, b,
+                          transpose_a ? k : n, 0, c, n);
+    case TB_CLASS_SYMM:
+    case TB_CLASS_HEMM:
+        return tb_symm(name, left, TB_LOWER, m, n, 1, a, order, b, m, 0, c, m);
+    case TB_CLASS_TRMM:
+    case TB_CLASS_TRSM:
+        product = tb_triangular(tb_in_place_of_routine(name), routine->element, left, TB_LOWER, transpose_a,
+                                false, false, m, n, (tb_scalar){1, 0}, a, order, c, m);
+        product.routine = name;
+        return product;
+    case TB_CLASS_TRIANGLE:
+        product = tb_gemm(name, transpose_a, transpose_b, n, n, k, 1, a, transpose_a ? k : n, b,
+                          transpose_b ? n : k, 0, c, n);
         product.mask = TB_LOWER;
-    return product;
+        return product;
+    default:
+        return tb_gemm(name, transpose_a, transpose_b, m, n, k, 1, a, transpose_a ? k : m, b,
+                       transpose_b ? n : k, 0, c, m);
+    }
 }
 
 void bench_fill_random(tb_element element, void *matrix, size_t count)
 {
+    const size_t numbers = count * (tb_is_complex(element) ? 2 : 1);
     uint64_t state = 88172645463325252u;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < numbers; i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         const double number = (double)((int64_t)state >> 11) * 0x1p-52;
-        if (element == TB_FP64)
+        if (tb_real_of(element) == TB_FP64)
             ((double *)matrix)[i] = number;
         else
             ((float *)matrix)[i] = (float)number;
     }
 }
 
+void bench_make_triangle(tb_element element, void *matrix, int64_t n)
+{
+    const int parts = tb_is_complex(element) ? 2 : 1;
+    const bool single = tb_real_of(element) == TB_FP32;
+    for (int64_t i = 0; i < n * n * parts; i++) {
+        const bool is_diagonal = i / parts % (n + 1) == 0;
+        const double before = single ? (double)((float *)matrix)[i] : ((double *)matrix)[i],
+                     value = is_diagonal ? i % parts == 0 : before / (64.0 * (double)n);
+        if (single)
+            ((float *)matrix)[i] = (float)value;
+        else
+            ((double *)matrix)[i] = value;
+    }
+}
+
 double bench_flop(const tb_product *product)
 {
-    return product->mask == TB_FULL ? 2 * tb_volume(product)
-                                    : tb_volume(product) + (double)product->n * (double)product->k;
+    return 2 * tb_volume(product);
 }
 
 bool bench_has_operand(const bench_routine *routine, tb_role role)
 {
-    return role != TB_B || routine->class != BENCH_SYRK;
+    return role != TB_B || (routine->class != TB_CLASS_RANK_K && routine->class != TB_CLASS_HERK);
 }
 
 size_t bench_bytes_in(const bench_routine *routine, const tb_product *product)
@@ -88,132 +123,124 @@ size_t bench_bytes_out(const tb_product *product)
     return product->mask == TB_FULL ? all : (all + tb_column_bytes(&product->c)) / 2;
 }
 
-/* ---- other libraries' calls ------------------------------------------------------------------------------- */
-
-static cublasOperation_t cublas_operation(const tb_operand *operand)
-{
-    return operand->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-}
+/* ---- By CBLAS's names -------------------------------------------------------------------------------------- */
 
 static int cblas_operation(const tb_operand *operand)
 {
     return operand->transposed ? TRANSPOSE : NO_TRANSPOSE;
 }
 
-static const char *fortran_operation(const tb_operand *operand)
-{
-    return operand->transposed ? "T" : "N";
-}
-
-/* The calls for one element: type is that of its numbers, letter cuBLAS's for it. */
-#define STAMP_CALLS(type, letter)                                                                            \
-    static cublasStatus_t call_cublas_##type(cublasHandle_t handle, bench_class class, const tb_product *p)  \
-    {                                                                                                        \
-        const type alpha = (type)p->alpha.re, beta = (type)p->beta.re;                                       \
-        const cublasOperation_t of_a = cublas_operation(&p->a), of_b = cublas_operation(&p->b);              \
-        const type *a = p->a.data, *b = p->b.data;                                                           \
-        type *c = p->c.data;                                                                                 \
-        switch (class) {                                                                                     \
-        case BENCH_SYRK:                                                                                     \
-            return cublas##letter##syrk_64(handle, CUBLAS_FILL_MODE_LOWER, of_a, p->n, p->k, &alpha, a,      \
-                                           p->a.ld, &beta, c, p->c.ld);                                      \
-        case BENCH_GEMMT:                                                                                    \
-            return cublas##letter##syrkx_64(handle, CUBLAS_FILL_MODE_LOWER, of_a, p->n, p->k, &alpha, a,     \
-                                            p->a.ld, b, p->b.ld, &beta, c, p->c.ld);                         \
-        default:                                                                                             \
-            return cublas##letter##gemm_64(handle, of_a, of_b, p->m, p->n, p->k, &alpha, a, p->a.ld, b,      \
-                                           p->b.ld, &beta, c, p->c.ld);                                      \
-        }                                                                                                    \
-    }                                                                                                        \
-                                                                                                             \
-    static cublasStatus_t call_cublas_xt_##type(cublasXtHandle_t handle, bench_class class,                  \
-                                                const tb_product *p)                                         \
-    {                                                                                                        \
-        const type alpha = (type)p->alpha.re, beta = (type)p->beta.re;                                       \
-        const cublasOperation_t of_a = cublas_operation(&p->a), of_b = cublas_operation(&p->b);              \
-        const size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;                                   \
-        const size_t lda = (size_t)p->a.ld, ldb = (size_t)p->b.ld, ldc = (size_t)p->c.ld;                    \
-        const type *a = p->a.data, *b = p->b.data;                                                           \
-        type *c = p->c.data;                                                                                 \
-        switch (class) {                                                                                     \
-        case BENCH_SYRK:                                                                                     \
-            return cublasXt##letter##syrk(handle, CUBLAS_FILL_MODE_LOWER, of_a, n, k, &alpha, a, lda, &beta, \
-                                          c, ldc);                                                           \
-        case BENCH_GEMMT:                                                                                    \
-            return cublasXt##letter##syrkx(handle, CUBLAS_FILL_MODE_LOWER, of_a, n, k, &alpha, a, lda, b,    \
-                                           ldb, &beta, c, ldc);                                              \
-        default:                                                                                             \
-            return cublasXt##letter##gemm(handle, of_a, of_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c,     \
-                                          ldc);                                                              \
-        }                                                                                                    \
-    }                                                                                                        \
-                                                                                                             \
+/* The calls for one element, whose numbers are of that type. */
+#define STAMP_CALLS(type)                                                                                    \
     /* GEMMT has GEMM's arguments, but for a triangle in front and one size less. */                         \
     typedef void cblas_gemm_##type(int, int, int, int, int, int, type, const type *, int, const type *, int, \
                                    type, type *, int);                                                       \
     typedef void cblas_syrk_##type(int, int, int, int, int, type, const type *, int, type, type *, int);     \
                                                                                                              \
-    static void call_cblas_##type(bench_function *function, bench_class class, const tb_product *p)          \
+    static void call_cblas_##type(bench_function *function, tb_routine_class class, const tb_product *p)     \
     {                                                                                                        \
         const type alpha = (type)p->alpha.re, beta = (type)p->beta.re;                                       \
         const int of_a = cblas_operation(&p->a), of_b = cblas_operation(&p->b);                              \
         const int m = (int)p->m, n = (int)p->n, k = (int)p->k;                                               \
         const int lda = (int)p->a.ld, ldb = (int)p->b.ld, ldc = (int)p->c.ld;                                \
-        if (class == BENCH_SYRK)                                                                             \
+        if (class == TB_CLASS_RANK_K)                                                                        \
             ((cblas_syrk_##type *)function)(COLUMN_MAJOR, LOWER, of_a, n, k, alpha, p->a.data, lda, beta,    \
                                             p->c.data, ldc);                                                 \
-        else if (class == BENCH_GEMMT)                                                                       \
+        else if (class == TB_CLASS_TRIANGLE)                                                                 \
             ((cblas_gemm_##type *)function)(COLUMN_MAJOR, LOWER, of_a, of_b, n, k, alpha, p->a.data, lda,    \
                                             p->b.data, ldb, beta, p->c.data, ldc);                           \
         else                                                                                                 \
             ((cblas_gemm_##type *)function)(COLUMN_MAJOR, of_a, of_b, m, n, k, alpha, p->a.data, lda,        \
                                             p->b.data, ldb, beta, p->c.data, ldc);                           \
-    }                                                                                                        \
-                                                                                                             \
-    typedef void fortran_gemm_##type(const char *, const char *, const int *, const int *, const int *,      \
-                                     const type *, const type *, const int *, const type *, const int *,     \
-                                     const type *, type *, const int *);                                     \
-    typedef void fortran_syrk_##type(const char *, const char *, const int *, const int *, const type *,     \
-                                     const type *, const int *, const type *, type *, const int *);          \
-                                                                                                             \
-    static void call_fortran_##type(bench_function *function, bench_class class, const tb_product *p)        \
-    {                                                                                                        \
-        const type alpha = (type)p->alpha.re, beta = (type)p->beta.re;                                       \
-        const int m = (int)p->m, n = (int)p->n, k = (int)p->k;                                               \
-        const int lda = (int)p->a.ld, ldb = (int)p->b.ld, ldc = (int)p->c.ld;                                \
-        if (class == BENCH_SYRK)                                                                             \
-            ((fortran_syrk_##type *)function)("L", fortran_operation(&p->a), &n, &k, &alpha, p->a.data,      \
-                                              &lda, &beta, p->c.data, &ldc);                                 \
-        else                                                                                                 \
-            ((fortran_gemm_##type *)function)(fortran_operation(&p->a), fortran_operation(&p->b), &m, &n,    \
-                                              &k, &alpha, p->a.data, &lda, p->b.data, &ldb, &beta,           \
-                                              p->c.data, &ldc);                                              \
     }
 
-STAMP_CALLS(float, S)
-STAMP_CALLS(double, D)
-
-cublasStatus_t bench_call_cublas(cublasHandle_t handle, const bench_routine *routine,
-                                 const tb_product *product)
-{
-    return (routine->element == TB_FP64 ? call_cublas_double : call_cublas_float)(handle, routine->class,
-                                                                                  product);
-}
-
-cublasStatus_t bench_call_cublas_xt(cublasXtHandle_t handle, const bench_routine *routine,
-                                    const tb_product *product)
-{
-    return (routine->element == TB_FP64 ? call_cublas_xt_double
-                                        : call_cublas_xt_float)(handle, routine->class, product);
-}
+STAMP_CALLS(float)
+STAMP_CALLS(double)
 
 void bench_call_cblas(bench_function *function, const bench_routine *routine, const tb_product *product)
 {
     (routine->element == TB_FP64 ? call_cblas_double : call_cblas_float)(function, routine->class, product);
 }
 
-void bench_call_fortran(bench_function *function, const bench_routine *routine, const tb_product *product)
+/* ---- By Fortran's names ------------------------------------------------------------------------------------ */
+
+/* Addresses alone, whatever the element: no routine of a class needs a type of its own. */
+typedef void fortran_gemm(const char *, const char *, const int *, const int *, const int *, const void *,
+                          const void *, const int *, const void *, const int *, const void *, void *,
+                          const int *);
+typedef void fortran_gemmt(const char *, const char *, const char *, const int *, const int *, const void *,
+                           const void *, const int *, const void *, const int *, const void *, void *,
+                           const int *);
+typedef void fortran_symm(const char *, const char *, const int *, const int *, const void *, const void *,
+                          const int *, const void *, const int *, const void *, void *, const int *);
+typedef void fortran_rank_k(const char *, const char *, const int *, const int *, const void *, const void *,
+                            const int *, const void *, void *, const int *);
+typedef void fortran_triangular(const char *, const char *, const char *, const char *, const int *,
+                                const int *, const void *, const void *, const int *, void *, const int *);
+
+/* A scalar as it lies in memory; where the routine has a real one, that is the first part. */
+typedef union number {
+    float floats[2];
+    double doubles[2];
+} number;
+
+static number number_of(tb_element element, tb_scalar scalar)
 {
-    (routine->element == TB_FP64 ? call_fortran_double : call_fortran_float)(function, routine->class,
-                                                                             product);
+    if (tb_real_of(element) == TB_FP64)
+        return (number){.doubles = {scalar.re, scalar.im}};
+    return (number){.floats = {(float)scalar.re, (float)scalar.im}};
+}
+
+static const char *operation_of(const tb_operand *operand)
+{
+    return !operand->transposed ? "N" : operand->conjugated ? "C" : "T";
+}
+
+static const char *letter_of(tb_triangle triangle)
+{
+    return triangle == TB_LOWER ? "L" : "U";
+}
+
+void bench_call_fortran(bench_function *function, const tb_product *product)
+{
+    const tb_element element = tb_element_of(product);
+    const number alpha = number_of(element, product->alpha), beta = number_of(element, product->beta);
+    const tb_operand *a = &product->a, *b = &product->b, *c = &product->c, *triangle;
+    const int m = (int)product->m, n = (int)product->n, k = (int)product->k;
+    const int lda = (int)a->ld, ldb = (int)b->ld, ldc = (int)c->ld;
+    bool left;
+    switch (tb_routine_rows[product->routine].class) {
+    case TB_CLASS_RANK_K:
+    case TB_CLASS_HERK:
+        ((fortran_rank_k *)function)(letter_of(product->mask), operation_of(a), &n, &k, &alpha, a->data, &lda,
+                                     &beta, c->data, &ldc);
+        break;
+    case TB_CLASS_RANK_2K: /* the arguments of SYMM, but for the letters */
+    case TB_CLASS_HER2K:
+        ((fortran_symm *)function)(letter_of(product->mask), operation_of(a), &n, &k, &alpha, a->data, &lda,
+                                   b->data, &ldb, &beta, c->data, &ldc);
+        break;
+    case TB_CLASS_TRIANGLE:
+        ((fortran_gemmt *)function)(letter_of(product->mask), operation_of(a), operation_of(b), &n, &k,
+                                    &alpha, a->data, &lda, b->data, &ldb, &beta, c->data, &ldc);
+        break;
+    case TB_CLASS_SYMM:
+    case TB_CLASS_HEMM:
+        left = tb_is_symmetric_left(product);
+        ((fortran_symm *)function)(left ? "L" : "R", letter_of(left ? a->stored : b->stored), &m, &n, &alpha,
+                                   left ? a->data : b->data, left ? &lda : &ldb, left ? b->data : a->data,
+                                   left ? &ldb : &lda, &beta, c->data, &ldc);
+        break;
+    case TB_CLASS_TRMM:
+    case TB_CLASS_TRSM:
+        left = tb_is_triangle_left(product);
+        triangle = tb_triangle_of(product);
+        ((fortran_triangular *)function)(left ? "L" : "R", letter_of(triangle->stored),
+                                         operation_of(triangle), triangle->unit_diagonal ? "U" : "N", &m, &n,
+                                         &alpha, triangle->data, left ? &lda : &ldb, c->data, &ldc);
+        break;
+    default:
+        ((fortran_gemm *)function)(operation_of(a), operation_of(b), &m, &n, &k, &alpha, a->data, &lda,
+                                   b->data, &ldb, &beta, c->data, &ldc);
+    }
 }

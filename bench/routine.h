@@ -1,40 +1,32 @@
 /* Routines as benchmarks measure them: the product of one, what of it crosses the link, and the calls by
- * which other libraries compute it.
+ * which libraries compute it.
  *
- * Of rank-k routines (SYRK, GEMMT) C is its lower triangle. op(B) of SYRK is the transpose of op(A), and B is
- * A; GEMMT stands beside cuBLAS's SYRKX, which has the transpositions NT and TN alone.
+ * C of rank-k and rank-2k routines and of GEMMT is its lower triangle. op(B) of SYRK is the transpose of op(A), and B is A. Of
+ * symmetric, Hermitian and triangular matrices the lower triangle is stored.
  */
 #ifndef BENCH_ROUTINE_H
 #define BENCH_ROUTINE_H
 
 #include "words/product.h"
 
-#include <cublasXt.h>
-#include <cublas_v2.h>
+/* A row of tb_routine_rows. */
+typedef tb_routine_row bench_routine;
 
-typedef enum bench_class {
-    BENCH_GEMM,
-    BENCH_SYRK,
-    BENCH_GEMMT,
-} bench_class;
-
-typedef struct bench_routine {
-    const char *name; /* "dgemm" */
-    bench_class class;
-    tb_element element;
-} bench_routine;
-
-/* NULL: none has that name. */
+/* Of those that are measured beside other libraries: GEMM, SYRK and GEMMT of real numbers. NULL: none has that name. */
 const bench_routine *bench_find_routine(const char *name);
 
 /* "sgemm, dgemm, ..." */
 const char *bench_routine_names(void);
 
-/* Whether such products are measured. */
+/* Of all that are no batches. */
+const bench_routine *bench_find_any_routine(const char *name);
+
+/* Whether such products are measured beside others. */
 bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                        int64_t n);
 
-/* With alpha 1, beta 0 and matrices without gaps. b is not looked at where B is A. */
+/* With alpha 1, beta 0 and matrices without gaps. b is not looked at where B is A. C of updates is n x n. Where a matrix is
+ * symmetric, Hermitian or triangular, that is a, of order m, or, with transpose_b, n and on the right; b of TRMM and TRSM is c. */
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                             int64_t n, int64_t k, void *a, void *b, void *c);
 
@@ -42,26 +34,24 @@ tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool
  * have a quarter of a billion. Always the same ones. */
 void bench_fill_random(tb_element element, void *matrix, size_t count);
 
-/* 2 m n k, or for a triangle n (n + 1) k. */
+/* Divides all numbers of a matrix of order n but those on the diagonal, which become 1: what is multiplied in its place, or
+ * solved, again and again stays finite. */
+void bench_make_triangle(tb_element element, void *matrix, int64_t n);
+
+/* 2 m n k, or for a triangle n (n + 1) k; of complex numbers four times as much. */
 double bench_flop(const tb_product *product);
 
-/* Whether the product has an operand of its own in that role. */
+/* Whether the product has an operand of its own in that role; of those that are computed in C's place it is not asked. */
 bool bench_has_operand(const bench_routine *routine, tb_role role);
 
 /* Bytes of the operands that are read, and of what is written. */
 size_t bench_bytes_in(const bench_routine *routine, const tb_product *product);
 size_t bench_bytes_out(const tb_product *product);
 
-/* The product by cuBLAS, operands on the device; and by cublasXt, operands anywhere. */
-cublasStatus_t bench_call_cublas(cublasHandle_t handle, const bench_routine *routine,
-                                 const tb_product *product);
-cublasStatus_t bench_call_cublas_xt(cublasXtHandle_t handle, const bench_routine *routine,
-                                    const tb_product *product);
-
-/* The product by a function that was looked up as cblas_dgemm or dgemm_, integers of 32 bits. Libraries that
- * are called the second way have no GEMMT. */
+/* The product by a function that was looked up as cblas_dgemm, of those measured beside others, or as dgemm_; integers of 32
+ * bits. */
 typedef void bench_function(void);
 void bench_call_cblas(bench_function *function, const bench_routine *routine, const tb_product *product);
-void bench_call_fortran(bench_function *function, const bench_routine *routine, const tb_product *product);
+void bench_call_fortran(bench_function *function, const tb_product *product);
 
 #endif

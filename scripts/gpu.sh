@@ -7,8 +7,8 @@
 #
 # A part that is given SECONDS is stopped after these; one that fails or is stopped does not keep the next from
 # running. With $SECONDS_IN_ALL no part, nor the build, runs on after so many seconds. $ROUTINE is what is measured
-# (default sgemm; dgemm, and of kernels, streamed and regret also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the
-# environment holds for all parts.
+# (default sgemm; dgemm, of kernels and streamed also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment
+# holds for all parts.
 #
 #   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time
 #              (default 1)
@@ -31,7 +31,9 @@
 #              "link_in link_out link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of
 #              pinned memory, if others; STREAMED_OPTIONS may be "--size 1024 --size 4096"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind
-#              of host memory of REGRET_MEMORY (default all kinds), one for the device's
+#              of host memory of REGRET_MEMORY (default all kinds), one for the device's, and 200 REGRET_SHAPES; of
+#              each of REGRET_ROUTINES (default $ROUTINE), which are any of level 3 that are no batches, in a file
+#              of its own: bench/pictures.py routines draws them beside each other
 #   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for
 #              instance "--sizes 4096 --calls 30"
 #   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
@@ -73,6 +75,11 @@ measure_streamed() { # measure_streamed MEMORY
     [[ $1 == pinned ]] && sides=${PINNED_SIDES:-$sides}
     # shellcheck disable=SC2086 # options, names
     "$build/bench/streamed" --routine "$routine" ${STREAMED_OPTIONS:-} "$out/streamed-$1.json" "$1" $sides
+}
+
+measure_regret() { # measure_regret ROUTINE
+    # shellcheck disable=SC2086 # names
+    "$build/bench/regret" --routine "$1" "$out/regret-$1.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-}
 }
 
 # Processes of one of bench's Python programs, which starts the program of its name.
@@ -121,7 +128,12 @@ run_part() {
         done
         return $status
         ;;
-    regret) "$build/bench/regret" --routine "$routine" "$out/regret.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-} ;;
+    regret)
+        for each in ${REGRET_ROUTINES:-$routine}; do
+            measure_regret "$each" || status=1
+        done
+        return $status
+        ;;
     programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
     callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
     fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;

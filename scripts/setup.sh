@@ -106,8 +106,8 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
-# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with ScaLAPACK, and Dask; a
-# browser, for reports. The tests go on without them, and say what was skipped.
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with
+# ScaLAPACK and its testers, and Dask; a browser, for reports. The tests go on without them, and say what was skipped.
 want_suites() {
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
@@ -124,6 +124,7 @@ want_suites() {
     want libsuitesparse-dev test -e /usr/include/suitesparse/cholmod.h
     want openmpi-bin have mpirun
     want libscalapack-openmpi-dev compgen -G '/usr/lib/*/libscalapack-openmpi.so'
+    want scalapack-mpi-test compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu'
     want chromium have chromium
     want locales test -e /usr/share/i18n/locales/de_DE
     # PySCF goes into an environment of the project's own, and into no other.

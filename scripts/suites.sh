@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other people's suites as a whole, on every route: Netlib's, Octave's, NumPy's and SciPy's (tests/suite). Of these
+# Other people's suites as a whole, on every route: Netlib's, ScaLAPACK's, Octave's, NumPy's and SciPy's (tests/suite). Of these
 # scripts/test.sh, and so CI, runs a part: on the simulated device, all of it but what the rows name as too much; handed to the
 # host, the testers of BLAS. Builds the release preset.
 #

@@ -45,13 +45,14 @@ def tileblas_environment(route, statistics):
     return common | {"TILEBLAS_ROUTE": "host"}
 
 
-def require_gpu(environment):
+def count_gpus(environment):
     """Asks the command, which opens the GPU as a program would."""
     told = subprocess.run([os.environ["SUITE_TOOL"], "info", "--json"], env=environment, check=True, text=True,
                           stdout=subprocess.PIPE)
     machine = json.loads(told.stdout)
     if not machine["devices"]:
         raise CannotRun(f"there is no GPU: {machine['no_device']}")
+    return len(machine["devices"])
 
 
 def counted_calls(statistics):
@@ -99,9 +100,10 @@ def main():
     import netlib
     import octave
     import python_packages
+    import scalapack
 
     name, route, folder = sys.argv[1:]
-    suite = (netlib.SUITES | octave.SUITES | python_packages.SUITES)[name]
+    suite = (netlib.SUITES | octave.SUITES | python_packages.SUITES | scalapack.SUITES)[name]
     whole = os.environ.get("SUITE_WHOLE") == "1"
     suite = suite if whole or not suite.part else suite.part
     yardstick_path = os.path.join(folder, name + (".whole.json" if whole else ".json"))
@@ -111,7 +113,7 @@ def main():
         environment |= {"OPENBLAS_NUM_THREADS": "1"}
         try:
             if route == "gpu":
-                require_gpu(environment)
+                count_gpus(environment)
             environment |= tileblas_environment(route, statistics)
             runs = suite.run(route, work, environment)
         except CannotRun as reason:
