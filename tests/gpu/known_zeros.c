@@ -28,15 +28,6 @@ enum { PRODUCTS = 64, TURNS = 7, CALLS = 4 };
 #define ROUNDOFF 0x1p-24
 #define SMALLEST 0x1p-149
 
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "failed: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-#define MUST(condition) must((condition), #condition)
-
 /* Of a product: which operand is a triangle, the lower or the upper one. */
 typedef struct known {
     bool left, lower;
