@@ -42,10 +42,6 @@
 #define HIDDEN_SHARE 0.02
 /* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. */
 #define BATCH_COLUMNS 32
-/* A piece shorter than this costs more to start and to add up than it gains. */
-#define PIECE_MINIMUM_K 128
-/* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
-#define PARTS_MOST 8
 
 /* Of a multiprocessor of 8.0; and of each of its blocks beside what it asks for (CUDA C++ Programming Guide, "Compute Capability
  * 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
@@ -206,7 +202,7 @@ static tb_dgemm_schedule deal(const costs *costs, int64_t whole, int64_t pieces,
                               tb_dgemm_schedule other)
 {
     const int64_t rest = costs->tiles - whole;
-    const int64_t most = rest * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
+    const int64_t most = tb_pieces_most(rest * other.steps, costs->kernel);
     tb_dgemm_schedule dealt = other;
     dealt.whole = whole;
     dealt.pieces = cluster > 1 ? pieces : tb_smaller(pieces, most);
@@ -224,8 +220,8 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     const int64_t rest = costs->tiles - whole;
     if (rest <= room / 2)
         best = deal(costs, whole, room / rest * rest, 1, best);
-    const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
-    for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
+    const int64_t parts_most = tb_smaller(tb_pieces_most(best.steps, costs->kernel), TB_PARTS_MOST);
+    for (int parts = 2; parts <= parts_most && rest * parts <= room; parts++)
         best = deal(costs, whole, rest * parts, 1, best);
     return best;
 }
@@ -282,7 +278,7 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
 static tb_dgemm_schedule plan_with_zeros(const costs *costs, double share, tb_dgemm_schedule best)
 {
     best = cut(costs, 1, share, best);
-    const int64_t most = tb_smaller(PARTS_MOST, best.steps * costs->kernel->tile_k / PIECE_MINIMUM_K);
+    const int64_t most = tb_smaller(TB_PARTS_MOST, best.steps * costs->kernel->tile_k / TB_PIECE_MINIMUM_K);
     if (best.tiles < 2 * (int64_t)costs->multiprocessors * costs->blocks)
         for (int64_t pieces = 2; pieces <= most; pieces++)
             best = cut(costs, pieces, share, best);
