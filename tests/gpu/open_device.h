@@ -7,16 +7,6 @@
 #include "tests/conformance/arena.h"
 #include "tests/oracle.h"
 
-/* Ends the process where something fails without which a test cannot go on: MUST(call() == success). */
-static inline void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "failed: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-#define MUST(condition) must((condition), #condition)
-
 /* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
 static inline tb_stream *open_device(tb_device_description *description)
 {

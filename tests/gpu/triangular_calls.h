@@ -14,6 +14,16 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+/* Ends the process where something fails without which the program cannot go on. */
+static inline void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "failed: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+#define MUST(condition) must((condition), #condition)
+
 typedef struct setting {
     tb_stream *stream;
     cudaStream_t native; /* the same */
