@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* There is a second block from so many slots of operands on. */
+/* C is cut where A, B and C take so many slots or more. */
 #define SECOND_BLOCK_SLOTS 1.5
 /* Pieces of A that the first block waits for; smaller ones than half a slot cost more than they bring forward, larger
  * ones than these are long to wait for. */
@@ -18,7 +18,7 @@
 /* Multiply-adds of FP32 for each float of a column of B and of C: from here on the device is busy for half of
  * the link's time, on an H200. Of FP64, as many for each double: its elements take twice as long both ways. */
 #define FILLED_INTENSITY 2500.0
-/* So many times as many rows as columns. */
+/* A tall C has at least so many times as many rows as columns. */
 #define TALL 2
 /* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first
  * block may be half as long, which is made up for by more blocks, up to so many. */
@@ -30,7 +30,8 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-/* With products of so many rows or columns, for each of the others. */
+/* Whether a line of C, a column or a row of so many elements, takes at least half as long to multiply as the link takes for it and for
+ * the line of B or A that comes with it. */
 static bool keeps_device_busy(const tb_product *product, int64_t extent)
 {
     const double rows = (double)extent, k = (double)product->k;

@@ -83,7 +83,7 @@ static int list_chips(const tb_machine *machine, tb_element element, int home, b
     return count;
 }
 
-/* What happens in C's place is cut the one way only. */
+/* A product in C's place is cut across C's columns, or across its rows, but not across both: see tb_goes_by_columns. */
 static void cut(const tb_product *product, const double *weights, int count, tb_region *regions)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE, by_columns = tb_goes_by_columns(product);
