@@ -1,5 +1,5 @@
 /* The streamed route: operands in host memory, or some of them, go through a device step by step, or through
- * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
+ * several, each with a region of C. Where a device fails, what it has not finished is as the caller left it, and the
  * host's BLAS computes that.
  */
 #include "lib/call/diagonal.h"
