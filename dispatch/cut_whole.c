@@ -67,6 +67,7 @@ typedef struct cut {
     int64_t first_swaths; /* of so many, the first block */
     int64_t band_m;       /* other rows come when all columns are there */
     int64_t lead;         /* slabs that are multiplied for all of C first */
+    bool b_by_slabs;
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
@@ -87,6 +88,7 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
         tiling->piece_m = fill_rounds(product, tb_pieces(m, count), budget->kernel->tile_m, product->m,
                                       tb_pieces(tiling->block_n, budget->kernel->tile_n),
                                       tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
+    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
@@ -156,13 +158,18 @@ static void consider(search *search, const cut *cut)
 /* How wide the first block is, in so many of 64 parts of all columns. */
 static const int first_shares[] = {4, 13, 23, 33, 46};
 
+/* With fewer steps of k, slabs of B are so short that copying them takes longer. */
+#define BY_SLABS_K 8192
+
 static void try_first_blocks(search *search, cut from)
 {
     const int64_t n = search->product->n;
-    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++) {
-        from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
-        consider(search, &from);
-    }
+    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++)
+        for (int by_slabs = 0; by_slabs < (search->product->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
+            from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
+            from.b_by_slabs = by_slabs;
+            consider(search, &from);
+        }
 }
 
 /* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more
