@@ -40,8 +40,11 @@
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.02
-/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. */
-#define BATCH_COLUMNS 32
+/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
+ * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
+#define BATCH_COLUMNS   32
+#define BATCH_UNCOVERED 2.0
+#define BATCH_COVERING  3
 
 /* Of a multiprocessor of 8.0; and of each of its blocks beside what it asks for (CUDA C++ Programming Guide, "Compute Capability
  * 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
@@ -83,6 +86,7 @@ typedef struct costs {
     int multiprocessors, blocks; /* blocks that fit one */
     int warps;                   /* of a block */
     int64_t tiles;
+    double beside;  /* by which what comes beside steps takes longer */
     double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
     double fetch;   /* reading it from L2 */
     double tile;    /* filling the ring and writing the tile */
@@ -110,6 +114,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .blocks = blocks_on(kernel, target),
         .warps = kernel->threads / 32,
         .tiles = tiles,
+        .beside = tb_is_batch(product) && blocks_on(kernel, target) < BATCH_COVERING ? BATCH_UNCOVERED : 1,
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * kernel->efficiency) *
                 tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
@@ -128,7 +133,8 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
 {
     const double step =
         fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
-    return BLOCK_CLOCKS + steps * step + (double)runs * (costs->tile + (chains - 1) * costs->chain);
+    const double beside = BLOCK_CLOCKS + (double)runs * (costs->tile + (chains - 1) * costs->chain);
+    return steps * step + beside * costs->beside;
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */

@@ -14,8 +14,8 @@
 
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. The constants and the rows'
  * efficiencies in the catalog were fitted together to what all rows took of 356 products on two H200s (bench/kernels
- * --regret), and some of them again to all schedules of 185 and of 64: they say which row is faster, and one of them alone may be
- * off. */
+ * --regret), some of them again to all schedules of 185 and of 64, and the rows' to 320 on an H200 and an H100: they say which
+ * row is faster, and one of them alone may be off. */
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
  * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
