@@ -92,7 +92,8 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
         alignment_of(&product->a) << 8 | alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
         (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
         (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
-        (uint64_t)tb_is_triangle_left(product) << 30 | (uint64_t)tb_has_one_operand(product) << 31;
+        (uint64_t)tb_is_triangle_left(product) << 30 | (uint64_t)tb_has_one_operand(product) << 31 |
+        (uint64_t)product->a.stored << 32 | (uint64_t)product->b.stored << 34;
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,

@@ -99,6 +99,18 @@ static void a_shape_has_one_name(const tb_kernel *kernel)
     }
 }
 
+/* As many blocks as the row says fit a multiprocessor of 9.0 at a time: its shared memory, of which each block takes 1 KiB besides,
+ * and its threads. tests/ptxas compares the registers. */
+static void a_rows_blocks_have_room(const tb_kernel *kernel)
+{
+    enum { SHARED_BYTES = 228 << 10, SHARED_BYTES_OF_BLOCK = 1 << 10, THREADS = 2048 };
+    const int blocks = kernel->blocks > kernel->blocks_along_k ? kernel->blocks : kernel->blocks_along_k;
+    CHECK(blocks * (kernel->shared_bytes + SHARED_BYTES_OF_BLOCK) <= SHARED_BYTES &&
+              blocks * kernel->threads <= THREADS,
+          "%s: there is no room for %d blocks of %d bytes of shared memory and %d threads", kernel->name,
+          blocks, kernel->shared_bytes, kernel->threads);
+}
+
 /* For sizes at, below and above a tile's, with every transposition, and with k = 0. */
 static void a_launch_covers_all_of_c(const tb_kernel *kernel)
 {
@@ -156,6 +168,7 @@ int main(void)
         a_row_is_complete(&tb_catalog[row]);
         a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);
         a_shape_has_one_name(&tb_catalog[row]);
+        a_rows_blocks_have_room(&tb_catalog[row]);
         if (tb_catalog[row].in_place == TB_OUT_OF_PLACE) /* else triangular.c */
             a_launch_covers_all_of_c(&tb_catalog[row]);
         an_operand_is_taken_when_it_is_aligned(&tb_catalog[row]);

@@ -118,9 +118,40 @@ static void what_is_remembered_is_of_operands_aligned_alike(void)
     CHECK(differ > 0, "alignment makes no difference");
 }
 
+/* A forecast may depend on which half of its square a triangle is, as does where the diagonal comes along k. */
+static void what_is_remembered_is_of_triangles_alike(void)
+{
+    enum { ORDERS = 6000 };
+    check_random random = {.state = 1};
+    int differ = 0;
+    for (int i = 0; i < ORDERS; i++) {
+        const bool left = check_between(&random, 0, 1), transposed = check_between(&random, 0, 1);
+        const int64_t m = check_between(&random, 1, left ? 700 : 9000),
+                      n = check_between(&random, 1, left ? 9000 : 700);
+        const row row = row_on_device(m, n, left ? m : n);
+        const tb_kernel *kernels[2];
+        for (int upper = 0; upper < 2; upper++) {
+            const tb_product product =
+                tb_triangular(TB_MULTIPLIES, TB_FP64, left, upper ? TB_UPPER : TB_LOWER, transposed, false,
+                              false, m, n, (tb_scalar){1, 0}, NULL, 5000, NULL, 5000);
+            tb_facts facts = facts_of(&row);
+            const tb_kernel *anew = tb_decide(&product, &facts).kernel;
+            tb_plan plan;
+            decide_with_memory(&product, &facts, &plan);
+            kernels[upper] = plan.kernel;
+            CHECK(plan.kernel == anew, "a triangle, %s, %s%s, of %lld x %lld: %s, not %s",
+                  left ? "left" : "right", upper ? "upper" : "lower", transposed ? ", transposed" : "",
+                  (long long)m, (long long)n, plan.kernel->name, anew->name);
+        }
+        differ += kernels[0] != kernels[1];
+    }
+    CHECK(differ > 0, "the half makes no difference");
+}
+
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
     what_is_remembered_is_of_operands_aligned_alike();
+    what_is_remembered_is_of_triangles_alike();
     return check_result();
 }
