@@ -6,6 +6,7 @@
  * faster than those of 16. Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
+#include "kernels/forecast.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
@@ -204,6 +205,9 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
           "%s: %lld blocks", kernel->name, (long long)blocks_launched);
     CHECK(launched.steps * kernel->tile_k >= product->k, "%s: %lld steps", kernel->name,
           (long long)launched.steps);
+    CHECK(launched.dealt * kernel->tile_k >= launched.pieces * TB_PIECE_MINIMUM_K,
+          "%s: %lld pieces of %lld steps", kernel->name, (long long)launched.pieces,
+          (long long)launched.dealt);
     const bool reduces = launched.pieces > 0 && launched.cluster == 1;
     clusters_have_a_tile_each(kernel);
     CHECK(launches == (reduces ? 2 : 1) &&
@@ -254,7 +258,8 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
             const bool has_all =
                 part.run_first == needed.first && part.run_count == needed.end - needed.first;
             wrong += part.tile < 0 || part.tile >= tiles || tb_dgemm_has_tile(&launched, &part) != has_all ||
-                     (has_all && part.chains > 1 && kernel->chains_in_c && !tb_is_zero(product->beta));
+                     (has_all && part.chains > 1 && kernel->chains_in_c && !tb_is_zero(product->beta)) ||
+                     part.chains > launched.chains + (part.run_first == needed.first ? launched.alone : 0);
             if (!has_all && part.chain == 0)
                 written[tb_simt_slot(part.piece, part.run_first == 0)]++;
             for (int32_t i = 0; i < part.count; i++)
@@ -325,13 +330,16 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
 static void the_diagonal_is_alone(const tb_kernel *kernel)
 {
     enum { M = 700, N = 500 };
-    for (int kind = 0; kind < 4; kind++) {
-        const bool in_b = kind / 2;
-        tb_product product = product_with(M, N, in_b ? N : M, M, M, 0);
+    for (int kind = 0; kind < 6; kind++) {
+        const bool in_b = kind >= 2, in_pairs = kind >= 4;
+        const int parts = in_pairs ? 2 : 1;
+        tb_product product = product_with(M, N, in_b ? parts * N : M, M, 2 * N, 0);
         *(in_b ? &product.b_nonzero : &product.a_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+        product.b_nonzero_pairs = in_pairs;
         const bool is_first = in_b == (kind % 2 == 0);
         needed_steps_are_done_once(kernel, &product);
-        const int steps = is_first ? (in_b ? kernel->tile_n : kernel->tile_m) / kernel->tile_k : 0;
+        const int extent = in_b ? parts * kernel->tile_n : kernel->tile_m,
+                  steps = is_first ? extent / kernel->tile_k : 0;
         CHECK(launched.alone == steps, "%s: %d steps are alone, not %d", kernel->name, launched.alone, steps);
         int together = 0;
         for (int64_t block = 0; block < blocks_launched; block++)

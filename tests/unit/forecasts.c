@@ -1,9 +1,12 @@
 /* Forecasts of every row of the catalog for plain products are numbers, and launches have blocks, on chips of any architecture and of few
- * multiprocessors, whatever of their memory is known. A batch whose tiles keep coming goes to a row of which two blocks share a
+ * multiprocessors, whatever of their memory is known. Of batches, what a tile has beyond C's edges takes less time, and what comes beside
+ * its steps takes more unless other blocks cover it. A batch whose tiles keep coming goes to a row of which two blocks share a
  * multiprocessor, so that one multiplies while the other begins or ends.
  */
 #include "kernels/catalog.h"
+#include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/launch_simt.h"
+#include "kernels/simt/schedule_simt.h"
 #include "tests/check.h"
 #include "words/batch.h"
 
@@ -97,10 +100,74 @@ static void batches_go_to_blocks_beside_each_other(void)
     }
 }
 
+/* So many products, whose C is so many of the row's tiles high and across. */
+static tb_product product_of_tiles(const tb_kernel *kernel, double down, double across, int64_t k,
+                                   int64_t count)
+{
+    void *matrices = (void *)(uintptr_t)PAGES;
+    const int64_t m = (int64_t)(down * kernel->tile_m), n = (int64_t)(across * kernel->tile_n), ld = 1 << 16;
+    tb_product product = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, m, n, k, 1,
+                                 matrices, ld, matrices, ld, 0, matrices, ld);
+    for (tb_role role = TB_A; role < TB_ROLES && count > 1; role++)
+        tb_spread(&product.operands[role], count, ld * ld, NULL);
+    return product;
+}
+
+/* Whether a tile has more rows than a warp, and reading its operands takes less time than multiplying them. */
+static bool has_edges(const tb_kernel *kernel)
+{
+    return kernel->element == TB_FP64 ? kernel->tile_m >= 64 && kernel->tile_n >= 64 : kernel->tile_m >= 128;
+}
+
+/* What a tile has beyond C's edges takes a batch less time, in units of a warp's rows; and a product by itself no less, as it ends
+ * with its longest tile. */
+static void edges_take_batches_less_time(const tb_kernel *kernel, tb_target target)
+{
+    enum { K = 4096, MEMBERS = 1000, TILES = 4 };
+    for (int is_batch = 0; is_batch < 2; is_batch++) {
+        double clocks[3];
+        for (int quarters = 0; quarters < 3; quarters++) {
+            const tb_product product =
+                product_of_tiles(kernel, TILES - 0.25 * quarters, TILES, K, is_batch ? MEMBERS : 1);
+            clocks[quarters] = tb_prepare(kernel, &product, target).clocks;
+        }
+        const bool takes_less = is_batch && has_edges(kernel);
+        CHECK(!takes_less || (clocks[1] > 0.99 * clocks[0] && clocks[2] < 0.93 * clocks[0]),
+              "%s: a batch takes %g clocks, with edges %g and %g", kernel->name, clocks[0], clocks[1],
+              clocks[2]);
+        CHECK(is_batch || clocks[2] > 0.94 * clocks[0], "%s: a product takes %g clocks, with edges %g",
+              kernel->name, clocks[0], clocks[2]);
+    }
+}
+
+/* What comes beside the steps of a batch's tiles is covered where enough blocks share a multiprocessor; else it takes longer than of
+ * one product that has as many tiles. */
+static void enough_blocks_cover_a_batch(const tb_kernel *kernel, tb_target target)
+{
+    enum { SIDE = 4, STEPS = 16 };
+    const int64_t count = target.multiprocessors, k = STEPS * kernel->tile_k;
+    const tb_product batch = product_of_tiles(kernel, SIDE, SIDE, k, count),
+                     one = product_of_tiles(kernel, (double)(SIDE * count), SIDE, k, 1);
+    const double ratio = tb_prepare(kernel, &batch, target).clocks / tb_prepare(kernel, &one, target).clocks;
+    const bool are_enough = kernel->blocks >= (kernel->element == TB_FP64 ? 3 : 2);
+    CHECK(are_enough ? ratio < 1.02 : ratio > 1.05, "%s: a batch takes %g times as long as one product",
+          kernel->name, ratio);
+}
+
+static void batches_are_forecast(const tb_kernel *kernel)
+{
+    const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .memory_bytes_a_clock = 18.8};
+    if (kernel->prepare != tb_dgemm_mma_prepare && kernel->prepare != tb_simt_prepare)
+        return;
+    edges_take_batches_less_time(kernel, h200);
+    enough_blocks_cover_a_batch(kernel, h200);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
+        batches_are_forecast(kernel);
         for (int j = 0; j < COUNT(architectures) * COUNT(multiprocessors) * COUNT(memories); j++) {
             const tb_target target = {
                 .architecture = architectures[j % COUNT(architectures)],

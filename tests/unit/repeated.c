@@ -223,6 +223,22 @@ int main(void)
     CHECK(settles(&product, &changing, false, 10 * CALLS), "the device has become faster: %d of its calls",
           changing.on_device);
 
+    /* It is tried soon, then again, and then every so often, and not between. */
+    product = product_of(1.1, &plan);
+    course again = {.host = plan.host_seconds, .streamed = 1.1 * plan.host_seconds};
+    static const int due_after[] = {16, 32, 64, 128, 192};
+    enum { CALLS_OF_FIRST_TRIALS = 8, CALLS_OF_TRIAL = 4 };
+    int made = CALLS_OF_FIRST_TRIALS;
+    call_so_often(&product, &again, made);
+    for (size_t i = 0; i < sizeof due_after / sizeof *due_after; i++) {
+        const int before = again.compared;
+        call_so_often(&product, &again, due_after[i] - made);
+        CHECK(again.compared == before, "tried again before call %d", due_after[i]);
+        call_so_often(&product, &again, CALLS_OF_TRIAL);
+        CHECK(again.compared > before, "not tried again after %d calls", due_after[i]);
+        made = due_after[i] + CALLS_OF_TRIAL;
+    }
+
     /* Between any two calls another product takes the device: the host is never called in a row, and tried all the same. */
     product = product_of(1.4, &plan);
     course interrupted = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};

@@ -2,6 +2,7 @@
  * once, no two pieces write to one slot, and the workspace holds all slots; and which blocks can cut their chains.
  */
 #include "kernels/catalog.h"
+#include "kernels/forecast.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
 #include "words/batch.h"
@@ -166,6 +167,9 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given,
           kernel->name);
     CHECK(launched.pieces > 0 || launched.whole == tiles, "%s: tiles are left over", kernel->name);
     CHECK(launched.dealt == (tiles - launched.whole) * launched.steps, "%s: dealt steps", kernel->name);
+    CHECK(launched.dealt * kernel->tile_k >= launched.pieces * TB_PIECE_MINIMUM_K,
+          "%s: %lld pieces of %lld steps", kernel->name, (long long)launched.pieces,
+          (long long)launched.dealt);
     CHECK(blocks_launched == launched.whole + launched.pieces, "%s: blocks", kernel->name);
     CHECK(launches == (launched.pieces > 0 && launched.cluster == 1 ? 2 : 1), "%s: %d launches", kernel->name,
           launches);
