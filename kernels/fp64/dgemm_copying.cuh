@@ -12,45 +12,6 @@
 namespace fp64
 {
 
-__device__ inline void barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ inline void barrier_arrive(unsigned barrier)
-{
-    asm volatile("{\n"
-                 ".reg .b64 state;\n"
-                 "mbarrier.arrive.shared.b64 state, [%0];\n"
-                 "}" ::"r"(barrier)
-                 : "memory");
-}
-
-/* Arrives when the copies that the thread has begun are over. */
-__device__ inline void barrier_arrive_after_copies(unsigned barrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-/* Until those are over that the thread has begun. */
-__device__ inline void wait_for_all_copies()
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/* Waits until the phase of this parity is over. */
-__device__ inline void barrier_wait(unsigned barrier, unsigned parity)
-{
-    asm volatile("{\n"
-                 ".reg .pred over;\n"
-                 "again:\n"
-                 "mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
-                 "@!over bra again;\n"
-                 "}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 /* For a warp that multiplies next: its lanes have to be together for that. */
 __device__ inline void barrier_wait_together(unsigned barrier, unsigned parity)
 {
@@ -110,19 +71,6 @@ template <class shape> struct registers {
 #endif
     }
 };
-
-/* Copies four pieces of 16 bytes, `apart` bytes from each other in shared memory. One statement, so that each address has
- * registers of its own: a copy gives them back late, and the next one would wait for that. */
-template <int apart>
-__device__ inline void copy_four_async(unsigned shared, const char *first, const char *second,
-                                       const char *third, const char *fourth)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
-                 "cp.async.cg.shared.global [%0 + %5], [%2], 16;\n"
-                 "cp.async.cg.shared.global [%0 + 2 * %5], [%3], 16;\n"
-                 "cp.async.cg.shared.global [%0 + 3 * %5], [%4], 16;" ::"r"(shared),
-                 "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
-}
 
 /* Copies one operand's panels: `count` pieces a copying thread, of `width` elements each, in lines from end to end. */
 template <class panel, int threads, bool vector> struct panel_source {

@@ -106,4 +106,57 @@ __device__ inline void multiply(double (&sum)[4], const double (&a)[8], const do
 #endif
 }
 
+/* Copies four pieces of 16 bytes, `apart` bytes from each other in shared memory. One statement, so that each address has
+ * registers of its own: a copy gives them back late, and the next one would wait for that. */
+template <int apart>
+__device__ inline void copy_four_async(unsigned shared, const char *first, const char *second,
+                                       const char *third, const char *fourth)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
+                 "cp.async.cg.shared.global [%0 + %5], [%2], 16;\n"
+                 "cp.async.cg.shared.global [%0 + 2 * %5], [%3], 16;\n"
+                 "cp.async.cg.shared.global [%0 + 3 * %5], [%4], 16;" ::"r"(shared),
+                 "l"(first), "l"(second), "l"(third), "l"(fourth), "n"(apart));
+}
+
+/* Barriers in shared memory, at which so many arrive in each of their phases. */
+__device__ inline void barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ inline void barrier_arrive(unsigned barrier)
+{
+    asm volatile("{\n"
+                 ".reg .b64 state;\n"
+                 "mbarrier.arrive.shared.b64 state, [%0];\n"
+                 "}" ::"r"(barrier)
+                 : "memory");
+}
+
+/* Arrives when the copies that the thread has begun are over. */
+__device__ inline void barrier_arrive_after_copies(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Until those are over that the thread has begun. */
+__device__ inline void wait_for_all_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/* Waits until the phase of this parity is over. */
+__device__ inline void barrier_wait(unsigned barrier, unsigned parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
+                 "@!over bra again;\n"
+                 "}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
 } // namespace fp64

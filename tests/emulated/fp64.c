@@ -318,8 +318,9 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
 
 int main(int count, char **arguments)
 {
-    static const char *const rows[] = {"dgemm_mma_32x32",   "dgemm_mma_32x64_2", "dgemm_mma_64x32",
-                                       "dgemm_mma_64x64_2", "dgemm_mma_64x64_3", "dgemm_mma_128x64"};
+    static const char *const rows[] = {"dgemm_mma_32x32",    "dgemm_mma_32x64_2", "dgemm_mma_64x32",
+                                       "dgemm_mma_64x64_2",  "dgemm_mma_64x64_3", "dgemm_mma_128x64",
+                                       "dgemm_mma_128x64_8", "dgemm_mma_128x128"};
     const int products = count > 1 ? atoi(arguments[1]) : PRODUCTS;
     check_random random = {check_seed()};
     memory workspace = guarded(room);

@@ -1,4 +1,4 @@
-/* Some shapes of dgemm_mma: with slices of k and without, with totals and without, of three stages and of four. And what adds up parts of tiles. */
+/* Some shapes of dgemm_mma: with slices of k and without, with totals and without, of three stages and of four; with warps that copy alone. And what adds up parts of tiles. */
 #include "tests/emulated/cuda.h"
 #include "tests/emulated/table.h"
 
@@ -12,7 +12,9 @@
 #define SHAPE(X, shape) TRANSPOSITIONS(X, shape, ) TRANSPOSITIONS(X, shape, _vector)
 #define KERNELS(X)                                                                                           \
     SHAPE(X, 32x32)                                                                                          \
-    SHAPE(X, 32x64_2) SHAPE(X, 64x32) SHAPE(X, 64x64_2) SHAPE(X, 64x64_3) SHAPE(X, 128x64) X(dgemm_mma_reduce)
+    SHAPE(X, 32x64_2)                                                                                        \
+    SHAPE(X, 64x32) SHAPE(X, 64x64_2) SHAPE(X, 64x64_3) SHAPE(X, 128x64) SHAPE(X, 128x64_8)                  \
+        SHAPE(X, 128x128) X(dgemm_mma_reduce)
 
 #define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);
 KERNELS(DECLARE)

@@ -31,11 +31,18 @@ struct barrier {
     const char *place = nullptr;
 };
 
+/* Or, of no bytes, who arrives at a barrier when the copies before are over. */
 struct asynchronous_copy {
     uint32_t to;
     const void *from;
     int bytes;
     int valid, group;
+};
+
+/* What a barrier in shared memory has there. */
+struct phases {
+    int16_t arrivals, missing;
+    uint32_t over; /* phases */
 };
 
 struct thread {
@@ -44,6 +51,9 @@ struct thread {
     bool begun = false, over = true;
     const barrier *waits_at = nullptr;
     unsigned turn = 0; /* of that */
+    bool waits_for_phase = false;
+    uint32_t phases_at = 0;
+    unsigned parity = 0; /* of that */
     int exchanges = 0, group = 0, reads = 0;
     std::vector<asynchronous_copy> copies;
 };
@@ -102,6 +112,48 @@ void do_copy(const asynchronous_copy &copy)
     if (copy.valid > 0)
         std::memcpy(to, copy.from, size_t(copy.valid));
     std::memset(to + copy.valid, 0, size_t(copy.bytes - copy.valid));
+}
+
+phases &phases_of(uint32_t address)
+{
+    return *static_cast<phases *>(memory_at(address, sizeof(phases)));
+}
+
+bool is_phase_over(uint32_t address, unsigned parity)
+{
+    return phases_of(address).over % 2 != parity;
+}
+
+/* The first so many of those that are on their way. */
+void do_copies(thread &own, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (own.copies[i].bytes == 0)
+            arrive(own.copies[i].to);
+        else if (!copies_at_once)
+            do_copy(own.copies[i]);
+    own.copies.erase(own.copies.begin(), own.copies.begin() + std::ptrdiff_t(count));
+}
+
+/* How many of the thread's copies have to be over for its next arrival at the barrier, that among them; 0: none is on its way. */
+size_t copies_until_arrival(const thread &own, uint32_t address)
+{
+    for (size_t i = 0; i < own.copies.size(); i++)
+        if (own.copies[i].bytes == 0 && own.copies[i].to == address)
+            return i + 1;
+    return 0;
+}
+
+/* Lets arrive at the barrier what is on its way there; whether anything was. */
+bool let_arrive(uint32_t address)
+{
+    bool any = false;
+    for (int i = 0; i < in_cluster * in_block; i++) {
+        const size_t count = copies_until_arrival(threads[i], address);
+        do_copies(threads[i], count);
+        any = any || count > 0;
+    }
+    return any;
 }
 
 /* A context's own function, which never returns: it begins a kernel anew for each block. */
@@ -168,6 +220,8 @@ void wait_at(barrier &at, int wanted, const char *place)
 
 bool can_go_on(const thread &own)
 {
+    if (own.waits_for_phase)
+        return is_phase_over(own.phases_at, own.parity) || let_arrive(own.phases_at);
     return !own.over && !(own.waits_at && own.waits_at->turn == own.turn);
 }
 
@@ -211,6 +265,7 @@ std::vector<int> begin_cluster()
         thread &own = threads[i];
         own.over = false;
         own.waits_at = nullptr;
+        own.waits_for_phase = false;
         own.exchanges = own.group = own.reads = 0;
         own.copies.clear();
         if (i % lanes == 0) {
@@ -342,11 +397,50 @@ void commit()
 void wait_for_copies(int pending)
 {
     thread &own = threads[current];
-    auto left = own.copies.begin();
-    for (; left != own.copies.end() && left->group < own.group - pending; ++left)
-        if (!copies_at_once)
-            do_copy(*left);
-    own.copies.erase(own.copies.begin(), left);
+    size_t count = 0;
+    while (count < own.copies.size() && own.copies[count].group < own.group - pending)
+        count++;
+    do_copies(own, count);
+}
+
+void wait_for_all_copies()
+{
+    do_copies(threads[current], threads[current].copies.size());
+}
+
+void init_barrier(uint32_t address, int arrivals)
+{
+    phases_of(address) = {int16_t(arrivals), int16_t(arrivals), 0};
+}
+
+void arrive(uint32_t address)
+{
+    phases &at = phases_of(address);
+    if (--at.missing > 0)
+        return;
+    at.missing = at.arrivals;
+    at.over++;
+}
+
+void arrive_after_copies(uint32_t address)
+{
+    thread &own = threads[current];
+    own.copies.push_back({address, nullptr, 0, 0, own.group});
+    if (copies_at_once)
+        wait_for_all_copies();
+}
+
+void wait_for_phase(uint32_t address, unsigned parity)
+{
+    thread &own = threads[current];
+    while (!is_phase_over(address, parity)) {
+        own.waits_for_phase = true;
+        own.phases_at = address;
+        own.parity = parity;
+        if (!_setjmp(own.context))
+            _longjmp(scheduler, 1);
+        own.waits_for_phase = false;
+    }
 }
 
 } // namespace emulated

@@ -51,5 +51,13 @@ uint32_t address_in(uint32_t address, int rank);
 void copy(uint32_t to, const void *from, int bytes, int valid);
 void commit();
 void wait_for_copies(int pending);
+void wait_for_all_copies();
+
+/* Barriers in shared memory, each of 8 bytes, at which so many arrive in each phase; a thread, or what it has copied until then. Phases
+ * have parities in turn, the first one 0. */
+void init_barrier(uint32_t address, int arrivals);
+void arrive(uint32_t address);
+void arrive_after_copies(uint32_t address);
+void wait_for_phase(uint32_t address, unsigned parity);
 
 } // namespace emulated

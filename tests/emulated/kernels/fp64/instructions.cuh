@@ -71,4 +71,43 @@ inline void multiply(double (&sum)[4], const double (&a)[4], const double (&b)[2
     emulated_multiply<2>(sum, a, b);
 }
 
+inline void multiply(double (&sum)[4], const double (&a)[8], const double (&b)[4])
+{
+    emulated_multiply<4>(sum, a, b);
+}
+
+template <int apart>
+inline void copy_four_async(unsigned shared, const char *first, const char *second, const char *third,
+                            const char *fourth)
+{
+    const char *const pieces[] = {first, second, third, fourth};
+    for (int i = 0; i < 4; i++)
+        emulated::copy(shared + unsigned(i * apart), pieces[i], 16, 16);
+}
+
+inline void barrier_init(unsigned barrier, int arrivals)
+{
+    emulated::init_barrier(barrier, arrivals);
+}
+
+inline void barrier_arrive(unsigned barrier)
+{
+    emulated::arrive(barrier);
+}
+
+inline void barrier_arrive_after_copies(unsigned barrier)
+{
+    emulated::arrive_after_copies(barrier);
+}
+
+inline void wait_for_all_copies()
+{
+    emulated::wait_for_all_copies();
+}
+
+inline void barrier_wait(unsigned barrier, unsigned parity)
+{
+    emulated::wait_for_phase(barrier, parity);
+}
+
 } // namespace fp64
