@@ -140,16 +140,6 @@ static void fail_in_expanded(const char *failure)
          .two_terms = true,
          .beta = -2,
          .memory = TB_MEMORY_MANAGED},
-        /* A workspace for each of two terms. */
-        {.element = TB_FP64,
-         .m = 35,
-         .n = 35,
-         .k = 1000,
-         .triangle = TB_LOWER,
-         .two_terms = true,
-         .beta = -2,
-         .memory = TB_MEMORY_MANAGED,
-         .kernel = "dgemm_mma_32x32"},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];

@@ -20,6 +20,12 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const 
 void cblas_cgemm(int, int, int, int, int, int, const void *, const void *, int, const void *, int,
                  const void *, void *, int);
 
+void cblas_ssyr2k(int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                  int);
+void cblas_sgemm_batch(int, const int *, const int *, const int *, const int *, const int *, const float *,
+                       const float **, const int *, const float **, const int *, const float *, float **,
+                       const int *, int, const int *);
+
 static float a[N * LARGE], b[N * LARGE], c[LARGE * LARGE];
 
 static void multiply_square(int n)
@@ -64,6 +70,33 @@ static void what_was_used_is_kept(void)
     tileblas_set_option("DEVICE_MEMORY", "1");
     multiply();
     CHECK(sim_operations("launch") > launched_again + once, "what is kept counts for more than the limit");
+}
+
+/* Where operands lie on the device: a workspace for each of two terms, and addresses of matrices that are not equally far apart. */
+static void what_was_taken_beside_operands_is_kept(void)
+{
+    enum { K = 4000, MEMBERS = 3, SIDE = 16, ROUNDS = 4, NUMBERS = 2 * N * K };
+    static const int order[MEMBERS] = {0, 2, 1}, none = 111, side = SIDE, members = MEMBERS;
+    static const float one = 1, zero = 0;
+    start("3600");
+    float *operands = sim_allocate(TB_MEMORY_DEVICE, 0, NUMBERS * sizeof(float)), *matrices[MEMBERS];
+    for (int i = 0; i < MEMBERS; i++)
+        matrices[i] = operands + SIDE * SIDE * order[i];
+    tileblas_set_option("ROUTE", "auto");
+    long allocations = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == 1)
+            allocations = sim_operations("allocate");
+        tileblas_set_option("KERNEL", "sgemm_simt_32x32_4");
+        cblas_ssyr2k(102, 122, 111, SIDE, K, 1, operands, SIDE, operands + SIDE * K, SIDE, 0,
+                     operands + 2 * SIDE * K, SIDE);
+        tileblas_set_option("KERNEL", "auto");
+        cblas_sgemm_batch(102, &none, &none, &side, &side, &side, &one, (const float **)matrices, &side,
+                          (const float **)matrices, &side, &zero, matrices, &side, 1, &members);
+    }
+    CHECK(sim_operations("allocate") == allocations, "%ld times allocated again",
+          sim_operations("allocate") - allocations);
+    sim_release(operands);
 }
 
 /* A cut is chosen for what crosses the link: that of the real product that a complex one is lowered to is not its own. */
@@ -236,6 +269,7 @@ static void in_a_process_of_its_own(void (*statement)(void))
 int main(void)
 {
     in_a_process_of_its_own(what_was_used_is_kept);
+    in_a_process_of_its_own(what_was_taken_beside_operands_is_kept);
     in_a_process_of_its_own(cuts_are_not_taken_for_others);
     in_a_process_of_its_own(buffers_have_names);
     in_a_process_of_its_own(notes_expire);

@@ -1,12 +1,16 @@
 /* Threads of the library's own: signals that the program is sent are not for them, those that their own instructions raise are
- * the program's as in any thread, and of the floating-point environment of who started them they have nothing.
+ * the program's as in any thread, and of the floating-point environment of who started them they have nothing. A product that
+ * devices share is done where there can be none.
  */
+#include "include/tileblas.h"
 #include "lib/process/threads.h"
 #include "tests/check.h"
+#include "tests/sim/device_sim.h"
 
 #include <fenv.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 static sem_t done;
 static sigset_t blocked;
@@ -68,6 +72,51 @@ static void the_caller_stays_as_it_was(void)
     signals_are_for_the_program();
 }
 
+/* ---- Where there can be none ------------------------------------------------------------------------------ */
+
+enum { N = 600, PATIENCE_SECONDS = 60 };
+
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                 int);
+
+/* The linker puts it in front of the real one. */
+static bool refuses;
+static int refusals;
+
+bool __real_tb_start_thread(void *(*work)(void *), void *argument);
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument);
+
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument)
+{
+    refusals += refuses;
+    return !refuses && __real_tb_start_thread(work, argument);
+}
+
+static void devices_share_a_product_in_one_thread(void)
+{
+    static float a[N * N], b[N * N], c[N * N];
+    for (int i = 0; i < N * N; i++)
+        a[i] = b[i] = 1;
+    sim_set("DEVICES", "3");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("DEVICES", "3");
+    tileblas_set_option("COPY_THREADS", "0");
+    alarm(PATIENCE_SECONDS);
+    for (int i = 0; i < 2; i++) {
+        refuses = i > 0;
+        cblas_sgemm(102, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
+        int wrong = 0;
+        for (int j = 0; j < N * N; j++)
+            wrong += c[j] != N;
+        CHECK(wrong == 0, "%d elements are wrong", wrong);
+        c[0] = 0;
+    }
+    refuses = false;
+    alarm(0);
+    CHECK(refusals == 2, "%d threads were refused", refusals);
+}
+
 int main(void)
 {
     sem_init(&done, 0, 0);
@@ -75,5 +124,6 @@ int main(void)
     signals_are_for_the_program();
     the_environment_is_the_default();
     the_caller_stays_as_it_was();
+    devices_share_a_product_in_one_thread();
     return check_result();
 }
