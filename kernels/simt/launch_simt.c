@@ -44,6 +44,18 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
+/* Pieces of a tile that have its steps in turn: where no tile is whole, and all are cut into as many. */
+static int32_t alternating_in(const tb_simt_schedule *own)
+{
+    return own->whole == 0 && own->pieces % own->tiles == 0 ? (int32_t)(own->pieces / own->tiles) : 1;
+}
+
+/* Bytes from the panel of a step to that of the step after so many of k. */
+static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
+{
+    return k * (along_k ? 1 : operand->ld) * (int64_t)sizeof(float);
+}
+
 /* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
@@ -62,6 +74,8 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
     const int64_t dealt = (own->tiles - own->whole) * own->steps;
     const int totals = totals_bytes(launcher, kernel, own, dealt);
     const int shared = shared_bytes(launcher, kernel, totals);
+    const int32_t alternating = alternating_in(own);
+    const int64_t jump_k = (int64_t)alternating * kernel->tile_k;
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
         .batches = tb_batches_of(product),
@@ -71,8 +85,11 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
         .steps = own->steps,
         .dealt = dealt,
         .pieces = own->pieces,
+        .jump_a = jump_of(&product->a, product->a.transposed, jump_k),
+        .jump_b = jump_of(&product->b, !product->b.transposed, jump_k),
         .partial = workspace,
         .cluster = own->cluster,
+        .alternating = alternating,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
         .tile_k = kernel->tile_k,

@@ -98,7 +98,7 @@ __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_
  * alignment of the operand. */
 struct segment {
     int64_t tile;         /* among those of all products */
-    int64_t first, count; /* steps */
+    int64_t first, count; /* steps: see tb_simt_dealt */
     int64_t left_out;     /* panels behind step 0, where that is the first one */
 };
 
@@ -248,6 +248,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             }
         }
         if (i == 0 && part.first == 0) {
+            /* The panel of the step before the next one would be the first one, but for what is left out. */
             const int64_t next = (part.left_out - 1) * shape::tile_k - last_panel;
             a.skip(next);
             b.skip(next);
@@ -330,10 +331,12 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
     constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
     loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
            shape::tile_k, shape::slices, shape::slice_threads>
-        a(tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m);
+        a(tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m,
+          arguments.jump_a);
     loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
            shape::tile_k, shape::slices, shape::slice_threads>
-        b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n);
+        b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
+          arguments.jump_b);
     accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
                       existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
 }
@@ -375,16 +378,17 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
             output_to_c(arguments, locate_tile_again(arguments, blockIdx.x, shape::tile_m, shape::tile_n)));
     const int64_t piece = blockIdx.x - arguments.whole;
     const int64_t first_tile = whole ? blockIdx.x : arguments.whole;
-    int64_t step = whole ? 0 : tb_simt_first(piece, arguments.dealt, arguments.pieces);
-    const int64_t end = whole ? arguments.steps : tb_simt_first(piece + 1, arguments.dealt, arguments.pieces);
-    while (step < end) {
+    tb_simt_dealt own = {0, arguments.steps};
+    if (!whole)
+        own = tb_simt_dealt_to(&arguments, piece);
+    for (int64_t step = own.first; step < own.end;) {
         segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
-        part.count = min(arguments.steps - part.first, end - step);
+        part.count = tb_simt_count(&arguments, part.first, own.end - step);
         const bool leaves_out = leaves_out_zeros && arguments.order.zeros;
         if (leaves_out)
             part = whole_tile(arguments, part.tile);
         compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
-        step += leaves_out ? arguments.steps : part.count;
+        step += leaves_out ? arguments.steps : part.count * arguments.alternating;
         __syncthreads(); /* before the stages are filled again */
     }
 }

@@ -7,6 +7,9 @@
  * second launch, sgemm_simt_reduce; or by these blocks themselves, where they are a cluster: then every tile has the same
  * number of pieces. Always in the same order.
  *
+ * Where all tiles are cut into as many pieces, these have a tile's steps in turn, and so share what numbers are like along k: else
+ * the one that has the large products would have them all, in one long chain.
+ *
  * Where steps are left out that multiply zeros alone (zeros.h), every tile has a block of its own.
  */
 #ifndef TB_SIMT_H
@@ -25,8 +28,11 @@ typedef struct tb_simt_arguments {
     int64_t steps;            /* of a tile, at least 1 */
     int64_t dealt;            /* steps of the tiles that are not whole */
     int64_t pieces;           /* blocks to which those are dealt */
+    int64_t jump_a, jump_b;   /* bytes from the panel of a block's step to that of its next one */
     float *partial;           /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
+    int32_t
+        alternating; /* pieces of a tile that have its steps in turn; 1: a piece's steps follow each other */
     int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
@@ -89,6 +95,35 @@ TB_SIMT_INLINE int64_t tb_simt_first(int64_t piece, int64_t dealt, int64_t piece
 TB_SIMT_INLINE int64_t tb_simt_piece(int64_t step, int64_t dealt, int64_t pieces)
 {
     return ((step + 1) * pieces - 1) / dealt;
+}
+
+/* The dealt steps that a piece has: from `first` on, each `alternating` behind the one before it, those before `end`. */
+typedef struct tb_simt_dealt {
+    int64_t first, end;
+} tb_simt_dealt;
+
+TB_SIMT_INLINE tb_simt_dealt tb_simt_dealt_to(const tb_simt_arguments *arguments, int64_t piece)
+{
+    tb_simt_dealt dealt;
+    if (arguments->alternating > 1) {
+        const uint32_t pieces = (uint32_t)arguments->alternating, number = (uint32_t)piece;
+        const int64_t tile = number / pieces;
+        dealt.first = tile * arguments->steps + number % pieces;
+        dealt.end = (tile + 1) * arguments->steps;
+    } else {
+        dealt.first = tb_simt_first(piece, arguments->dealt, arguments->pieces);
+        dealt.end = tb_simt_first(piece + 1, arguments->dealt, arguments->pieces);
+    }
+    return dealt;
+}
+
+/* How many of these, from one of them on, are of its tile; `within`: the number that this one has in it. */
+TB_SIMT_INLINE int64_t tb_simt_count(const tb_simt_arguments *arguments, int64_t within, int64_t left)
+{
+    const int64_t of_tile = arguments->steps - within, span = left < of_tile ? left : of_tile;
+    if (arguments->alternating == 1)
+        return span;
+    return ((uint32_t)span - 1) / (uint32_t)arguments->alternating + 1;
 }
 
 /* Where a piece leaves the sum of an incomplete tile, in tiles: a piece has at most one of which it misses
