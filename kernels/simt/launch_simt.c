@@ -50,12 +50,6 @@ static int32_t alternating_in(const tb_simt_schedule *own)
     return own->whole == 0 && own->pieces % own->tiles == 0 ? (int32_t)(own->pieces / own->tiles) : 1;
 }
 
-/* Bytes from the panel of a step to that of the step after so many of k. */
-static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
-{
-    return k * (along_k ? 1 : operand->ld) * (int64_t)sizeof(float);
-}
-
 /* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
@@ -85,8 +79,8 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
         .steps = own->steps,
         .dealt = dealt,
         .pieces = own->pieces,
-        .jump_a = jump_of(&product->a, product->a.transposed, jump_k),
-        .jump_b = jump_of(&product->b, !product->b.transposed, jump_k),
+        .jump_a = tb_simt_jump(product->a.ld, product->a.transposed, jump_k),
+        .jump_b = tb_simt_jump(product->b.ld, !product->b.transposed, jump_k),
         .partial = workspace,
         .cluster = own->cluster,
         .alternating = alternating,

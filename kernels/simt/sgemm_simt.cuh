@@ -93,22 +93,12 @@ __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_
         move_pieces<shape, i + 1>(from, stage, stage_before, k);
 }
 
-/* The part of a tile's steps that a block does without interruption. Step 0 is the last panel along k, which
- * may be a short one: coming first, it needs no guard in the main loop, and the panels after it keep the
- * alignment of the operand. */
-struct segment {
-    int64_t tile;         /* among those of all products */
-    int64_t first, count; /* steps: see tb_simt_dealt */
-    int64_t left_out;     /* panels behind step 0, where that is the first one */
-};
-
 /* All steps that a tile needs. */
-__device__ inline segment whole_tile(const tb_simt_arguments &arguments, int64_t number)
+__device__ inline tb_simt_segment whole_tile(const tb_simt_arguments &arguments, int number)
 {
-    if (!leaves_out_zeros || !arguments.order.zeros)
-        return {number, 0, arguments.steps, 0};
-    const tb_simt_run run = tb_simt_needed(&arguments, number);
-    return {number, run.first, run.count, run.left_out};
+    if (leaves_out_zeros && arguments.order.zeros)
+        return tb_simt_needed(&arguments, number);
+    return {number, 0, int(arguments.steps), 0, 0};
 }
 
 template <int value_> struct constant {
@@ -202,7 +192,7 @@ template <class shape> struct totals {
 /* Where C ends inside the tile, warps that lie beyond it copy their share of the panels and leave the multiplications
  * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
-__device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
+__device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const tb_simt_segment &part,
                                   int64_t steps, int64_t k, const extent &existing, bool has_totals)
 {
     const position<shape> at(threadIdx.x);
@@ -215,8 +205,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
         a.skip(last_panel);
         b.skip(last_panel);
     } else {
-        a.skip((part.first - 1) * shape::tile_k);
-        b.skip((part.first - 1) * shape::tile_k);
+        a.skip(int64_t(part.first - 1) * shape::tile_k);
+        b.skip(int64_t(part.first - 1) * shape::tile_k);
     }
     int k_left = part.first == 0 ? int(k - last_panel) : shape::tile_k;
 
@@ -249,7 +239,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
         }
         if (i == 0 && part.first == 0) {
             /* The panel of the step before the next one would be the first one, but for what is left out. */
-            const int64_t next = (part.left_out - 1) * shape::tile_k - last_panel;
+            const int64_t next = int64_t(part.left_out - 1) * shape::tile_k - last_panel;
             a.skip(next);
             b.skip(next);
             k_left = shape::tile_k;
@@ -298,7 +288,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
                 });
             }
         };
-        int left = int(part.count);
+        int left = part.count;
         if constexpr (shape::cuts_chains) {
             bool cut = false;
             while (true) {
@@ -323,7 +313,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
 
 /* The sums of one segment. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const segment &part)
+__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const tb_simt_segment &part)
 {
     const tb_sgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
@@ -343,7 +333,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
 
 /* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
+__device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt_segment &part)
 {
     sums<shape> sum;
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
@@ -362,7 +352,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
         return;
     const output out =
         !has_tile
-            ? output_to_slot(arguments, tb_simt_slot(piece, part.first == 0))
+            ? output_to_slot(arguments, tb_simt_slot(again::block() - arguments.whole, part.first == 0))
             : output_to_c(arguments, locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n));
     write_tile<shape>(out, sum, at);
 }
@@ -376,20 +366,14 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
     if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)
         ask_for_old<shape::tile_m, shape::tile_n, shape::threads>(
             output_to_c(arguments, locate_tile_again(arguments, blockIdx.x, shape::tile_m, shape::tile_n)));
-    const int64_t piece = blockIdx.x - arguments.whole;
-    const int64_t first_tile = whole ? blockIdx.x : arguments.whole;
-    tb_simt_dealt own = {0, arguments.steps};
-    if (!whole)
-        own = tb_simt_dealt_to(&arguments, piece);
-    for (int64_t step = own.first; step < own.end;) {
-        segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
-        part.count = tb_simt_count(&arguments, part.first, own.end - step);
-        const bool leaves_out = leaves_out_zeros && arguments.order.zeros;
-        if (leaves_out)
-            part = whole_tile(arguments, part.tile);
-        compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
-        step += leaves_out ? arguments.steps : part.count * arguments.alternating;
+    tb_simt_segment part = whole ? whole_tile(arguments, int(blockIdx.x))
+                                 : tb_simt_begin(&arguments, blockIdx.x - arguments.whole);
+    while (true) {
+        compute<shape, transpose_a, transpose_b, vector>(arguments, part);
+        if (part.behind == 0)
+            break;
         __syncthreads(); /* before the stages are filled again */
+        part = tb_simt_continue(&arguments, &part);
     }
 }
 

@@ -97,35 +97,6 @@ TB_SIMT_INLINE int64_t tb_simt_piece(int64_t step, int64_t dealt, int64_t pieces
     return ((step + 1) * pieces - 1) / dealt;
 }
 
-/* The dealt steps that a piece has: from `first` on, each `alternating` behind the one before it, those before `end`. */
-typedef struct tb_simt_dealt {
-    int64_t first, end;
-} tb_simt_dealt;
-
-TB_SIMT_INLINE tb_simt_dealt tb_simt_dealt_to(const tb_simt_arguments *arguments, int64_t piece)
-{
-    tb_simt_dealt dealt;
-    if (arguments->alternating > 1) {
-        const uint32_t pieces = (uint32_t)arguments->alternating, number = (uint32_t)piece;
-        const int64_t tile = number / pieces;
-        dealt.first = tile * arguments->steps + number % pieces;
-        dealt.end = (tile + 1) * arguments->steps;
-    } else {
-        dealt.first = tb_simt_first(piece, arguments->dealt, arguments->pieces);
-        dealt.end = tb_simt_first(piece + 1, arguments->dealt, arguments->pieces);
-    }
-    return dealt;
-}
-
-/* How many of these, from one of them on, are of its tile; `within`: the number that this one has in it. */
-TB_SIMT_INLINE int64_t tb_simt_count(const tb_simt_arguments *arguments, int64_t within, int64_t left)
-{
-    const int64_t of_tile = arguments->steps - within, span = left < of_tile ? left : of_tile;
-    if (arguments->alternating == 1)
-        return span;
-    return ((uint32_t)span - 1) / (uint32_t)arguments->alternating + 1;
-}
-
 /* Where a piece leaves the sum of an incomplete tile, in tiles: a piece has at most one of which it misses
  * the beginning, its first, and one of which it has the beginning, its last. */
 TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
@@ -133,28 +104,71 @@ TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
     return 2 * piece + has_beginning;
 }
 
-/* Steps of a tile, where step 0 is the last panel along k, and step 1 the panel behind those that are left out. */
-typedef struct tb_simt_run {
+/* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is the last panel along
+ * k, which may be a short one: coming first, it needs no guard in the main loop, and the panels after it keep the alignment of
+ * the operand. Step 1 is the panel behind those that are left out. */
+typedef struct tb_simt_segment {
+    int32_t tile; /* among those of all products */
     int32_t first, count;
     int32_t left_out; /* none, unless step 0 is the first one */
-} tb_simt_run;
+    int32_t behind;   /* steps that the block has of the tiles behind this one */
+} tb_simt_segment;
 
-/* The first architecture on which they are left out. */
+/* The first architecture on which panels are left out. */
 #define TB_SIMT_ZEROS_FIRST 90
 
-/* Where there are zeros: what a tile needs. */
-TB_SIMT_INLINE tb_simt_run tb_simt_needed(const tb_simt_arguments *arguments, int64_t number)
+/* Where there are zeros: all steps that a tile needs. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_needed(const tb_simt_arguments *arguments, int32_t number)
 {
     const tb_tile_order *order = &arguments->order;
     const tb_needed panels = tb_needed_steps(
         order->zeros, tb_locate_tile(order, (uint32_t)number % (order->lines * order->length)),
         arguments->tile_m, arguments->tile_n, arguments->tile_k, (int32_t)arguments->steps);
     const bool has_last = panels.end == arguments->steps;
-    tb_simt_run run;
-    run.first = !has_last;
-    run.count = panels.end - panels.first;
-    run.left_out = has_last ? panels.first : 0;
-    return run;
+    tb_simt_segment segment = {number, !has_last, 0, 0, 0};
+    segment.count = panels.end - panels.first;
+    segment.left_out = has_last ? panels.first : 0;
+    return segment;
+}
+
+/* The first segment of a piece. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments, int64_t piece)
+{
+    const int64_t steps = arguments->steps;
+    tb_simt_segment segment = {0, 0, 0, 0, 0};
+    if (arguments->alternating > 1) {
+        const uint32_t pieces = (uint32_t)arguments->alternating, number = (uint32_t)piece;
+        segment.tile = (int32_t)(number / pieces);
+        segment.first = (int32_t)(number % pieces);
+        segment.count = (int32_t)(((uint32_t)steps - 1 - (uint32_t)segment.first) / pieces) + 1;
+    } else {
+        const int64_t begin = tb_simt_first(piece, arguments->dealt, arguments->pieces);
+        const int64_t end = tb_simt_first(piece + 1, arguments->dealt, arguments->pieces);
+        const int64_t tile = begin / steps, of_tile = (tile + 1) * steps - begin, all = end - begin;
+        segment.tile = (int32_t)(arguments->whole + tile);
+        segment.first = (int32_t)(steps - of_tile);
+        segment.count = (int32_t)(all < of_tile ? all : of_tile);
+        segment.behind = (int32_t)all - segment.count;
+    }
+    return segment;
+}
+
+/* The segment after one behind which the block has steps. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_continue(const tb_simt_arguments *arguments,
+                                                const tb_simt_segment *before)
+{
+    const int32_t steps = (int32_t)arguments->steps;
+    tb_simt_segment segment = {before->tile + 1, 0, before->behind, 0, 0};
+    if (segment.count > steps)
+        segment.count = steps;
+    segment.behind = before->behind - segment.count;
+    return segment;
+}
+
+/* Bytes from the panel of a step to that of the step after so many of k, in an operand that is contiguous along k or not. */
+TB_SIMT_INLINE int64_t tb_simt_jump(int64_t ld, bool along_k, int64_t k)
+{
+    return k * (along_k ? 1 : ld) * (int64_t)sizeof(float);
 }
 
 #endif
