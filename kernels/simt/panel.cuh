@@ -101,13 +101,13 @@ struct loader {
 
     static constexpr unsigned panel_bit = vector ? 1u << 31 : 0;
 
-    const float *address;    /* of the group of pieces to be fetched next */
-    const int64_t &jump; /* bytes from panel to panel: in the kernel's arguments, it takes no register */
-    int64_t stride;      /* from group to group */
-    int64_t k_stride;    /* from one k to the next */
-    int k0, outer_left;  /* k of the first piece; elements along the outer dimension from it on, if few */
-    unsigned target;     /* shared address of the first piece in the first stage */
-    unsigned mask;       /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
+    const float *address; /* of the group of pieces to be fetched next */
+    const int64_t &jump;  /* bytes from panel to panel: in the kernel's arguments, it takes no register */
+    int64_t stride;       /* from group to group */
+    int64_t k_stride;     /* from one k to the next */
+    int k0, outer_left;   /* k of the first piece; elements along the outer dimension from it on, if few */
+    unsigned target;      /* shared address of the first piece in the first stage */
+    unsigned mask;        /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
     int ragged_from; /* from a group's first piece to one of which only part does; -1 where there is none */
     float held[holds ? count * width : 1];
 

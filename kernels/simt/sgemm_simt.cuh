@@ -313,7 +313,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
 
 /* The sums of one segment. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const tb_simt_segment &part)
+__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments,
+                                  const tb_simt_segment &part)
 {
     const tb_sgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
@@ -335,15 +336,17 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt_segment &part)
 {
+    const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
+    const int slot =
+        has_tile ? -1 : int(tb_simt_slot(int64_t(blockIdx.x) - arguments.whole, part.first == 0));
     sums<shape> sum;
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());
-    const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if constexpr (shape::clusters)
-        if (arguments.cluster > 1 && !has_tile) {
+        if (arguments.cluster > 1 && slot >= 0) {
             const tile tile = locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n);
             write_together<shape>(output_to_c(arguments, tile), sum, arguments.cluster);
             return;
@@ -351,8 +354,8 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt
     if (at.slice > 0)
         return;
     const output out =
-        !has_tile
-            ? output_to_slot(arguments, tb_simt_slot(again::block() - arguments.whole, part.first == 0))
+        slot >= 0
+            ? output_to_slot(arguments, slot)
             : output_to_c(arguments, locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n));
     write_tile<shape>(out, sum, at);
 }

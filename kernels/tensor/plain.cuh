@@ -53,7 +53,8 @@ template <bool transpose_a, bool transpose_b>
 __device__ __noinline__ void multiply_plainly(const tb_simt_arguments &plain)
 {
     for (int64_t tile = blockIdx.x; tile < plain.whole; tile += gridDim.x) {
-        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, simt::whole_tile(plain, int(tile)));
+        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain,
+                                                                    simt::whole_tile(plain, int(tile)));
         __syncthreads(); /* before the stages are filled again */
     }
 }
