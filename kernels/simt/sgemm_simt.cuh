@@ -121,7 +121,7 @@ template <class shape> __device__ inline void meet_in_slice(int slice)
     else if (shape::slice_threads == 32)
         __syncwarp();
     else
-        asm volatile("bar.sync %0, %1;" ::"r"(slice + 1), "n"(shape::slice_threads) : "memory");
+        meet<shape::slice_threads>(slice + 1);
 }
 
 /* Stages that are left when a chain ends that begins with so many: see simt.h. */

@@ -1,0 +1,111 @@
+/* sgemm_simt on the host (block.h), as it is on the chip EMULATED_ARCHITECTURE, by products of few tiles, and by the real launch function:
+ * whole tiles, parts of them that a second launch adds up, whose steps follow each other or are taken in turn, and clusters whose blocks
+ * have a tile between them. The workspace begins as garbage.
+ */
+#include "kernels/catalog.h"
+#include "kernels/simt/launch_simt.h"
+#include "kernels/simt/simt.h"
+#include "tests/clusters_h200.h"
+#include "tests/emulated/block.h"
+
+typedef float number;
+#define ROUTINE TB_SGEMM
+#include "tests/emulated/gemm.h"
+
+enum { PRODUCTS = 300, APART = 12 };
+static const size_t room = (size_t)64 << 20;
+
+static const tb_kernel *row;
+static int whole, in_parts, in_turn, in_clusters, with_totals, with_zeros, in_batches;
+
+static tb_status find(const tb_launcher *launcher, tb_entry *entry)
+{
+    (void)launcher;
+    CHECK(emulated_find(entry->symbol), "there is no %s", entry->symbol);
+    return TB_OK;
+}
+
+static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
+                              int threads, int shared_bytes, const void *argument)
+{
+    (void)launcher;
+    const tb_simt_arguments *arguments = argument;
+    emulated_kernel *kernel = emulated_find(entry->symbol);
+    if (CHECK(kernel && shared_bytes <= entry->dynamic_shared_bytes, "%s", entry->symbol))
+        emulated_run(kernel, blocks, cluster, threads, shared_bytes, arguments);
+    if (entry == &tb_entry_simt_reduce)
+        return TB_OK;
+    whole += arguments->whole > 0;
+    in_parts += cluster == 1 && arguments->pieces > 0;
+    in_turn += cluster == 1 && arguments->alternating > 1;
+    in_clusters += cluster > 1;
+    with_totals += arguments->totals;
+    with_zeros += arguments->order.zeros != 0;
+    return TB_OK;
+}
+
+static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                     int shared_bytes, const void *argument)
+{
+    return run_clusters(launcher, entry, blocks, 1, threads, shared_bytes, argument);
+}
+
+static void describe(char *text, size_t bytes, const test *t, int multiprocessors)
+{
+    const tb_product *p = &t->given;
+    snprintf(text, bytes, "%s, %d multiprocessors, %lld of %lld x %lld x %lld %c%c%s%s, alpha %g, beta %g",
+             row->name, multiprocessors, (long long)members_of(t), (long long)p->m, (long long)p->n,
+             (long long)p->k, p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
+             p->mask ? ", masked" : "", tb_has_zeros(p) ? ", with zeros" : "", p->alpha.re, p->beta.re);
+}
+
+static void one_product(bool is_apart, char *workspace, check_random *random)
+{
+    static const int multiprocessors[] = {1, 2, 8, 40, 132, 132, 132};
+    static test t;
+    if (is_apart)
+        draw_apart(&t, random);
+    else
+        draw(&t, random);
+    const int count = CHECK_PICK(random, multiprocessors);
+    const bool clusters = EMULATED_ARCHITECTURE >= 90 && count == 132;
+    const tb_launcher launcher = {.target = {.architecture = EMULATED_ARCHITECTURE,
+                                             .multiprocessors = count,
+                                             .clusters = clusters ? &clusters_h200 : NULL},
+                                  .load = find,
+                                  .launch = run,
+                                  .launch_clusters = run_clusters};
+    const tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
+    char what[256];
+    describe(what, sizeof what, &t, count);
+    in_batches += members_of(&t) > 1;
+    if (CHECK(schedule.workspace <= room, "%s: %zu bytes", what, schedule.workspace)) {
+        memset(workspace, (int)check_between(random, 0, 255), schedule.workspace);
+        CHECK(row->launch(&launcher, row, &t.given, &schedule, workspace) == TB_OK, "%s", what);
+        check_product(&t, what);
+    }
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        release(&t.operands[role].memory);
+    if (!is_apart)
+        release(&t.before);
+}
+
+int main(int count, char **arguments)
+{
+    static const char *const rows[] = {"sgemm_simt_32x32_4", "sgemm_simt_64x64_2", "sgemm_simt_64x64"};
+    const int products = count > 1 ? atoi(arguments[1]) : PRODUCTS;
+    check_random random = {check_seed()};
+    memory workspace = guarded(room);
+    for (int i = 0; i < products; i++) {
+        emulated_seed(check_next(&random));
+        row = tb_find_kernel(rows[(size_t)i % (sizeof rows / sizeof *rows)]);
+        one_product(i < APART, workspace.start, &random);
+    }
+    release(&workspace);
+    printf("%d with whole tiles, %d in parts, %d of these in turn, %d in clusters; %d with totals, %d with "
+           "zeros; %d batches\n",
+           whole, in_parts, in_turn, in_clusters, with_totals, with_zeros, in_batches);
+    const bool has_all = EMULATED_ARCHITECTURE < 90 || (in_clusters > 0 && with_totals > 0 && with_zeros > 0);
+    CHECK(products < PRODUCTS || (has_all && in_parts > in_turn && in_turn > 0), "something is not tried");
+    return check_result();
+}
