@@ -109,7 +109,7 @@ struct loader {
     unsigned target;      /* shared address of the first piece in the first stage */
     unsigned mask;        /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
     int ragged_from; /* from a group's first piece to one of which only part does; -1 where there is none */
-    float held[holds ? count * width : 1];
+    alignas(16) float held[holds ? count * width : 1];
 
     __device__ loader(const float *operand, int64_t ld, int64_t first, int64_t extent, const int64_t &jump)
         : jump(jump), k_stride(k_contiguous ? 1 : ld), mask(panel_bit)

@@ -32,7 +32,7 @@ static constexpr int ASK_FOR_OLD_K = 2048;
 template <class layout, int count, int lanes> struct fragment {
     static constexpr bool by_rows = layout::by_rows;
     static constexpr int steps = by_rows ? 4 : 1;
-    float value[2][count * steps];
+    alignas(16) float value[2][count * steps];
     unsigned address; /* shared address of the first element in the first stage */
 
     /* of the thread's first element along the outer dimension, in the panel that begins at so many floats */

@@ -12,7 +12,7 @@ typedef float number;
 #define ROUTINE TB_SGEMM
 #include "tests/emulated/gemm.h"
 
-enum { PRODUCTS = 300, APART = 12 };
+enum { PRODUCTS = 420, APART = 12 };
 static const size_t room = (size_t)64 << 20;
 
 static const tb_kernel *row;
