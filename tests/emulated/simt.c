@@ -50,6 +50,21 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     return run_clusters(launcher, entry, blocks, 1, threads, shared_bytes, argument);
 }
 
+/* Steps are dealt to pieces of any number: evenly, so that those of a tile have its steps in turn, or not. */
+static void deal_otherwise(tb_schedule *schedule, check_random *random)
+{
+    enum { PIECES_MOST = 60 };
+    tb_simt_schedule own = *TB_DEAL(schedule, tb_simt_schedule);
+    own.whole = check_between(random, 0, 2) ? 0 : check_between(random, 0, own.tiles - 1);
+    const int64_t tiles = own.tiles - own.whole,
+                  a_tile = tb_smaller(own.steps, tb_larger(PIECES_MOST / tiles, 1));
+    own.pieces = check_between(random, 0, 1) ? tiles * check_between(random, 1, a_tile)
+                                             : check_between(random, 1, tiles * a_tile);
+    own.cluster = 1;
+    TB_SET_DEAL(schedule, tb_simt_schedule, own);
+    schedule->workspace = (size_t)(2 * own.pieces * row->tile_m * row->tile_n) * sizeof(number);
+}
+
 static void describe(char *text, size_t bytes, const test *t, int multiprocessors)
 {
     const tb_product *p = &t->given;
@@ -75,7 +90,11 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
                                   .load = find,
                                   .launch = run,
                                   .launch_clusters = run_clusters};
-    const tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
+    tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
+    const tb_simt_schedule *own = TB_DEAL(&schedule, tb_simt_schedule);
+    const bool leaves_out = tb_simt_order_of(row, own, &t.given, launcher.target).zeros != 0;
+    if (own->tiles > 0 && own->pieces == 0 && !leaves_out && check_between(random, 0, 2) > 0)
+        deal_otherwise(&schedule, random);
     char what[256];
     describe(what, sizeof what, &t, count);
     in_batches += members_of(&t) > 1;
@@ -106,6 +125,7 @@ int main(int count, char **arguments)
            "zeros; %d batches\n",
            whole, in_parts, in_turn, in_clusters, with_totals, with_zeros, in_batches);
     const bool has_all = EMULATED_ARCHITECTURE < 90 || (in_clusters > 0 && with_totals > 0 && with_zeros > 0);
-    CHECK(products < PRODUCTS || (has_all && in_parts > in_turn && in_turn > 0), "something is not tried");
+    CHECK(products < PRODUCTS || (has_all && in_parts > in_turn && in_turn > 0 && whole > 0),
+          "something is not tried");
     return check_result();
 }
