@@ -193,22 +193,24 @@ template <class shape> struct totals {
  * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const tb_simt_segment &part,
-                                  int64_t steps, int64_t k, const extent &existing, bool has_totals)
+                                  int64_t steps, int64_t k, bool leaves_out, const extent &existing,
+                                  bool has_totals)
 {
     const position<shape> at(threadIdx.x);
     fragment<typename loader_a::layout, shape::thread_m, shape::lanes_m> fragment_a(0, at.slice, at.row);
     fragment<typename loader_b::layout, shape::thread_n, shape::lanes_n> fragment_b(shape::offset_b, at.slice,
                                                                                     at.column);
     constexpr unsigned stage_bytes = 4 * shape::stage_floats, offset_b = 4 * shape::offset_b;
-    const int64_t last_panel = (steps - 1) * shape::tile_k;
-    if (part.first == 0) {
-        a.skip(last_panel);
-        b.skip(last_panel);
-    } else {
-        a.skip(int64_t(part.first - 1) * shape::tile_k);
-        b.skip(int64_t(part.first - 1) * shape::tile_k);
-    }
-    int k_left = part.first == 0 ? int(k - last_panel) : shape::tile_k;
+    /* Where the panel of step 0 begins, and that of step 1: see tb_simt_segment. */
+    const int64_t short_k = k - (steps - 1) * shape::tile_k;
+    const bool ascends =
+        !leaves_out && (k % 4 == 0 || !(loader_a::vectors_along_k || loader_b::vectors_along_k));
+    const int64_t of_0 = ascends ? 0 : k - short_k,
+                  of_1 = ascends ? short_k : int64_t(part.left_out) * shape::tile_k;
+    const int64_t first_k = part.first == 0 ? of_0 : of_1 + int64_t(part.first - 1) * shape::tile_k;
+    a.skip(first_k);
+    b.skip(first_k);
+    int k_left = part.first == 0 ? int(short_k) : shape::tile_k;
 
     unsigned read = 0, write = 0, write_before = 0;
     auto advance = [](unsigned &stage) {
@@ -238,10 +240,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             }
         }
         if (i == 0 && part.first == 0) {
-            /* The panel of the step before the next one would be the first one, but for what is left out. */
-            const int64_t next = int64_t(part.left_out - 1) * shape::tile_k - last_panel;
-            a.skip(next);
-            b.skip(next);
+            a.skip(of_1 - shape::tile_k - of_0);
+            b.skip(of_1 - shape::tile_k - of_0);
             k_left = shape::tile_k;
         }
         commit_copies();
@@ -328,7 +328,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
            shape::tile_k, shape::slices, shape::slice_threads>
         b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
           arguments.jump_b);
-    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
+    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, leaves_out_zeros && arguments.order.zeros,
                       existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
 }
 

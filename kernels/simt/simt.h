@@ -104,9 +104,11 @@ TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
     return 2 * piece + has_beginning;
 }
 
-/* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is the last panel along
- * k, which may be a short one: coming first, it needs no guard in the main loop, and the panels after it keep the alignment of
- * the operand. Step 1 is the panel behind those that are left out. */
+/* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is a panel that may be a
+ * short one: coming first, it needs no guard in the main loop. It is the first panel along k, so that products are added up as k grows:
+ * where numbers grow along k, the largest that come first would have each small one behind them rounded to their last bits. Where the
+ * panels behind it would not keep the alignment of 16-byte copies along k, and where zeros are left out, which is done by panels as they
+ * lie from the beginning of k on, it is the last panel, and step 1 the panel behind those that are left out. */
 typedef struct tb_simt_segment {
     int32_t tile; /* among those of all products */
     int32_t first, count;
