@@ -1,6 +1,6 @@
 /* sgemm_simt on the host (block.h), as it is on the chip EMULATED_ARCHITECTURE, by products of few tiles, and by the real launch function:
  * whole tiles, parts of them that a second launch adds up, whose steps follow each other or are taken in turn, and clusters whose blocks
- * have a tile between them. The workspace begins as garbage.
+ * have a tile between them. The workspace begins as garbage. And how accurate sums are of numbers that grow along k.
  */
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
@@ -11,6 +11,8 @@
 typedef float number;
 #define ROUTINE TB_SGEMM
 #include "tests/emulated/gemm.h"
+
+#include <math.h>
 
 enum { PRODUCTS = 420, APART = 12 };
 static const size_t room = (size_t)64 << 20;
@@ -74,6 +76,34 @@ static void describe(char *text, size_t bytes, const test *t, int multiprocessor
              p->mask ? ", masked" : "", tb_has_zeros(p) ? ", with zeros" : "", p->alpha.re, p->beta.re);
 }
 
+static tb_launcher launcher_of(int multiprocessors)
+{
+    const bool clusters = EMULATED_ARCHITECTURE >= 90 && multiprocessors == 132;
+    return (tb_launcher){.target = {.architecture = EMULATED_ARCHITECTURE,
+                                    .multiprocessors = multiprocessors,
+                                    .clusters = clusters ? &clusters_h200 : NULL},
+                         .load = find,
+                         .launch = run,
+                         .launch_clusters = run_clusters};
+}
+
+static void multiply(const test *t, const tb_launcher *launcher, const tb_schedule *schedule, char *workspace,
+                     check_random *random)
+{
+    char what[256];
+    describe(what, sizeof what, t, launcher->target.multiprocessors);
+    if (!CHECK(schedule->workspace <= room, "%s: %zu bytes", what, schedule->workspace))
+        return;
+    memset(workspace, (int)check_between(random, 0, 255), schedule->workspace);
+    CHECK(row->launch(launcher, row, &t->given, schedule, workspace) == TB_OK, "%s", what);
+}
+
+static void release_operands(test *t)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        release(&t->operands[role].memory);
+}
+
 static void one_product(bool is_apart, char *workspace, check_random *random)
 {
     static const int multiprocessors[] = {1, 2, 8, 40, 132, 132, 132};
@@ -82,31 +112,77 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
         draw_apart(&t, random);
     else
         draw(&t, random);
-    const int count = CHECK_PICK(random, multiprocessors);
-    const bool clusters = EMULATED_ARCHITECTURE >= 90 && count == 132;
-    const tb_launcher launcher = {.target = {.architecture = EMULATED_ARCHITECTURE,
-                                             .multiprocessors = count,
-                                             .clusters = clusters ? &clusters_h200 : NULL},
-                                  .load = find,
-                                  .launch = run,
-                                  .launch_clusters = run_clusters};
+    const tb_launcher launcher = launcher_of(CHECK_PICK(random, multiprocessors));
     tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
     const tb_simt_schedule *own = TB_DEAL(&schedule, tb_simt_schedule);
     const bool leaves_out = tb_simt_order_of(row, own, &t.given, launcher.target).zeros != 0;
     if (own->tiles > 0 && own->pieces == 0 && !leaves_out && check_between(random, 0, 2) > 0)
         deal_otherwise(&schedule, random);
-    char what[256];
-    describe(what, sizeof what, &t, count);
     in_batches += members_of(&t) > 1;
-    if (CHECK(schedule.workspace <= room, "%s: %zu bytes", what, schedule.workspace)) {
-        memset(workspace, (int)check_between(random, 0, 255), schedule.workspace);
-        CHECK(row->launch(&launcher, row, &t.given, &schedule, workspace) == TB_OK, "%s", what);
-        check_product(&t, what);
-    }
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        release(&t.operands[role].memory);
+    multiply(&t, &launcher, &schedule, workspace, random);
+    char what[256];
+    describe(what, sizeof what, &t, launcher.target.multiprocessors);
+    check_product(&t, what);
+    release_operands(&t);
     if (!is_apart)
         release(&t.before);
+}
+
+/* Of either sign, and larger and larger along k. */
+static void fill_graded(const test *t, tb_role role, bool along_rows, check_random *random)
+{
+    const tb_operand *x = &t->given.operands[role];
+    for (int64_t column = 0; column < x->columns; column++)
+        for (int64_t line = 0; line < x->rows; line++) {
+            const int64_t l = along_rows ? line : column;
+            matrix(t, role, 0)[line + column * x->ld] =
+                (number)ldexp((double)check_between(random, -999999, 999999), (int)(20 * l / t->given.k));
+        }
+}
+
+/* Squares of errors: of what was computed, and of a loop over k. */
+static void add_errors(const test *t, int64_t line, int64_t column, double *ours, double *loops)
+{
+    const tb_product *p = &t->given;
+    const number *a = matrix(t, TB_A, 0) + line * (p->a.transposed ? p->a.ld : 1),
+                 *b = matrix(t, TB_B, 0) + column * (p->b.transposed ? 1 : p->b.ld);
+    const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;
+    double sum = 0;
+    number loop = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        sum += (double)a[l * step_a] * (double)b[l * step_b];
+        loop = fmaf(a[l * step_a], b[l * step_b], loop);
+    }
+    const double own = (double)matrix(t, TB_C, 0)[line + column * p->c.ld] - sum,
+                 of_loop = (double)loop - sum;
+    *ours += own * own;
+    *loops += of_loop * of_loop;
+}
+
+/* Numbers that grow along k are added up with smaller errors than a loop's: as k grows, and the largest by all pieces of a tile. */
+static void sums_of_graded_numbers_are_accurate(char *workspace, check_random *random)
+{
+    enum { SIDE = 64 };
+    static const int64_t ks[] = {1000, 1001, 2056};
+    for (int i = 0; i < 4; i++) {
+        static test t;
+        t = (test){.given = tb_gemm(ROUTINE, i % 2, i / 2, SIDE, SIDE, CHECK_PICK(random, ks), 1, NULL, 0,
+                                    NULL, 0, 0, NULL, 0)};
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            store(&t, role, 1, t.given.k % 4 == 0, random);
+        fill_graded(&t, TB_A, t.given.a.transposed, random);
+        fill_graded(&t, TB_B, !t.given.b.transposed, random);
+        const tb_launcher launcher = launcher_of(132);
+        const tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
+        multiply(&t, &launcher, &schedule, workspace, random);
+        double ours = 0, loops = 0;
+        for (int64_t j = 0; j < SIDE * SIDE; j++)
+            add_errors(&t, j % SIDE, j / SIDE, &ours, &loops);
+        char what[256];
+        describe(what, sizeof what, &t, 132);
+        CHECK(ours < loops, "%s: rms error %.2f times a loop's", what, sqrt(ours / loops));
+        release_operands(&t);
+    }
 }
 
 int main(int count, char **arguments)
@@ -119,6 +195,10 @@ int main(int count, char **arguments)
         emulated_seed(check_next(&random));
         row = tb_find_kernel(rows[(size_t)i % (sizeof rows / sizeof *rows)]);
         one_product(i < APART, workspace.start, &random);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        row = tb_find_kernel(rows[i]);
+        sums_of_graded_numbers_are_accurate(workspace.start, &random);
     }
     release(&workspace);
     printf("%d with whole tiles, %d in parts, %d of these in turn, %d in clusters; %d with totals, %d with "
