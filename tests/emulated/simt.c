@@ -166,10 +166,10 @@ static void sums_of_graded_numbers_are_accurate(bool cut, char *workspace, check
     enum { SIDE = 64, K = 1024, K_CUT = 4096 };
     const int multiprocessors = cut ? 132 : 1;
     const double most = cut ? 0.42 : 1;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         static test t;
-        t = (test){.given = tb_gemm(ROUTINE, i % 2, i / 2, SIDE, SIDE, cut ? K_CUT : K, 1, NULL, 0, NULL, 0,
-                                    0, NULL, 0)};
+        t = (test){.given = tb_gemm(ROUTINE, i > 0, check_between(random, 0, 1), SIDE, SIDE, cut ? K_CUT : K,
+                                    1, NULL, 0, NULL, 0, 0, NULL, 0)};
         for (tb_role role = TB_A; role < TB_ROLES; role++)
             store(&t, role, 1, check_between(random, 0, 1), random);
         fill_graded(&t, TB_A, t.given.a.transposed, random);
@@ -178,7 +178,7 @@ static void sums_of_graded_numbers_are_accurate(bool cut, char *workspace, check
         const tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
         multiply(&t, &launcher, &schedule, workspace, random);
         double ours = 0, loops = 0;
-        for (int64_t j = 0; j < SIDE * SIDE; j++)
+        for (int64_t j = 0; j < SIDE * SIDE; j += 3)
             add_errors(&t, j % SIDE, j / SIDE, &ours, &loops);
         char what[256];
         describe(what, sizeof what, &t, multiprocessors);
