@@ -63,7 +63,7 @@ static double flop(const tb_product *product)
     return 2.0 * tb_volume(product);
 }
 
-/* Of a multiprocessor, in a second, with the product's elements. */
+/* What a multiprocessor does in a second, in the product's precision. */
 static double flops(const tb_product *product, const tb_chip *chip)
 {
     return FLOP_A_CLOCK * chip->clock *
@@ -265,7 +265,8 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     return seconds;
 }
 
-/* About so many, and of so many columns at least; where there are fewer columns swaths are few. */
+/* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than
+ * COLUMNS_MANY. */
 #define SWATHS       8
 #define SWATH_LEAST  384
 #define COLUMNS_MANY 2048

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* There is a second block from so many slots of operands on. */
+/* C is cut where A, B and C take so many slots or more. */
 #define SECOND_BLOCK_SLOTS 1.5
 /* Pieces of A that the first block waits for; smaller ones than half a slot cost more than they bring forward, larger
  * ones than these are long to wait for. */
@@ -18,7 +18,7 @@
 /* Multiply-adds of FP32 for each float of a column of B and of C: from here on the device is busy for half of
  * the link's time, on an H200. Of FP64, as many for each double: its elements take twice as long both ways. */
 #define FILLED_INTENSITY 2500.0
-/* So many times as many rows as columns. */
+/* A tall C has at least so many times as many rows as columns. */
 #define TALL 2
 /* The rows of a slot: shorter pieces of columns than that, 8 KiB, slow the link down. B's after the first
  * block may be half as long, which is made up for by more blocks, up to so many. */
@@ -30,7 +30,8 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-/* With products of so many rows or columns, for each of the others. */
+/* Whether a line of C, a column or a row of so many elements, takes at least half as long to multiply as the link takes for it and for
+ * the line of B or A that comes with it. */
 static bool keeps_device_busy(const tb_product *product, int64_t extent)
 {
     const double rows = (double)extent, k = (double)product->k;
@@ -66,6 +67,7 @@ typedef struct cut {
     int64_t first_swaths; /* of so many, the first block */
     int64_t band_m;       /* other rows come when all columns are there */
     int64_t lead;         /* slabs that are multiplied for all of C first */
+    bool b_by_slabs;
 } cut;
 
 /* Pieces of A: runs of k, or rows where they are what lies together. */
@@ -86,6 +88,7 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
         tiling->piece_m = fill_rounds(product, tb_pieces(m, count), budget->kernel->tile_m, product->m,
                                       tb_pieces(tiling->block_n, budget->kernel->tile_n),
                                       tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
+    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
@@ -155,13 +158,18 @@ static void consider(search *search, const cut *cut)
 /* How wide the first block is, in so many of 64 parts of all columns. */
 static const int first_shares[] = {4, 13, 23, 33, 46};
 
+/* With fewer steps of k, slabs of B are so short that copying them takes longer. */
+#define BY_SLABS_K 8192
+
 static void try_first_blocks(search *search, cut from)
 {
     const int64_t n = search->product->n;
-    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++) {
-        from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
-        consider(search, &from);
-    }
+    for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++)
+        for (int by_slabs = 0; by_slabs < (search->product->k >= BY_SLABS_K ? 2 : 1); by_slabs++) {
+            from.first_swaths = tb_larger((n * first_shares[i] / 64 + from.swath_n / 2) / from.swath_n, 1);
+            from.b_by_slabs = by_slabs;
+            consider(search, &from);
+        }
 }
 
 /* In multiples of so many columns, which is what kernels' tiles are made of; of more where there are more

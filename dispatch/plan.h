@@ -121,14 +121,14 @@ typedef enum tb_start {
 /* Devices that can share one product. */
 #define TB_REGIONS_MAXIMUM 8
 
-/* What one device computes of a streamed product: a block of C. */
+/* What one device computes of a streamed product: a rectangle of C. */
 typedef struct tb_region {
     int device;
     const tb_kernel *kernel;
     int64_t row, column, rows, columns;
 } tb_region;
 
-/* That block's product. */
+/* The product of that rectangle. */
 static inline tb_product tb_region_of(const tb_product *product, const tb_region *region)
 {
     return tb_subproduct(product, (tb_range){region->row, region->rows},
@@ -245,8 +245,8 @@ bool tb_choose_kernel(const tb_product *product, const tb_facts *facts, bool as_
  * chosen. */
 void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
-/* Cuts rows x columns of C into blocks, one for each weight, their areas in proportion to the weights, so that
- * little of A and B has to go to more than one device: the longer side is cut first. Blocks can be empty. */
+/* Cuts rows x columns of C into regions, one for each weight, their areas in proportion to the weights, so that
+ * little of A and B has to go to more than one device: the longer side is cut first. Regions can be empty. */
 void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_region *regions);
 
 #endif

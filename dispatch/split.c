@@ -28,32 +28,32 @@ static int64_t cut_at(int64_t length, double share)
     return (int64_t)llround(share * (double)length / (double)multiple) * multiple;
 }
 
-/* Cuts a block between the first half of the devices and the rest, and goes on with either side. */
-static void split_block(tb_region block, const double *weights, int count, tb_region *regions)
+/* Cuts a region between the first half of the devices and the rest, and goes on with either side. */
+static void split_region(tb_region region, const double *weights, int count, tb_region *regions)
 {
     if (count == 1) {
-        regions[0] = block;
+        regions[0] = region;
         return;
     }
     int half = count / 2;
     double all = sum(weights, count), share = all > 0 ? sum(weights, half) / all : 0;
-    tb_region left = block, right = block;
-    if (block.rows > block.columns) {
-        left.rows = cut_at(block.rows, share);
+    tb_region left = region, right = region;
+    if (region.rows > region.columns) {
+        left.rows = cut_at(region.rows, share);
         right.row += left.rows;
         right.rows -= left.rows;
     } else {
-        left.columns = cut_at(block.columns, share);
+        left.columns = cut_at(region.columns, share);
         right.column += left.columns;
         right.columns -= left.columns;
     }
-    split_block(left, weights, half, regions);
-    split_block(right, weights + half, count - half, regions + half);
+    split_region(left, weights, half, regions);
+    split_region(right, weights + half, count - half, regions + half);
 }
 
 void tb_split(int64_t rows, int64_t columns, const double *weights, int count, tb_region *regions)
 {
-    split_block((tb_region){.rows = rows, .columns = columns}, weights, count, regions);
+    split_region((tb_region){.rows = rows, .columns = columns}, weights, count, regions);
 }
 
 /* ---- Choosing the devices --------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static int list_chips(const tb_machine *machine, tb_element element, int home, b
     return count;
 }
 
-/* What happens in C's place is cut the one way only. */
+/* A product in C's place is cut across C's columns, or across its rows, but not across both: see tb_goes_by_columns. */
 static void cut(const tb_product *product, const double *weights, int count, tb_region *regions)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE, by_columns = tb_goes_by_columns(product);
@@ -106,10 +106,10 @@ static bool share(const tb_product *product, const tb_facts *facts, bool as_forc
     for (int i = 0; i < count; i++) {
         if (regions[i].rows == 0 || regions[i].columns == 0)
             continue;
-        tb_product block = tb_region_of(product, &regions[i]);
+        const tb_product part = tb_region_of(product, &regions[i]);
         tb_plan one = *plan;
         one.place.device = chips[i]->device;
-        if (!tb_choose_kernel(&block, facts, as_forced, &one))
+        if (!tb_choose_kernel(&part, facts, as_forced, &one))
             return false;
         regions[i].device = chips[i]->device;
         regions[i].kernel = one.kernel;

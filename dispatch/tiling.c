@@ -172,7 +172,9 @@ static tb_step first_step(const tb_product *product, const tb_tiling *tiling, in
     }
     step.rows = (tb_range){0, tiling->band_m};
     step.k = range_at(first_k + index * tiling->slab_k, tiling->slab_k, product->k);
-    if (index == 0)
+    if (tiling->b_by_slabs)
+        step.b_k = step.k;
+    else if (index == 0)
         step.b_k = all_k;
     if (step.completes)
         step.swath_n = tiling->swath_n;

@@ -33,7 +33,7 @@
 typedef struct tb_tiling {
     bool whole; /* all operands are on the device at a time; then rings mean nothing */
     int64_t block_m, block_n;
-    int64_t band_m;  /* rows of C that are computed and returned before others are; block_m, but with whole */
+    int64_t band_m;  /* rows of C that are computed and returned before others are; without whole, block_m */
     int64_t next_n;  /* columns of the blocks after the first; without whole, block_n */
     int64_t swath_n; /* in the first block */
     int64_t next_swath_n; /* in the blocks after it */
@@ -44,6 +44,7 @@ typedef struct tb_tiling {
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
     bool
         grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths */
+    bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
     int64_t ring_b;
@@ -71,7 +72,7 @@ extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
 
-/* What is multiplied at a time of the step's columns, the first of them being so many from the left. */
+/* The columns of the step that are multiplied at a time, from so many on from the step's first. */
 static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
 {
     const int64_t left = step->columns.count - column;

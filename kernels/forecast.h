@@ -19,6 +19,18 @@
 #define TB_CLUSTER_BLOCK_CLOCKS  450.0
 #define TB_CLUSTER_BYTES_A_CLOCK 25.0
 
+/* Of the SIMT family and dgemm_mma, which deal a tile's steps of k to several blocks, in pieces. A piece of fewer k costs more to start
+ * and to add up than it gains. */
+#define TB_PIECE_MINIMUM_K 128
+/* Into how many pieces a tile is cut at most, unless it takes more to fill the device. */
+#define TB_PARTS_MOST 8
+
+/* Into how many pieces so many of a kernel's steps can be cut. */
+static inline int64_t tb_pieces_most(int64_t steps, const tb_kernel *kernel)
+{
+    return steps / tb_pieces(TB_PIECE_MINIMUM_K, kernel->tile_k);
+}
+
 /* Of a batch, whose tiles keep coming, so much of what lies beyond C's edges in a tile is not multiplied, as blocks go on sooner whose
  * warps have less to do. Of squares from 32 to 512. */
 #define TB_BATCH_EDGES 0.8

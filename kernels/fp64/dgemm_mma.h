@@ -6,7 +6,7 @@
  * themselves, where they are a cluster: then every tile has the same number of pieces.
  *
  * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself. Where all tiles are
- * cut into as many pieces, each of these has every so manieth step: so they share what the numbers are like along k.
+ * cut into as many pieces, these have a tile's steps in turn: so they share what the numbers are like along k.
  *
  * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
  * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing

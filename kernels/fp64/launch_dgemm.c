@@ -40,12 +40,11 @@
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
 #define HIDDEN_SHARE 0.02
-/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. */
-#define BATCH_COLUMNS 32
-/* A piece shorter than this costs more to start and to add up than it gains. */
-#define PIECE_MINIMUM_K 128
-/* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
-#define PARTS_MOST 8
+/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
+ * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
+#define BATCH_COLUMNS   32
+#define BATCH_UNCOVERED 2.0
+#define BATCH_COVERING  3
 
 /* Of a multiprocessor of 8.0; and of each of its blocks beside what it asks for (CUDA C++ Programming Guide, "Compute Capability
  * 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
@@ -87,6 +86,7 @@ typedef struct costs {
     int multiprocessors, blocks; /* blocks that fit one */
     int warps;                   /* of a block */
     int64_t tiles;
+    double beside;  /* by which what comes beside steps takes longer */
     double step;    /* multiplying a block's step, with all of a multiprocessor's tensor cores */
     double fetch;   /* reading it from L2 */
     double tile;    /* filling the ring and writing the tile */
@@ -114,6 +114,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .blocks = blocks_on(kernel, target),
         .warps = kernel->threads / 32,
         .tiles = tiles,
+        .beside = tb_is_batch(product) && blocks_on(kernel, target) < BATCH_COVERING ? BATCH_UNCOVERED : 1,
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * kernel->efficiency) *
                 tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
@@ -132,7 +133,8 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
 {
     const double step =
         fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
-    return BLOCK_CLOCKS + steps * step + (double)runs * (costs->tile + (chains - 1) * costs->chain);
+    const double beside = BLOCK_CLOCKS + (double)runs * (costs->tile + (chains - 1) * costs->chain);
+    return steps * step + beside * costs->beside;
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
@@ -206,7 +208,7 @@ static tb_dgemm_schedule deal(const costs *costs, int64_t whole, int64_t pieces,
                               tb_dgemm_schedule other)
 {
     const int64_t rest = costs->tiles - whole;
-    const int64_t most = rest * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
+    const int64_t most = tb_pieces_most(rest * other.steps, costs->kernel);
     tb_dgemm_schedule dealt = other;
     dealt.whole = whole;
     dealt.pieces = cluster > 1 ? pieces : tb_smaller(pieces, most);
@@ -224,8 +226,8 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     const int64_t rest = costs->tiles - whole;
     if (rest <= room / 2)
         best = deal(costs, whole, room / rest * rest, 1, best);
-    const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
-    for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
+    const int64_t parts_most = tb_smaller(tb_pieces_most(best.steps, costs->kernel), TB_PARTS_MOST);
+    for (int parts = 2; parts <= parts_most && rest * parts <= room; parts++)
         best = deal(costs, whole, rest * parts, 1, best);
     return best;
 }
@@ -282,7 +284,7 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
 static tb_dgemm_schedule plan_with_zeros(const costs *costs, double share, tb_dgemm_schedule best)
 {
     best = cut(costs, 1, share, best);
-    const int64_t most = tb_smaller(PARTS_MOST, best.steps * costs->kernel->tile_k / PIECE_MINIMUM_K);
+    const int64_t most = tb_smaller(TB_PARTS_MOST, best.steps * costs->kernel->tile_k / TB_PIECE_MINIMUM_K);
     if (best.tiles < 2 * (int64_t)costs->multiprocessors * costs->blocks)
         for (int64_t pieces = 2; pieces <= most; pieces++)
             best = cut(costs, pieces, share, best);

@@ -14,8 +14,8 @@
 
 /* Forecasts below are in clocks of a multiprocessor, so that they hold at any clock rate. The constants and the rows'
  * efficiencies in the catalog were fitted together to what all rows took of 356 products on two H200s (bench/kernels
- * --regret), and some of them again to all schedules of 185 and of 64: they say which row is faster, and one of them alone may be
- * off. */
+ * --regret), some of them again to all schedules of 185 and of 64, and the rows' to 320 on an H200 and an H100: they say which
+ * row is faster, and one of them alone may be off. */
 /* Starting a launch: what is unrolled takes longer to be fetched than a simple kernel. Such that the naive kernel gets the
  * products that it is faster at (bench/regret). */
 #define START_CLOCKS 5200.0
@@ -55,10 +55,6 @@
 #define BATCH_COLUMNS 32
 /* What it takes longer where pieces do not end with tiles. */
 #define UNEVEN_CLOCKS 1500.0
-/* A piece shorter than this costs more to start and to add up than it gains. */
-#define PIECE_MINIMUM_K 128
-/* Into how many parts a tile is cut at most, unless it takes more to fill the device. */
-#define PARTS_MOST 8
 
 bool tb_simt_moves_vectors(const tb_product *product)
 {
@@ -241,8 +237,7 @@ static tb_simt_schedule deal(const costs *costs, int64_t whole, int64_t pieces, 
                              tb_simt_schedule other)
 {
     tb_simt_schedule dealt = other;
-    int64_t pieces_most =
-        (costs->tiles - whole) * other.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
+    const int64_t pieces_most = tb_pieces_most((costs->tiles - whole) * other.steps, costs->kernel);
     dealt.whole = whole;
     dealt.pieces = cluster > 1 ? pieces : tb_smaller(pieces, pieces_most);
     dealt.cluster = cluster;
@@ -263,8 +258,8 @@ static tb_simt_schedule deal_evenly(const costs *costs, int64_t whole, int64_t r
         best = deal(costs, whole, room / rest * rest, 1, best);
     if (rest <= multiprocessors / 2 && room > multiprocessors)
         best = deal(costs, whole, multiprocessors / rest * rest, 1, best);
-    const int64_t parts_most = best.steps / tb_pieces(PIECE_MINIMUM_K, costs->kernel->tile_k);
-    for (int parts = 2; parts <= tb_smaller(parts_most, PARTS_MOST) && rest * parts <= room; parts++)
+    const int64_t parts_most = tb_smaller(tb_pieces_most(best.steps, costs->kernel), TB_PARTS_MOST);
+    for (int parts = 2; parts <= parts_most && rest * parts <= room; parts++)
         best = deal(costs, whole, rest * parts, 1, best);
     return best;
 }

@@ -21,7 +21,7 @@
 #define TILE_ROW_CLOCKS  50.0
 
 /* Of a solve, from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it meanwhile.
- * Measured on an H100 by tests/gpu/triangular.c, --bench-small. */
+ * Measured on an H100 by bench/triangular --small. */
 static const struct {
     double solved, multiplied;
 } panel_clocks[TB_ELEMENTS] = {[TB_FP32] = {820, 152},

@@ -1,5 +1,6 @@
-/* The straight line of every product: trivial cases, facts, decision, run. Small ones in host memory that nothing but
- * asking the driver could tell from the device's go home before forecasts, which would take longer than they do. */
+/* The straight line of every product: trivial cases, facts, decision, run. A small product comes here where only the driver could
+ * say in whose memory it lies. If that is the host's, the product goes to the host without a forecast, which would take longer than
+ * the product does. */
 #include "lib/call/multiply.h"
 
 #include "dispatch/plan.h"
@@ -43,10 +44,10 @@ static void learn(const tb_product *product, const tb_facts *facts, const tb_pla
 {
     if (plan->reason == TB_REASON_DEVICE_STARTING)
         tb_machine_note_host(seconds);
-    /* Of triangles nothing is learned for the full products of their size, which hosts do better and pinned memory serves
-     * otherwise. */
-    if (tb_is_batch(product)) /* what is known is of products by themselves */
+    if (tb_is_batch(product)) /* all that is learned is of single products */
         return;
+    /* A triangle teaches nothing about the full products of its size: hosts do those better, and pinned memory serves them in
+     * another way. */
     const bool is_typical = product->mask == TB_FULL && product->in_place == TB_OUT_OF_PLACE;
     if (is_typical && plan->route == TB_ROUTE_HOST && !plan->needs_device)
         tb_learn_host(product, facts, seconds);
@@ -81,7 +82,7 @@ static tb_plan decide(tb_product *product, const tb_facts *facts)
     return tb_decide(product, facts);
 }
 
-/* What was decided. Where the device could not, the host does, and what it took is learned of it. */
+/* Does what was decided. Where the device cannot, the host computes the product, and the time learned is the host's. */
 static void carry_out(const tb_product *product, const tb_facts *facts, tb_plan plan, const tb_host *host)
 {
     say_refusal(&plan, facts);

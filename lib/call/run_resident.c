@@ -41,21 +41,16 @@ typedef struct held {
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
 
-/* Kernels would be given the addresses of a batch's matrices in the device's memory. */
+/* Whether kernels have to be given a table of addresses: the matrices of some operand of the batch are not equally far apart. The
+ * table lies in the device's memory. */
 static bool needs_tables(const tb_product *product)
 {
     return tb_is_batch(product) &&
            (product->c.uneven || (product->k > 0 && (product->a.uneven || product->b.uneven)));
 }
 
-static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
+static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
-    for (int64_t i = 0; needs_tables(product) && i < tb_members_of(product); i++) {
-        const tb_product member = tb_member_of(product, i);
-        TB_TRY(enqueue_frugally(stream, &member, plan));
-    }
-    if (needs_tables(product))
-        return TB_OK;
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
     for (int term = 0; term < tb_terms_of(product); term++) {
@@ -65,6 +60,19 @@ static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, 
             return TB_UNSUPPORTED;
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &one);
         TB_TRY(tb_device.launch(stream, kernel, &one, &schedule, NULL));
+    }
+    return TB_OK;
+}
+
+/* Without any memory of the device's: by kernels that need no workspace, and where there would be a table, one member of the batch
+ * after the other. */
+static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
+{
+    if (!needs_tables(product))
+        return enqueue_terms_frugally(stream, product, plan);
+    for (int64_t i = 0; i < tb_members_of(product); i++) {
+        const tb_product member = tb_member_of(product, i);
+        TB_TRY(enqueue_terms_frugally(stream, &member, plan));
     }
     return TB_OK;
 }
@@ -114,7 +122,8 @@ static bool is_repeatable(const held *held)
     return !held->has_begun || held->saved_c || held->overwrites;
 }
 
-/* Where there is no way back, what follows the parts that have been added to C is added by whichever kernel can. */
+/* Launches the kernel for one chunk of k after the other. Where one fails and the product cannot be begun again, the steps of k that
+ * are left are added frugally. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan,
                                   int64_t chunk, void *workspace, held *held)
 {
@@ -135,7 +144,7 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
     return TB_OK;
 }
 
-/* Lets the product be the real one that it is lowered to. */
+/* Turns the product into the real one that it is lowered to, whose expanded operands are written out into buffers. */
 static tb_status expand_operands(tb_stream *stream, tb_product *product, const tb_plan *plan,
                                  tb_buffer *expanded_to)
 {
@@ -157,7 +166,7 @@ static tb_status expand_operands(tb_stream *stream, tb_product *product, const t
     return TB_OK;
 }
 
-/* In one piece, role after role. */
+/* Sends the tables that kernels need as one piece, one operand's after the other, and has operands point to them. */
 static tb_status send_tables(tb_stream *stream, tb_product *product, int device, held *held)
 {
     const size_t each = (size_t)tb_members_of(product), bytes = TB_ROLES * each * sizeof(void *);
@@ -181,7 +190,7 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     return tb_issue_copy(stream, &copy);
 }
 
-/* A term, or all of a product. */
+/* The product is one term, or all terms where the kernel is a structured one. */
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, int term, held *held)
 {
     int64_t chunk;
@@ -200,8 +209,8 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     return launch_in_chunks(stream, &product, &own, chunk, held->workspaces[term].memory, held);
 }
 
-/* Term after term: side by side they would have to be written out, where kernels read them as they lie. One that fails when
- * there is no way back is added by whichever kernel can. */
+/* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. A term
+ * that fails when the product cannot be begun again is added frugally. */
 static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
 {
     if (plan->kernel->structured)
@@ -224,11 +233,11 @@ static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, con
 
 static void give_buffers(held *held)
 {
-    for (int term = 0; term < 2; term++)
+    for (int term = 0; term < 2; term++) {
         for (tb_role role = TB_A; role <= TB_B; role++)
             tb_give_buffer(&held->pitched[term][role]);
-    for (int term = 0; term < 2; term++)
         tb_give_buffer(&held->workspaces[term]);
+    }
     tb_give_buffer(&held->zero);
     tb_give_buffer(&held->tables);
 }
@@ -274,14 +283,15 @@ typedef struct c_copy {
     void *copy;
 } c_copy;
 
-/* The link reads it: the host would have it migrate. */
+/* Over the link: managed memory that the host itself reads migrates to the host. */
 static tb_status copy_c(tb_stream *stream, void *argument)
 {
     const c_copy *what = argument;
     return tb_copy_operand(stream, TB_DEVICE_TO_HOST, what->c, what->copy, what->c->rows);
 }
 
-/* What the device alone can do goes on without a copy where there is no memory for one. */
+/* Copies C into host memory where a failure could not be made up for without it. A product that only the device can do goes on
+ * without a copy where there is no memory for one. */
 static tb_status save_c(const tb_product *product, const tb_plan *plan, held *held)
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
@@ -295,13 +305,15 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
     return status == TB_DEVICE_LOST || !plan->needs_device ? status : TB_OK;
 }
 
-/* No work is in flight. Where there is no copy, the host or another kernel begins with what does not count. */
+/* Called when no work is in flight. Does nothing where C was not saved. */
 static void restore_c(const tb_product *product, const held *held)
 {
     tb_operand saved = product->c;
+    if (!held->saved_c)
+        return;
     saved.data = held->saved_c;
     saved.ld = saved.rows;
-    for (int64_t j = 0; held->saved_c && j < product->n; j++) {
+    for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);
         memcpy(tb_at(&product->c, rows.first, j), tb_at(&saved, rows.first, j),
                (size_t)rows.count * tb_bytes_of(saved.element));

@@ -41,14 +41,16 @@ static struct helper {
 static tb_listed_job *jobs;           /* of copies: with pieces left to take, the oldest first */
 static tb_listed_job *touch_jobs;     /* of touching, likewise, for helpers that find no other */
 static _Atomic(uint32_t) work_listed; /* the length of both lists, for helpers that look without the lock */
-static _Atomic(uint32_t) callers;     /* for helpers to be at hand: a link each */
-static int links_wanted;              /* by them, at most since the last time there were none */
-static size_t bytes_wanted;           /* likewise, over one link */
-static _Atomic(uint32_t) helpers_wanted; /* for so many links */
-static int helpers_started, helpers_settled;
-static int callers_core; /* of the thread that started them */
+static _Atomic(uint32_t) callers;     /* that have called for helpers and not dismissed them */
+/* The most links, and the most bytes over a link, that a caller has named since there was none. */
+static int links_wanted;
+static size_t bytes_wanted;
+static _Atomic(uint32_t) helpers_wanted;     /* for so many links and bytes; those with lower numbers work */
+static int helpers_started, helpers_settled; /* settled: that run, and have taken a number */
+static int callers_core;                     /* on which the thread ran that started the first helper */
 
-/* The list that somebody left in the middle is believed no more: who began a job ends it, with or without help. */
+/* A thread that left its call while it held the lock may have left a list half changed: both are emptied then. Jobs are done all the
+ * same, as the thread that ends a job does what nobody helps with. */
 static void take_lock(void)
 {
     tb_take_lock(&lock);
@@ -99,7 +101,7 @@ static uint32_t look_at(_Atomic(uint32_t) *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-/* Whatever else is under way: products are cut by it, and are to be cut alike. */
+/* The same whatever else is under way: how products are cut depends on it, and they are to be cut alike. */
 int tb_copy_threads(int links, size_t bytes)
 {
     long threads = tb_option_value(TB_OPTION_COPY_THREADS);
@@ -305,7 +307,7 @@ bool tb_compare_end(tb_copy_job *job)
     return !atomic_load_explicit(&job->differs, memory_order_relaxed);
 }
 
-/* Those who are at their last piece of a job that is in no list. */
+/* Waits for helpers that are at their last piece of a job, which is in no list any more. */
 static void wait_for_last(_Atomic(uint32_t) *helpers)
 {
     const double start = tb_seconds();

@@ -11,7 +11,7 @@
 /* A step of the sums, in bytes and in pairs of words. */
 enum { STEP_BYTES = 64, STEP = STEP_BYTES / 8, PAIRS = TB_FINGERPRINT_BYTES / 8 };
 
-/* By pairs of words; the second sum's begins one pair later. */
+/* A pair of 32-bit words for each pair of the data. The second sum begins with the second pair. */
 static uint64_t key[PAIRS + 1];
 static bool is_drawn, has_avx2;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

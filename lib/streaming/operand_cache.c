@@ -115,7 +115,8 @@ static void rest_a_while(tb_cached_operand *operand)
     operand->disappointments++;
 }
 
-/* Where others had to have its place, or the device is too small for it, it would only be lost again. */
+/* Takes the copy, with what is known of it, if it is still there. If others have taken its memory, the operand rests: its next copy
+ * would only be lost again. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
 {
     if (tb_take_buffer_named(operand->name, buffer, &operand->notes) && buffer->device == device &&
@@ -178,7 +179,7 @@ static tb_strip *add_strip(tb_cached_operand *operand, int64_t first_row, int64_
     return &notes->strips[notes->strip_count++];
 }
 
-/* What other strips know of these rows and columns is about to be overwritten. */
+/* Other strips forget what they know of these rows and columns, which are about to be overwritten on the device. */
 tb_strip *tb_find_strip(tb_cached_operand *operand, int64_t first_row, int64_t rows, int64_t first_column,
                         int64_t columns)
 {

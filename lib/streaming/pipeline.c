@@ -20,11 +20,11 @@
 static struct queue {
     tb_lock lock;
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
-    tb_turn *first;            /* of those who wait */
-    int turns;                 /* of those who wait or are served */
-    double backlog;            /* in seconds, of them all */
+    tb_turn *first;            /* of the turns that wait, which are a list */
+    int turns;                 /* that wait or are served */
+    double backlog;            /* seconds that all of these are forecast to take */
     bool taken[CHANNELS];
-    tb_pipeline *channels[CHANNELS]; /* those that are kept, with nobody or with who is served */
+    tb_pipeline *channels[CHANNELS]; /* kept between turns; NULL: to be made */
 } queues[DEVICES_MAXIMUM];
 
 size_t tb_slot_bytes(void)

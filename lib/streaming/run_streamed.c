@@ -1,5 +1,5 @@
 /* The streamed route: operands in host memory, or some of them, go through a device step by step, or through
- * several, each with a block of C. Where a device fails, what it has not finished is as the caller left it, and the
+ * several, each with a region of C. Where a device fails, what it has not finished is as the caller left it, and the
  * host's BLAS computes that.
  */
 #include "lib/call/diagonal.h"
@@ -21,7 +21,7 @@
 /* One device's region of a call, and how it went. */
 typedef struct work {
     bool has_thread;
-    _Atomic(uint32_t) *left; /* of the works that have threads, those that are not done */
+    _Atomic(uint32_t) *unfinished; /* regions that have threads and are not done */
     tb_streamed_region region;
     int device;
     tb_progress done;
@@ -30,7 +30,7 @@ typedef struct work {
     double link_bytes; /* that went over the link */
 } work;
 
-/* Of up to so many bytes a product leaves most of the device idle (1024 x 1024 x 1024 has 12 MiB). */
+/* A product of no more bytes than these leaves most of the device idle (1024 x 1024 x 1024 has 12 MiB). */
 #define MEDIUM_BYTES ((size_t)16 << 20)
 
 static bool is_medium(const work *work)
@@ -61,11 +61,11 @@ static void *do_region(void *argument)
     work *work = argument;
     take_turn(work);
     work->link_bytes = tb_take_link_bytes();
-    /* From here on it is whose it was before. */
+    /* When it has been counted as done, the work is the calling thread's again, and is not looked at here. */
     if (work->has_thread) {
-        _Atomic(uint32_t) *left = work->left;
-        if (atomic_fetch_sub(left, 1) == 1)
-            tb_wake_all(left);
+        _Atomic(uint32_t) *unfinished = work->unfinished;
+        if (atomic_fetch_sub(unfinished, 1) == 1)
+            tb_wake_all(unfinished);
     }
     return NULL;
 }
@@ -81,24 +81,25 @@ static work make_work(const tb_product *product, const tb_plan *plan, const tb_r
                   .device = region->device};
 }
 
-static void wait_for_regions(void *left)
+static void wait_for_regions(void *counted)
 {
-    _Atomic(uint32_t) *regions = left;
-    for (uint32_t now; (now = atomic_load(regions)) > 0;)
-        tb_wait_while(regions, now, -1);
+    _Atomic(uint32_t) *unfinished = counted;
+    for (uint32_t now; (now = atomic_load(unfinished)) > 0;)
+        tb_wait_while(unfinished, now, -1);
 }
 
-/* Who waits for regions counts with none that has no thread, however the caller leaves. */
-static void start_region(work *work, _Atomic(uint32_t) *left)
+/* Signals are held back, so that a caller whose signal handler leaves the call finds counted those regions, and no others, that have
+ * a thread. */
+static void start_region(work *work, _Atomic(uint32_t) *unfinished)
 {
     sigset_t signals;
     tb_hold_signals(&signals);
-    work->left = left;
+    work->unfinished = unfinished;
     work->has_thread = true;
-    atomic_fetch_add(left, 1);
+    atomic_fetch_add(unfinished, 1);
     if (!tb_start_thread(do_region, work)) {
         work->has_thread = false;
-        atomic_fetch_sub(left, 1);
+        atomic_fetch_sub(unfinished, 1);
     }
     tb_let_signals(&signals);
 }
@@ -106,16 +107,16 @@ static void start_region(work *work, _Atomic(uint32_t) *left)
 /* All regions at once, as far as threads can be had. */
 static void do_regions(work *works, int count)
 {
-    _Atomic(uint32_t) left = 0;
+    _Atomic(uint32_t) unfinished = 0;
     tb_leaving leaving;
-    tb_when_left(&leaving, wait_for_regions, &left);
+    tb_when_left(&leaving, wait_for_regions, &unfinished);
     for (int i = 1; i < count; i++)
-        start_region(&works[i], &left);
+        start_region(&works[i], &unfinished);
     do_region(&works[0]);
     for (int i = 1; i < count; i++)
         if (!works[i].has_thread)
             do_region(&works[i]);
-    wait_for_regions(&left);
+    wait_for_regions(&unfinished);
     tb_not_left(&leaving);
 }
 
@@ -209,7 +210,7 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
         *seconds = slowest;
         return TB_DONE;
     }
-    /* Operands on a device: there is one region, and the host cannot reach all of it. */
+    /* Where an operand lies on a device there is one region, and the host cannot reach all operands. */
     if (!lost && plan->needs_device) {
         tb_progress done;
         const tb_product left = left_of(&works[0], &done);

@@ -5,10 +5,10 @@
 #include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
 
-/* So much stays in the caches that the copying cores have to themselves, from where the link reads at less
- * than half of its rate: it is written past them. Of more than that, what is filled first has gone on to the
- * cache that they share when it is to be sent, and is filled and read there. On an H200's host, of 16 cores
- * with 2 MiB each: docs/lab/streaming.md. */
+/* Operands of no more bytes than this would still lie in the copying cores' own caches when the link reads them, which it does from
+ * there at less than half of its rate: slots are filled past the caches. With larger operands a slot has moved on to the cache that
+ * the cores share by the time it is sent, where it is well filled and read. On an H200's host, of 16 cores with 2 MiB each:
+ * docs/lab/streaming.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
 /* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and
@@ -81,7 +81,7 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
     return TB_OK;
 }
 
-/* With so many columns; those that are known are looked at instead. */
+/* Fills the slot with so many columns; columns whose prints are known are compared with them instead. */
 static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot,
                           int64_t column, size_t columns)
 {

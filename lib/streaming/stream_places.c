@@ -5,11 +5,11 @@
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
 
-/* In columns of fewer bytes prints would be more than a sixteenth of what they are of. */
+/* A print has 16 bytes: those of shorter columns would be more than a sixteenth of the operand. */
 #define CACHED_COLUMN_BYTES 256
 
-/* Of less than half a slot it takes as long to see that it has not changed as to load it. What is
- * write-combined only the link reads. */
+/* An operand of less than half a slot is loaded in the time that it takes to see whether it has changed. Write-combined memory is
+ * for the link alone to read, so that no prints are taken of it. */
 static bool may_be_cached(const tb_stream_run *run, tb_role role)
 {
     const tb_place *place = &run->plan->places[role];

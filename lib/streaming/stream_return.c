@@ -83,7 +83,7 @@ void tb_finish_emptying(tb_stream_run *run)
     run->emptying--;
 }
 
-/* Of the slots whose columns have not been handed to the program, the oldest first. */
+/* The slots whose columns have not been handed to the program, counted from the oldest. */
 static tb_slot *waiting_slot(const tb_stream_run *run, int index)
 {
     return &run->pipeline->out[(run->first_out + run->emptying + index) % TB_SLOTS];
@@ -122,21 +122,21 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
 
 /* ---- What is handed over together ------------------------------------------------------------------------ */
 
-/* Of a product in C's place whose rows have nothing to do with each other, all columns of a band, as those that have not been
- * handed over could not be computed without the others. */
+/* Whether all columns of a band are handed over together: in C's place with the triangle on the right, where a row's numbers depend on
+ * each other. Should the device fail, the host could not compute the rest of a row of which a part has been overwritten. */
 static bool goes_by_bands(const tb_stream_run *run)
 {
     return run->product->in_place != TB_OUT_OF_PLACE && !tb_goes_by_columns(run->product);
 }
 
-/* How far what is handed over next reaches; some of it is on its way. */
+/* Where that ends which is handed over next, in columns of bands. The first of it is on its way. */
 static int64_t end_of_next(const tb_stream_run *run)
 {
     const int64_t n = run->product->n;
     return goes_by_bands(run) ? (run->handed / n + 1) * n : run->handed + next_out(run)->columns;
 }
 
-/* Slots that have it, of those that are not being emptied. */
+/* How many slots hold it. */
 static int slots_of_next(const tb_stream_run *run)
 {
     const int64_t end = end_of_next(run);
@@ -146,7 +146,7 @@ static int slots_of_next(const tb_stream_run *run)
     return count;
 }
 
-/* All of it is on its way. A band is no more than the slots hold. */
+/* Sends columns until all of it is on its way. The slots together hold a band. */
 static tb_status send_next(tb_stream_run *run)
 {
     TB_TRY(send_computed(run, true));
@@ -159,7 +159,7 @@ static tb_status send_next(tb_stream_run *run)
     return TB_OK;
 }
 
-/* All of it has left the device. */
+/* Waits until all of it has left the device. */
 static tb_status wait_for_next(tb_stream_run *run)
 {
     const int count = slots_of_next(run);
@@ -179,7 +179,7 @@ static bool has_next_left(const tb_stream_run *run)
     return true;
 }
 
-/* Nothing can fail in between. */
+/* Nothing can fail between its first column and its last. */
 static void hand_over_next(tb_stream_run *run)
 {
     const int64_t end = end_of_next(run);

@@ -10,7 +10,7 @@
 /* An operand on the device. */
 typedef struct tb_stream_operand {
     tb_buffer buffer;
-    int64_t ld;                /* of C, and of A and B where all of them has its place; a slab has its own */
+    int64_t ld;                /* of C, and where the tiling is whole of A and B; slabs have their own */
     tb_cached_operand *cached; /* NULL: loaded as if never seen */
 } tb_stream_operand;
 
@@ -42,8 +42,8 @@ typedef struct tb_stream_run {
     bool touches;     /* helpers that have nothing to copy touch pages of C */
     int next_in;      /* the slot to fill next */
     tb_slot *filling; /* by the host's threads; NULL: none */
-    int first_out, out_count;                /* slots on their way out */
-    int emptying;                            /* of these, from the first on, those that are being emptied */
+    int first_out, out_count; /* slots on their way out: the oldest, and how many */
+    int emptying;             /* slots that are being emptied: so many of the oldest of those */
     int64_t swath_ends[TB_SWATHS_IN_FLIGHT]; /* of swaths that are computed but not all sent */
     int first_swath, swath_count;
     int64_t slabs_multiplied;
@@ -52,7 +52,7 @@ typedef struct tb_stream_run {
     bool is_due;    /* a product is due, when the slot that is being filled has been sent */
     tb_product due;
     int64_t due_swath_n; /* that many columns of it at a time */
-    bool due_completes;  /* and each time they are C then, with all rows of the band */
+    bool due_completes;  /* what is computed of C is complete then, in all rows of the band */
 } tb_stream_run;
 
 /* Lets the event stand for the stream's work so far. */
@@ -76,7 +76,7 @@ static inline int64_t tb_band_rows(const tb_stream_run *run)
     return tb_returns_on_device(run) ? run->product->m : run->tiling->band_m;
 }
 
-/* What comes after so many columns of bands: a column of C, and of it the rows of a band. */
+/* The column of a band that comes after so many columns of bands: where in C it is, and its rows. */
 typedef struct tb_band {
     int64_t row, rows, column;
 } tb_band;
@@ -121,7 +121,7 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
     return (char *)there->buffer.memory + element * (int64_t)tb_bytes_of(operand->element);
 }
 
-/* What is returned at a time: of so many columns of a band the rows that the mask leaves. */
+/* What is returned at a time: some columns of a band, in the rows that the mask leaves. */
 typedef struct tb_returned {
     tb_operand program; /* in the program's memory; of no rows: there is nothing to return */
     void *there;        /* on the device */
@@ -171,7 +171,7 @@ tb_status tb_stream_steps(tb_stream_run *run);
 /* Has the product computed that is due, if there is one, after what has been loaded and sent so far. */
 tb_status tb_compute_due(tb_stream_run *run);
 
-/* And sends what slots have been filled with before. */
+/* The same, but before that it sends what slots have been filled with. */
 tb_status tb_finish_due(tb_stream_run *run);
 
 /* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is

@@ -4,7 +4,7 @@
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
 
-/* Rows of a band, where it has its place, or of the whole operand. */
+/* How many rows lie in one place on the device, where this row does: those of a band that has a place of its own, or else all. */
 static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
 {
     const int64_t band_m = run->tiling->band_m, rows = run->product->operands[role].rows;

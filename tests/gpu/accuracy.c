@@ -18,6 +18,7 @@
 
 /* Acceptance against the comparator from this k on; below it an absolute bound. */
 #define SMALLEST_K      64
+#define UNEVEN_TIMES    2 /* of that, where an eighth of k or less has the large products */
 #define MAXIMUM_RATIO   1.25
 #define SMALL_K_MAXIMUM 4
 #define ZERO_MEAN_SLOPE 0.6
@@ -95,12 +96,17 @@ static both compute_both(const comparison *c, uint64_t seed)
     return (both){ours, theirs};
 }
 
-/* Of short sums nothing but the largest error is promised. */
+/* Of short sums nothing but the largest error is promised; and short is also what has but few large products. */
+static bool is_short_sum(const comparison *c)
+{
+    return c->k < (c->family->uneven_k ? UNEVEN_TIMES : 1) * SMALLEST_K;
+}
+
 static void find_excesses(const comparison *c, const both *errors, double *excesses)
 {
     const sampled_errors *ours = &errors->ours, *theirs = &errors->theirs;
     const tb_kernel *kernel = c->sides->kernel;
-    const bool fast = kernel->accuracy == TB_ACCURACY_FAST, is_short = c->k < SMALLEST_K;
+    const bool fast = kernel->accuracy == TB_ACCURACY_FAST, is_short = is_short_sum(c);
     const bool is_alike = kernel->accuracy == TB_ACCURACY_IEEE || kernel->element == TB_FP64;
     const double room = c->family->beyond ? MAXIMUM_RATIO : is_alike ? RMS_RATIO : 1;
     const double more = fast ? FAST_MAXIMUM : 0, more_rms = fast ? FAST_RMS : 0;
@@ -130,7 +136,7 @@ static sampled_errors compare_sides(sides *s, const accuracy_family *family, int
     find_excesses(&c, &errors, excesses);
     draws figures[FIGURES];
     draws_settle(figures, FIGURES, excesses, compute_again, &c, seed);
-    for (int i = 0; i < (k < SMALLEST_K ? 1 : FIGURES); i++) {
+    for (int i = 0; i < (is_short_sum(&c) ? 1 : FIGURES); i++) {
         char text[DRAWS_TEXT];
         draws_describe(&figures[i], text);
         CHECK(draws_hold(&figures[i]), "%s, k %" PRId64 ": %s: %s", family->name, k, names[i], text);

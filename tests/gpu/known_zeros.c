@@ -1,23 +1,17 @@
 /* Products one of whose operands is known to be a triangle written out with zeros, by every row of the catalog that serves them, of
  * both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers, or of
- * blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle of tests/matrix.h, which multiplies the zeros too. Where FP64 rows forecast that they
- * leave out steps of k, they have to: the other operand is NaN there. Rows of accuracy fast are held against their own promise
- * where that is less (docs/precision.md).
- *
- * --bench: TFLOP/s, of what is not zeros, by every row that is forecast to take at most twice as long as the fastest, as forecast,
- * with what is known and without; beside cuBLAS's trmm out of place. "fastest" is forecast to be.
+ * blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle (tests/oracle.h), which multiplies the zeros too. Where FP64 rows
+ * forecast that they leave out steps of k, they have to: the other operand is NaN there. Rows of accuracy fast are held against their
+ * own promise where that is less (docs/precision.md). Benchmark: bench/known_zeros.
  */
-#include "bench/timing.h"
 #include "dispatch/plan.h"
 #include "kernels/launch.h"
 #include "tests/gpu/open_device.h"
 
-#include <cublas_v2.h>
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <string.h>
 
-enum { PRODUCTS = 64, TURNS = 7, CALLS = 4 };
+enum { PRODUCTS = 64 };
 
 /* docs/precision.md: what a family of less accuracy than FP32's may lose; and, for each step of k, a share of the largest
  * magnitudes of an element's row of A and column of B. */
@@ -27,15 +21,6 @@ enum { PRODUCTS = 64, TURNS = 7, CALLS = 4 };
 /* Of FP32: half of its last bit, and the smallest number. */
 #define ROUNDOFF 0x1p-24
 #define SMALLEST 0x1p-149
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "failed: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-#define MUST(condition) must((condition), #condition)
 
 /* Of a product: which operand is a triangle, the lower or the upper one. */
 typedef struct known {
@@ -281,150 +266,6 @@ static bool leaves_out(const tb_kernel *row, tb_target target)
            tb_prepare(row, &known, target).clocks < 0.8 * tb_prepare(row, &whole, target).clocks;
 }
 
-/* ---- Bench ------------------------------------------------------------------------------------------------ */
-
-typedef struct bench {
-    tb_stream *stream;
-    cudaStream_t native; /* the same */
-    cublasHandle_t cublas;
-    cudaEvent_t start, stop;
-    const tb_chip *chip;
-    void *a, *b, *c, *workspace;
-    size_t workspace_bytes;
-} bench;
-
-static void call_cublas(const bench *bench, const tb_product *p, bool left, bool lower)
-{
-    const cublasSideMode_t side = left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
-    const cublasFillMode_t fill = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
-    const tb_operand *d = left ? &p->a : &p->b, *w = left ? &p->b : &p->a;
-    const int m = (int)p->m, n = (int)p->n;
-    const float one = 1;
-    const double one_double = 1;
-    MUST((p->c.element == TB_FP64
-              ? cublasDtrmm(bench->cublas, side, fill, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n, &one_double,
-                            d->data, (int)d->ld, w->data, (int)w->ld, p->c.data, (int)p->c.ld)
-              : cublasStrmm(bench->cublas, side, fill, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n, &one, d->data,
-                            (int)d->ld, w->data, (int)w->ld, p->c.data, (int)p->c.ld)) ==
-         CUBLAS_STATUS_SUCCESS);
-}
-
-/* Milliseconds of one of a few calls behind each other, the median; row NULL: cuBLAS. */
-static double time_of(const bench *bench, const tb_kernel *row, const tb_product *p, bool left, bool lower)
-{
-    double times[TURNS];
-    tb_schedule schedule = {.clocks = 0};
-    if (row)
-        schedule = tb_device.prepare(bench->stream, row, p);
-    for (int turn = -2; turn < TURNS; turn++) {
-        float milliseconds = 0;
-        MUST(cudaEventRecord(bench->start, bench->native) == cudaSuccess);
-        for (int call = 0; call < CALLS; call++)
-            if (row)
-                MUST(tb_device.launch(bench->stream, row, p, &schedule, bench->workspace) == TB_OK);
-            else
-                call_cublas(bench, p, left, lower);
-        MUST(cudaEventRecord(bench->stop, bench->native) == cudaSuccess);
-        MUST(cudaEventSynchronize(bench->stop) == cudaSuccess);
-        MUST(cudaEventElapsedTime(&milliseconds, bench->start, bench->stop) == cudaSuccess);
-        if (turn >= 0)
-            times[turn] = milliseconds / CALLS;
-    }
-    return bench_median(times, TURNS);
-}
-
-static double forecast_of(const bench *bench, const tb_kernel *row, const tb_product *p)
-{
-    return 1e3 * tb_kernel_seconds(row, p, bench->chip);
-}
-
-static void bench_shape(bench *bench, tb_element element, int64_t n, bool left, bool lower)
-{
-    const tb_product whole = tb_gemm(element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, n, n, n, 1,
-                                     bench->a, n, bench->b, n, 0, bench->c, n);
-    const tb_product zeros = with_zeros(whole, &(known){.left = left, .lower = lower});
-    const tb_kernel *rows[64];
-    int count = 0;
-    double fastest = INFINITY;
-    for (size_t i = 0; i < tb_catalog_size && count < 64; i++) {
-        const tb_kernel *row = &tb_catalog[i];
-        if (!tb_kernel_serves(row, &zeros, bench->chip, false) || row->forced_only || !row->prepare ||
-            tb_prepare(row, &zeros, tb_target_of(bench->chip)).workspace > bench->workspace_bytes)
-            continue;
-        rows[count++] = row;
-        fastest = fmin(fastest, forecast_of(bench, row, &zeros));
-    }
-    const double tflop = 2e-9 * tb_volume(&zeros), them = time_of(bench, NULL, &zeros, left, lower);
-    printf("%s %5lld, %s %s: cuBLAS %8.3f ms %6.1f TFLOP/s\n", element == TB_FP64 ? "d" : "s", (long long)n,
-           left ? "left " : "right", lower ? "lower" : "upper", them, tflop / them);
-    for (int i = 0; i < count; i++) {
-        const double forecast = forecast_of(bench, rows[i], &zeros);
-        if (forecast > 2 * fastest)
-            continue;
-        const double with = time_of(bench, rows[i], &zeros, left, lower),
-                     without = time_of(bench, rows[i], &whole, left, lower);
-        printf("    %-22s %8.3f ms %6.1f TFLOP/s, %.2f of cuBLAS; forecast %8.3f; without %8.3f, forecast "
-               "%8.3f%s\n",
-               rows[i]->name, with, tflop / with, them / with, forecast, without,
-               forecast_of(bench, rows[i], &whole), forecast == fastest ? "  fastest" : "");
-    }
-    fflush(stdout);
-}
-
-/* A and B, numbers in [-1, 1]; one triangle of A and of B is zeros. */
-static void fill(const bench *bench, tb_element element, int64_t n, bool lower, check_random *random)
-{
-    matrix x = matrix_make_of(element, n, n, n, 0);
-    matrix_fill(&x, MATRIX_UNIFORM, random);
-    arena_copy(bench->b, matrix_start_in(&x, x.block), (size_t)(n * n) * tb_bytes_of(element));
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < n; i++)
-            if (lower ? i < j : i > j)
-                matrix_set(&x, j, i, 0);
-    arena_copy(bench->a, matrix_start_in(&x, x.block), (size_t)(n * n) * tb_bytes_of(element));
-    matrix_free(&x);
-}
-
-static void bench_all(const tb_chip *chip, bool all, check_random *random)
-{
-    static const int64_t orders[] = {512, 1024, 2048, 4096, 8192};
-    enum { MOST = 8192 };
-    bench bench = {.chip = chip, .workspace_bytes = (size_t)4 << 30};
-    MUST(cudaStreamCreateWithFlags(&bench.native, cudaStreamNonBlocking) == cudaSuccess);
-    MUST(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, bench.native, &bench.stream) ==
-         TB_OK);
-    MUST(cublasCreate(&bench.cublas) == CUBLAS_STATUS_SUCCESS &&
-         cublasSetStream(bench.cublas, bench.native) == CUBLAS_STATUS_SUCCESS);
-    MUST(cudaEventCreate(&bench.start) == cudaSuccess && cudaEventCreate(&bench.stop) == cudaSuccess);
-    void **blocks[] = {&bench.a, &bench.b, &bench.c};
-    for (int i = 0; i < 3; i++)
-        *blocks[i] = arena_allocate(TB_MEMORY_DEVICE, (size_t)MOST * MOST * sizeof(double));
-    bench.workspace = arena_allocate(TB_MEMORY_DEVICE, bench.workspace_bytes);
-    for (int kind = 0; kind < (all ? 4 : 2); kind++)
-        for (tb_element element = TB_FP32; element <= TB_FP64; element++)
-            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-                const bool left = kind % 2 == 0, lower = kind / 2 == 0;
-                fill(&bench, element, orders[i], lower, random);
-                void *triangle = bench.a;
-                if (!left) {
-                    bench.a = bench.b;
-                    bench.b = triangle;
-                }
-                bench_shape(&bench, element, orders[i], left, lower);
-                if (!left) {
-                    bench.b = bench.a;
-                    bench.a = triangle;
-                }
-            }
-    for (int i = 0; i < 3; i++)
-        arena_release(TB_MEMORY_DEVICE, *blocks[i]);
-    arena_release(TB_MEMORY_DEVICE, bench.workspace);
-    tb_device.destroy_stream(bench.stream);
-    MUST(cublasDestroy(bench.cublas) == CUBLAS_STATUS_SUCCESS);
-}
-
-/* ---- */
-
 static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
 {
     for (int i = 0; i < count; i++)
@@ -433,7 +274,7 @@ static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
     return count == 0;
 }
 
-/* With arguments, only the rows that they name; or --bench, of lower triangles, or of both with --all behind it. */
+/* With arguments, only the rows that they name. */
 int main(int argc, char **argv)
 {
     tb_device_description description;
@@ -444,10 +285,6 @@ int main(int argc, char **argv)
                     .memory_rate = description.memory_bytes_per_second};
     chip.memory_bytes_a_clock = tb_memory_bytes_a_clock(tb_target_of(&chip), chip.clock, chip.memory_rate);
     check_random random = {.state = check_seed()};
-    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
-        bench_all(&chip, argc > 2, &random);
-        return check_result();
-    }
     int served = 0, shorter = 0;
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *row = &tb_catalog[i];

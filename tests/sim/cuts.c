@@ -80,6 +80,7 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     tiling->lead = below(&state, tiling->slabs);
     tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
     tiling->piece_m = product->a.transposed && !one_operand ? some(&state, tiling->band_m) : tiling->band_m;
+    tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
     tiling->swath_n = some(&state, tiling->block_n);
     tiling->next_swath_n = some(&state, tiling->next_n);

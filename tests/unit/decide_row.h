@@ -30,12 +30,38 @@ typedef struct row {
     tb_start start;
 } row;
 
+/* All operands on the device; nothing is forced. */
+static inline row row_on_device(int64_t m, int64_t n, int64_t k)
+{
+    return (row){m, n, k, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+}
+
 /* Operands 64 bytes aligned, leading dimensions as short as they can be. */
 static inline tb_product product_of(const row *row)
 {
     static float memory[16] __attribute__((aligned(64)));
     return tb_gemm(TB_SGEMM, false, false, row->m, row->n, row->k, 1, memory, row->m, memory,
                    row->k > 0 ? row->k : 1, 1, memory, row->m);
+}
+
+/* The row's product of another element. */
+static inline tb_product product_of_element(const row *row, tb_element element)
+{
+    tb_product product = product_of(row);
+    product.routine = element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        product.operands[role].element = element;
+    return product;
+}
+
+/* The product reads the same matrix, of which the transpose lies in memory. */
+static inline void lay_across(tb_operand *operand)
+{
+    const int64_t rows = operand->rows;
+    operand->rows = operand->columns;
+    operand->columns = rows;
+    operand->transposed = !operand->transposed;
+    operand->ld = operand->rows;
 }
 
 static inline tb_facts facts_of(const row *row)

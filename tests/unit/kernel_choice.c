@@ -1,7 +1,4 @@
-/* Which kernel is chosen among those that could compute a product, and that a choice that is remembered is the one that would be
- * made.
- */
-#include "lib/learning/choices.h"
+/* Which kernel is chosen among those that could compute a product. */
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
@@ -11,7 +8,7 @@
 /* No plan has a kernel that the device or the operands rule out. */
 static void an_old_device_gets_no_new_kernel(void)
 {
-    const row row = {4096, 4096, 4096, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row row = row_on_device(4096, 4096, 4096);
     tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     for (int architecture = 30; architecture <= 130; architecture += 5) {
@@ -30,7 +27,7 @@ static void an_old_device_gets_no_new_kernel(void)
 static void kernels_for_show_are_never_chosen(void)
 {
     for (int64_t n = 1; n <= 8192; n = n * 3 / 2 + 1) {
-        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        const row row = row_on_device(n, n, n);
         tb_product product = product_of(&row);
         tb_facts facts = facts_of(&row);
         tb_plan plan = tb_decide(&product, &facts);
@@ -42,7 +39,7 @@ static void kernels_for_show_are_never_chosen(void)
  * streamed than is computed in place. */
 static void streamed_products_are_forecast_by_swaths(void)
 {
-    const row in_place = {4000, 4000, 4000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row in_place = row_on_device(4000, 4000, 4000);
     const row streamed = {4000, 4000, 4000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
     const row larger = {8000, 8000, 8000, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
     const row *const all[] = {&in_place, &streamed, &larger};
@@ -57,7 +54,7 @@ static void streamed_products_are_forecast_by_swaths(void)
     }
     const tb_kernel *kernel = tb_find_kernel("sgemm_bf16x6_sm90");
     for (int64_t n = 512; n <= 16384; n *= 2) {
-        const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        const row row = row_on_device(n, n, n);
         const tb_product product = product_of(&row);
         const double whole = tb_kernel_seconds(kernel, &product, &h200s[0]),
                      by_swaths = tb_kernel_seconds_by_swaths(kernel, &product, &h200s[0]);
@@ -100,11 +97,8 @@ static void large_doubles_go_to_integers(void)
                  {120, 170, 2.4e9, 1792e9, "dgemm_crt_sm80"}};
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
         for (tb_accuracy accuracy = TB_ACCURACY_IEEE; accuracy <= TB_ACCURACY_FP32; accuracy++) {
-            const row row = {8192, 8192, 8192, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-            tb_product product = product_of(&row);
-            product.routine = TB_DGEMM;
-            for (tb_role role = TB_A; role < TB_ROLES; role++)
-                product.operands[role].element = TB_FP64;
+            const row row = row_on_device(8192, 8192, 8192);
+            const tb_product product = product_of_element(&row, TB_FP64);
             tb_chip chip = h200s[0];
             chip.architecture = chips[i].architecture;
             chip.multiprocessors = chips[i].multiprocessors;
@@ -130,11 +124,8 @@ static void doubles_go_to_tiles_of_their_size(void)
         const char *kernel;
     } cases[] = {{256, "dgemm_mma_32x32"}, {4096, "dgemm_mma_128x128"}, {8192, "dgemm_mma_128x128"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const row row = {cases[i].n, cases[i].n, cases[i].n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-        tb_product product = product_of(&row);
-        product.routine = TB_DGEMM;
-        for (tb_role role = TB_A; role < TB_ROLES; role++)
-            product.operands[role].element = TB_FP64;
+        const row row = row_on_device(cases[i].n, cases[i].n, cases[i].n);
+        const tb_product product = product_of_element(&row, TB_FP64);
         tb_facts facts = facts_of(&row);
         facts.accuracy = TB_ACCURACY_IEEE;
         const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
@@ -146,7 +137,7 @@ static void doubles_go_to_tiles_of_their_size(void)
 /* A kernel that is faster than all others, with a promise of its own. */
 static const char *chosen_beside_a_faster_one(tb_accuracy promise, tb_accuracy demanded, int64_t n)
 {
-    const row row = {n, n, n, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row row = row_on_device(n, n, n);
     tb_kernel kernels[2] = {*tb_find_kernel("tiled"), *tb_find_kernel("tiled")};
     kernels[1].name = "faster";
     kernels[1].efficiency *= 2;
@@ -207,7 +198,7 @@ static void a_slower_memory_chooses_what_reads_less(void)
                  {4096, 4096, 4096, true}};
     const tb_chip slower = h100();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const row row = {cases[i].m, cases[i].n, cases[i].k, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+        const row row = row_on_device(cases[i].m, cases[i].n, cases[i].k);
         const tb_product product = product_of(&row);
         tb_facts facts = facts_of(&row);
         facts.accuracy = TB_ACCURACY_FP32;
@@ -223,7 +214,7 @@ static void of_equal_forecasts_the_later_row_is_chosen(void)
 {
     const tb_kernel *naive = tb_find_kernel("naive");
     static tb_kernel rows[3];
-    const row row = {100, 100, 100, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row row = row_on_device(100, 100, 100);
     const tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     for (int slowest = 0; slowest < 3; slowest++) {
@@ -239,36 +230,18 @@ static void of_equal_forecasts_the_later_row_is_chosen(void)
     }
 }
 
-/* The row's product of another element. */
-static tb_product product_of_element(const row *row, tb_element element)
-{
-    tb_product product = product_of(row);
-    product.routine = element == TB_FP64 ? TB_DGEMM : TB_SGEMM;
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        product.operands[role].element = element;
-    return product;
-}
-
 /* Nor is a kernel forecast to be faster there; and if it is bound by memory, to be slower. */
 static void no_kernel_is_faster_with_a_slower_memory(void)
 {
     const tb_chip slower = h100();
-    const row bound = {65536, 4, 4096, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row bound = row_on_device(65536, 4, 4096);
     check_random random = {.state = 1};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
         for (int j = 0; j < 30 && kernel->prepare && !kernel->structured; j++) {
-            const row row = {check_between(&random, 1, 5000),
-                             check_between(&random, 1, 500),
-                             check_between(&random, 1, 20000),
-                             D,
-                             D,
-                             D,
-                             TB_READY,
-                             AUTO,
-                             "",
-                             "",
-                             TB_START_NOT};
+            const int64_t m = check_between(&random, 1, 5000), n = check_between(&random, 1, 500),
+                          k = check_between(&random, 1, 20000);
+            const row row = row_on_device(m, n, k);
             const tb_product product = product_of_element(j == 0 ? &bound : &row, kernel->element);
             const double here = tb_prepare(kernel, &product, tb_target_of(&h200s[0])).clocks,
                          there = tb_prepare(kernel, &product, tb_target_of(&slower)).clocks;
@@ -277,16 +250,6 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
                   "%s: %g clocks, %g with a slower memory", kernel->name, here, there);
         }
     }
-}
-
-/* The product reads the same matrix, of which the transpose lies in memory. */
-static void lay_across(tb_operand *operand)
-{
-    const int64_t rows = operand->rows;
-    operand->rows = operand->columns;
-    operand->columns = rows;
-    operand->transposed = !operand->transposed;
-    operand->ld = operand->rows;
 }
 
 /* Where C has a short side, a kernel that reads the long operand once, whichever that is and however it lies; not where a tile
@@ -305,8 +268,7 @@ static void short_sides_go_to_skinny_kernels(void)
     for (size_t i = 0; i < 2 * 4 * TB_REAL_ELEMENTS * sizeof cases / sizeof *cases; i++) {
         const size_t number = i / (2 * 4 * TB_REAL_ELEMENTS);
         const tb_element element = (tb_element)(i / 8 % TB_REAL_ELEMENTS);
-        const row row = {cases[number].m, cases[number].n, cases[number].k, D, D, D, TB_READY, AUTO, "", "",
-                         TB_START_NOT};
+        const row row = row_on_device(cases[number].m, cases[number].n, cases[number].k);
         tb_product product = product_of_element(&row, element);
         if (i % 2)
             lay_across(&product.a);
@@ -325,134 +287,12 @@ static void short_sides_go_to_skinny_kernels(void)
 /* With a short k, tiles that all run at a time are faster than smaller ones in two rounds. */
 static void short_k_goes_in_one_round(void)
 {
-    const row row = {704, 3192, 124, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
+    const row row = row_on_device(704, 3192, 124);
     const tb_product product = product_of(&row);
     tb_facts facts = facts_of(&row);
     facts.accuracy = TB_ACCURACY_IEEE;
     const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
     CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
-}
-
-static int asked_anew;
-
-static void keep_and_count(uint64_t question, const tb_kernel *chosen)
-{
-    asked_anew++;
-    tb_choices.keep(question, chosen);
-}
-
-/* As a call decides; whether all answers were remembered. */
-static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
-{
-    const tb_choice_memory counting = {.recall = tb_choices.recall, .keep = keep_and_count};
-    facts->memory = &counting;
-    asked_anew = 0;
-    *plan = tb_decide(product, facts);
-    facts->memory = NULL;
-    return asked_anew == 0;
-}
-
-/* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
- * questions in turn most are, of which two may want the same place. */
-static void what_is_remembered_is_what_would_be_chosen(void)
-{
-    static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
-    static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
-    static const int64_t diagonals[] = {0, 0, -900, 900};
-    enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
-    tb_chip chip = h200s[0];
-    check_random random = {.state = 1};
-    row row = {1000, 1000, 1000, D, D, D, TB_READY, AUTO, "", "", TB_START_NOT};
-    tb_accuracy accuracy = TB_ACCURACY_IEEE;
-    tb_triangle mask = TB_FULL;
-    int64_t diagonal = 0;
-    int repeated = 0;
-    for (int i = 0; i < QUESTIONS; i++) {
-        /* One thing is another than before, or nothing. */
-        int64_t *const changed[] = {&row.m, &row.n, &row.k};
-        const int64_t change = check_between(&random, 0, 10);
-        if (change < 3)
-            *changed[change] = extents[check_between(&random, 0, EXTENTS - 1)];
-        else if (change == 3)
-            accuracy = accuracies[check_between(&random, 0, 2)];
-        else if (change == 4)
-            chip.multiprocessors = (int)check_between(&random, 20, 132);
-        else if (change == 7)
-            chip.memory_bytes_a_clock = (double)check_between(&random, 2, 19);
-        else if (change == 8)
-            mask = (tb_triangle)check_between(&random, TB_FULL, TB_UPPER);
-        else if (change == 9)
-            diagonal = CHECK_PICK(&random, diagonals);
-        tb_product product = product_of(&row);
-        product.mask = mask;
-        product.diagonal = mask == TB_FULL ? 0 : diagonal;
-        product.a.ld = product.b.ld = product.c.ld = 5000; /* which tells no extent */
-        if (change == 5)
-            product.a.data = tb_at(&product.a, 1, 0); /* off by one element */
-        if (change == 6)
-            product.beta = (tb_scalar){0};
-        tb_facts facts = facts_of(&row);
-        facts.accuracy = accuracy;
-        facts.machine.chips = &chip;
-        const tb_plan anew = tb_decide(&product, &facts);
-        tb_plan plan;
-        repeated += decide_with_memory(&product, &facts, &plan);
-        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld mask %d, diagonal %lld: %s, not %s",
-              (long long)product.m, (long long)product.n, (long long)product.k, product.mask,
-              (long long)product.diagonal, plan.kernel->name, anew.kernel->name);
-    }
-    CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
-          QUESTIONS);
-    int forgotten = 0;
-    for (int round = 0; round < 2; round++)
-        for (int i = 0; i < 20; i++) {
-            row.m = 100 + i;
-            const tb_product product = product_of(&row);
-            tb_facts facts = facts_of(&row);
-            tb_plan plan;
-            const bool known = decide_with_memory(&product, &facts, &plan);
-            forgotten += round == 1 && !known;
-        }
-    CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
-}
-
-/* A forecast may depend on whether lines begin at 128 bytes. */
-static void what_is_remembered_is_of_operands_aligned_alike(void)
-{
-    static float operand[64] __attribute__((aligned(128)));
-    check_random random = {.state = 1};
-    int differ = 0;
-    for (int i = 0; i < 300; i++) {
-        const row row = {check_between(&random, 20000, 70000),
-                         check_between(&random, 9, 16),
-                         check_between(&random, 1000, 3000),
-                         D,
-                         D,
-                         D,
-                         TB_READY,
-                         AUTO,
-                         "",
-                         "",
-                         TB_START_NOT};
-        const tb_kernel *kernels[2];
-        for (int shifted = 0; shifted < 2; shifted++) {
-            tb_product product = product_of(&row);
-            lay_across(&product.a);
-            product.a.ld = product.b.ld = 3200;
-            product.a.data = operand + 4 * shifted;
-            tb_facts facts = facts_of(&row);
-            facts.accuracy = TB_ACCURACY_IEEE;
-            facts.machine.chips = h200s;
-            const tb_kernel *anew = tb_decide(&product, &facts).kernel;
-            tb_plan plan;
-            decide_with_memory(&product, &facts, &plan);
-            kernels[shifted] = plan.kernel;
-            CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
-                  (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
-        }
-        differ += kernels[0] != kernels[1];
-    }
-    CHECK(differ > 0, "alignment makes no difference");
 }
 
 /* Of a row that knows no masks a masked product gets nothing; of the others one serves it on every device. */
@@ -485,8 +325,6 @@ static void masked_products_get_kernels_that_mask(void)
 
 int main(void)
 {
-    what_is_remembered_is_what_would_be_chosen();
-    what_is_remembered_is_of_operands_aligned_alike();
     masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();

@@ -1,0 +1,126 @@
+/* A choice of a kernel that is remembered (lib/learning/choices.h) is the one that would be made. */
+#include "dispatch/plan.h"
+#include "lib/learning/choices.h"
+#include "tests/check.h"
+#include "tests/unit/decide_row.h"
+
+static int asked_anew;
+
+static void keep_and_count(uint64_t question, const tb_kernel *chosen)
+{
+    asked_anew++;
+    tb_choices.keep(question, chosen);
+}
+
+/* As a call decides; whether all answers were remembered. */
+static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
+{
+    const tb_choice_memory counting = {.recall = tb_choices.recall, .keep = keep_and_count};
+    facts->memory = &counting;
+    asked_anew = 0;
+    *plan = tb_decide(product, facts);
+    facts->memory = NULL;
+    return asked_anew == 0;
+}
+
+/* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
+ * questions in turn most are, of which two may want the same place. */
+static void what_is_remembered_is_what_would_be_chosen(void)
+{
+    static const int64_t extents[] = {3, 100, 1000, 1001, 4096};
+    static const tb_accuracy accuracies[] = {TB_ACCURACY_IEEE, TB_ACCURACY_FP32, TB_ACCURACY_FAST};
+    static const int64_t diagonals[] = {0, 0, -900, 900};
+    enum { QUESTIONS = 3000, EXTENTS = sizeof extents / sizeof extents[0] };
+    tb_chip chip = h200s[0];
+    check_random random = {.state = 1};
+    row row = row_on_device(1000, 1000, 1000);
+    tb_accuracy accuracy = TB_ACCURACY_IEEE;
+    tb_triangle mask = TB_FULL;
+    int64_t diagonal = 0;
+    int repeated = 0;
+    for (int i = 0; i < QUESTIONS; i++) {
+        /* One thing is another than before, or nothing. */
+        int64_t *const changed[] = {&row.m, &row.n, &row.k};
+        const int64_t change = check_between(&random, 0, 10);
+        if (change < 3)
+            *changed[change] = extents[check_between(&random, 0, EXTENTS - 1)];
+        else if (change == 3)
+            accuracy = accuracies[check_between(&random, 0, 2)];
+        else if (change == 4)
+            chip.multiprocessors = (int)check_between(&random, 20, 132);
+        else if (change == 7)
+            chip.memory_bytes_a_clock = (double)check_between(&random, 2, 19);
+        else if (change == 8)
+            mask = (tb_triangle)check_between(&random, TB_FULL, TB_UPPER);
+        else if (change == 9)
+            diagonal = CHECK_PICK(&random, diagonals);
+        tb_product product = product_of(&row);
+        product.mask = mask;
+        product.diagonal = mask == TB_FULL ? 0 : diagonal;
+        product.a.ld = product.b.ld = product.c.ld = 5000; /* which tells no extent */
+        if (change == 5)
+            product.a.data = tb_at(&product.a, 1, 0); /* off by one element */
+        if (change == 6)
+            product.beta = (tb_scalar){0};
+        tb_facts facts = facts_of(&row);
+        facts.accuracy = accuracy;
+        facts.machine.chips = &chip;
+        const tb_plan anew = tb_decide(&product, &facts);
+        tb_plan plan;
+        repeated += decide_with_memory(&product, &facts, &plan);
+        CHECK(plan.kernel == anew.kernel, "m=%lld n=%lld k=%lld mask %d, diagonal %lld: %s, not %s",
+              (long long)product.m, (long long)product.n, (long long)product.k, product.mask,
+              (long long)product.diagonal, plan.kernel->name, anew.kernel->name);
+    }
+    CHECK(repeated > 0 && repeated < QUESTIONS, "%d of %d questions were answered as before", repeated,
+          QUESTIONS);
+    int forgotten = 0;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 20; i++) {
+            row.m = 100 + i;
+            const tb_product product = product_of(&row);
+            tb_facts facts = facts_of(&row);
+            tb_plan plan;
+            const bool known = decide_with_memory(&product, &facts, &plan);
+            forgotten += round == 1 && !known;
+        }
+    CHECK(forgotten <= 4, "%d of twenty questions were forgotten", forgotten);
+}
+
+/* A forecast may depend on whether lines begin at 128 bytes. */
+static void what_is_remembered_is_of_operands_aligned_alike(void)
+{
+    static float operand[64] __attribute__((aligned(128)));
+    check_random random = {.state = 1};
+    int differ = 0;
+    for (int i = 0; i < 300; i++) {
+        const int64_t m = check_between(&random, 20000, 70000), n = check_between(&random, 9, 16),
+                      k = check_between(&random, 1000, 3000);
+        const row row = row_on_device(m, n, k);
+        const tb_kernel *kernels[2];
+        for (int shifted = 0; shifted < 2; shifted++) {
+            tb_product product = product_of(&row);
+            lay_across(&product.a);
+            product.a.ld = product.b.ld = 3200;
+            product.a.data = operand + 4 * shifted;
+            tb_facts facts = facts_of(&row);
+            facts.accuracy = TB_ACCURACY_IEEE;
+            facts.machine.chips = h200s;
+            const tb_kernel *anew = tb_decide(&product, &facts).kernel;
+            tb_plan plan;
+            decide_with_memory(&product, &facts, &plan);
+            kernels[shifted] = plan.kernel;
+            CHECK(kernels[shifted] == anew, "%lld x %lld x %lld: %s, not %s", (long long)row.m,
+                  (long long)row.n, (long long)row.k, kernels[shifted]->name, anew->name);
+        }
+        differ += kernels[0] != kernels[1];
+    }
+    CHECK(differ > 0, "alignment makes no difference");
+}
+
+int main(void)
+{
+    what_is_remembered_is_what_would_be_chosen();
+    what_is_remembered_is_of_operands_aligned_alike();
+    return check_result();
+}
