@@ -89,7 +89,6 @@ struct loader {
     static constexpr int slice_k = tile_k / slices;
     using share = simt::share<k_contiguous, vector, by_rows, tile_outer, slice_k, threads>;
     static constexpr int count = share::count, width = share::width;
-    static constexpr bool vectors_along_k = vector && k_contiguous;
     using layout = simt::layout<by_rows, tile_outer, slice_k>;
     static_assert(!by_rows || (k_contiguous && vector && share::outer_step % 4 == 0),
                   "pieces lie a constant apart");

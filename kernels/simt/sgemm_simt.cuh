@@ -193,7 +193,7 @@ template <class shape> struct totals {
  * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
 __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const tb_simt_segment &part,
-                                  int64_t steps, int64_t k, bool leaves_out, const extent &existing,
+                                  int64_t steps, int64_t k, bool ascends, const extent &existing,
                                   bool has_totals)
 {
     const position<shape> at(threadIdx.x);
@@ -203,8 +203,6 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
     constexpr unsigned stage_bytes = 4 * shape::stage_floats, offset_b = 4 * shape::offset_b;
     /* Where the panel of step 0 begins, and that of step 1: see tb_simt_segment. */
     const int64_t short_k = k - (steps - 1) * shape::tile_k;
-    const bool ascends =
-        !leaves_out && (k % 4 == 0 || !(loader_a::vectors_along_k || loader_b::vectors_along_k));
     const int64_t of_0 = ascends ? 0 : k - short_k,
                   of_1 = ascends ? short_k : int64_t(part.left_out) * shape::tile_k;
     const int64_t first_k = part.first == 0 ? of_0 : of_1 + int64_t(part.first - 1) * shape::tile_k;
@@ -328,7 +326,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
            shape::tile_k, shape::slices, shape::slice_threads>
         b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
           arguments.jump_b);
-    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, leaves_out_zeros && arguments.order.zeros,
+    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, arguments.ascending,
                       existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
 }
 

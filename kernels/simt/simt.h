@@ -33,6 +33,7 @@ typedef struct tb_simt_arguments {
     int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t
         alternating; /* pieces of a tile that have its steps in turn; 1: a piece's steps follow each other */
+    int32_t ascending; /* step 0 is the first panel along k: see tb_simt_segment */
     int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */

@@ -44,6 +44,7 @@ __device__ inline tb_simt_arguments plain_arguments(const tb_split_arguments &ar
     plain.totals = plain_shape::cuts_chains;
     plain.order =
         tb_order_tiles(arguments.order.zeros, plain.tiles_m, plain.tiles_n, TB_SIMT_GROUP, gridDim.x);
+    plain.ascending = !plain.order.zeros;
     plain.masked = arguments.masked_plainly;
     return plain;
 }

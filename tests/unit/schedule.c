@@ -233,13 +233,18 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given,
               launched.jump_b == apart * (product->b.transposed ? product->b.ld : 1),
           "%s: %lld and %lld bytes from step to step", kernel->name, (long long)launched.jump_a,
           (long long)launched.jump_b);
+    const bool along_k = product->a.transposed || !product->b.transposed, vectors = product->a.ld % 4 == 0;
+    CHECK(launched.ascending == !(vectors && along_k && product->k % 4 != 0), "%s: k %lld, ascending %d",
+          kernel->name, (long long)product->k, launched.ascending);
+    CHECK(launched.alternating == (launched.ascending && launched.whole == 0 && launched.pieces % tiles == 0
+                                       ? launched.pieces / tiles
+                                       : 1),
+          "%s: %lld tiles, %lld of them whole, %lld pieces, %d in turn", kernel->name, (long long)tiles,
+          (long long)launched.whole, (long long)launched.pieces, launched.alternating);
     if (launched.alternating > 1)
         alternating_pieces_share_tiles(kernel);
     else
         every_step_is_dealt_once(kernel);
-    CHECK(launched.cluster == 1 || launched.whole > 0 || launched.alternating == launched.cluster,
-          "%s: %d alternating pieces in clusters of %d", kernel->name, launched.alternating,
-          launched.cluster);
     workspace_holds_slots(kernel, schedule.workspace);
 }
 
