@@ -7,8 +7,8 @@
  * second launch, sgemm_simt_reduce; or by these blocks themselves, where they are a cluster: then every tile has the same
  * number of pieces. Always in the same order.
  *
- * Where all tiles are cut into as many pieces, these have a tile's steps in turn, and so share what numbers are like along k: else
- * the one that has the large products would have them all, in one long chain.
+ * Where all tiles are cut into as many pieces, and step 0 is the first panel along k, these have a tile's steps in turn, and so share what
+ * numbers are like along k: else the one that has the large products would have them all, in one long chain.
  *
  * Where steps are left out that multiply zeros alone (zeros.h), every tile has a block of its own.
  */
@@ -31,9 +31,8 @@ typedef struct tb_simt_arguments {
     int64_t jump_a, jump_b;   /* bytes from the panel of a block's step to that of its next one */
     float *partial;           /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
-    int32_t
-        alternating; /* pieces of a tile that have its steps in turn; 1: a piece's steps follow each other */
-    int32_t ascending; /* step 0 is the first panel along k: see tb_simt_segment */
+    int32_t alternating;      /* pieces that have a tile's steps in turn; 1: their steps follow each other */
+    int32_t ascending;        /* step 0 is the first panel along k: see tb_simt_segment */
     int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
