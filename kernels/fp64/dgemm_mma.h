@@ -10,7 +10,8 @@
  *
  * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
  * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing
- * to do.
+ * to do. Where the diagonal comes first along k, the `alone` steps that have it are a chain each: a triangle's largest numbers are
+ * often there, and what is added to a large sum is rounded as it is.
  */
 #ifndef TB_DGEMM_MMA_H
 #define TB_DGEMM_MMA_H
@@ -40,8 +41,9 @@ typedef struct tb_dgemm_arguments {
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
-    tb_tile_order order;              /* of one product's tiles, where C has no mask */
-    tb_masked_tiles masked;           /* of one product: where C has a mask, only these are tiles */
+    int32_t alone; /* where they are before a tile: of its steps the first ones, which are a chain each */
+    tb_tile_order order;    /* of one product's tiles, where C has no mask */
+    tb_masked_tiles masked; /* of one product: where C has a mask, only these are tiles */
 } tb_dgemm_arguments;
 
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
@@ -75,6 +77,7 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 {
     const int32_t steps = (int32_t)arguments->steps;
     tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0, 0};
+    bool begins_tile = false; /* where some steps of that are alone */
     if (arguments->order.zeros) {
         const int32_t number = (int32_t)block, pieces = arguments->tile_pieces, own = number % pieces;
         part.tile = number / pieces;
@@ -84,6 +87,7 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
         part.run_count = needed.end - part.run_first;
         if (part.run_count > arguments->piece_steps)
             part.run_count = arguments->piece_steps;
+        begins_tile = own == 0;
     } else if (arguments->alternating > 1) {
         const int32_t number = (int32_t)block, pieces = arguments->alternating;
         part.tile = number / pieces;
@@ -101,12 +105,21 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
     const int32_t length = part.run_count;
     if (done >= length)
         return part;
-    part.chains = arguments->chains < length ? arguments->chains : length;
-    const int32_t shorter = length / part.chains, longer = length % part.chains,
-                  of_longer = longer * (shorter + 1);
-    part.chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
+    const int32_t alone = !begins_tile                ? 0
+                          : arguments->alone < length ? arguments->alone
+                                                      : length,
+                  rest = length - alone, chains = arguments->chains < rest ? arguments->chains : rest;
+    part.chains = alone + chains;
+    part.chain = done;
+    part.count = 1;
+    if (done >= alone) {
+        const int32_t shorter = rest / chains, longer = rest % chains, of_longer = longer * (shorter + 1);
+        done -= alone;
+        const int32_t chain = done < of_longer ? done / (shorter + 1) : longer + (done - of_longer) / shorter;
+        part.chain = alone + chain;
+        part.count = shorter + (chain < longer);
+    }
     part.first = part.run_first + part.chain * arguments->alternating;
-    part.count = shorter + (part.chain < longer);
     return part;
 }
 

@@ -161,29 +161,46 @@ static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedul
     return TB_SECOND_LAUNCH_CLOCKS + 2 * parts * tile / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
 }
 
+/* Steps of the longest run. */
+static double longest_run(const tb_dgemm_schedule *own)
+{
+    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
+    return own->piece_steps > 0 ? (double)own->piece_steps
+           : own->whole > 0     ? (double)own->steps
+                                : ceil(dealt / (double)own->pieces);
+}
+
+/* Whether a run may be more than one chain: cuBLAS does not cut k where C has more elements than this. Where C itself is to be added,
+ * it has no room for totals; parts of tiles go to slots, which have. */
+static bool may_be_cut(const tb_kernel *kernel, const tb_product *product, bool has_tiles)
+{
+    enum { CUT_ELEMENTS = 3000000 };
+    return product->m * product->n <= CUT_ELEMENTS &&
+           !(kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles);
+}
+
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
  * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side, and not at all where C has more elements than this. Beyond
- * LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. Of a triangle there are twice as many: its
- * rows often have their largest number at the end where the sum begins, and cuBLAS multiplies triangles in blocks. */
+ * where C is small, in half as many where it has a short side. Beyond LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
 static int32_t chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
-    enum { CUT_ELEMENTS = 3000000, SHORT_SIDE = 128, LONG_ROOT = 128 };
-    if (product->m * product->n > CUT_ELEMENTS)
-        return 1;
-    const double dealt = (double)(own->tiles - own->whole) * (double)own->steps;
-    const double longest = own->piece_steps > 0 ? (double)own->piece_steps
-                           : own->whole > 0     ? (double)own->steps
-                                                : ceil(dealt / (double)own->pieces);
-    /* Where C itself is to be added, it has no room for totals. Parts of tiles go to slots, which have. */
-    const bool has_tiles = own->piece_steps > 0 || longest >= (double)own->steps;
-    if (kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles)
+    enum { SHORT_SIDE = 128, LONG_ROOT = 128 };
+    const double longest = longest_run(own);
+    if (!may_be_cut(kernel, product, own->piece_steps > 0 || longest >= (double)own->steps))
         return 1;
     double roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
-    if (own->piece_steps > 0)
-        roots /= 2;
     const double longest_k = longest * kernel->tile_k;
     return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
+}
+
+/* Of the first steps of a tile, where zeros are before them: those with the diagonal. */
+static int32_t alone_in(const tb_kernel *kernel, const tb_product *product)
+{
+    const int32_t zeros = tb_zeros_of(product);
+    if (!(zeros & TB_ZEROS_BEFORE) || !may_be_cut(kernel, product, true))
+        return 0;
+    const int extent = zeros & TB_ZEROS_BY_COLUMN ? kernel->tile_n : kernel->tile_m;
+    return (int32_t)tb_pieces(zeros & TB_ZEROS_BY_PAIRS ? 2 * extent : extent, kernel->tile_k);
 }
 
 /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
@@ -269,10 +286,12 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
     const double parts = own.pieces > 0 ? fmax(1, steps / longest + 0.5) : 1;
     const double blocks = parts * (double)own.tiles, room = (double)costs->multiprocessors;
     const int64_t sharing = tb_smaller(costs->blocks, tb_pieces((int64_t)blocks, costs->multiprocessors));
-    const int32_t chains = chains_of(costs->kernel, costs->product, &own);
+    const int32_t chains = chains_of(costs->kernel, costs->product, &own),
+                  alone = alone_in(costs->kernel, costs->product);
     const double computing =
-        fmax(round_clocks(costs, 1, longest, 1, chains),
-             blocks / room / (double)sharing * round_clocks(costs, sharing, steps / parts, 1, chains));
+        fmax(round_clocks(costs, 1, longest, 1, chains + alone),
+             blocks / room / (double)sharing *
+                 round_clocks(costs, sharing, steps / parts, 1, chains + (int32_t)(alone / parts)));
     own.clocks = fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading);
     if (own.pieces > 0)
         own.clocks += TB_SECOND_LAUNCH_CLOCKS +
@@ -384,6 +403,7 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .tile_n = kernel->tile_n,
         .tile_pieces = own->tile_pieces,
         .piece_steps = own->piece_steps,
+        .alone = alone_in(kernel, product),
         .order = order_of(kernel, own, product, launcher->target),
         .masked = tiles_of(kernel, product),
     };

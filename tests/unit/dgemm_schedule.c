@@ -2,7 +2,7 @@
  * steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
  * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
- * Triangles are cut into twice as many chains. Forecasts: chains take time, few tiles are dealt to many blocks, and copies of 8 bytes are no
+ * Where a triangle's diagonal comes first, its steps are chains by themselves. Forecasts: chains take time, few tiles are dealt to many blocks, and copies of 8 bytes are no
  * faster than those of 16. Every row's ring fits into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
@@ -321,21 +321,36 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           "%s: alpha changes the chains", kernel->name);
 }
 
-/* Of k that is as long, as tiles without zeros have it. */
-static void triangles_have_twice_the_chains(const tb_kernel *kernel)
+/* The steps that have the diagonal, where it comes first along k: their sums take no others. */
+static void the_diagonal_is_alone(const tb_kernel *kernel)
 {
-    enum { M = 4096, N = 700 };
-    tb_product product = product_with(M, N, M, M, M, 0);
-    product.a_nonzero = TB_LOWER;
-    needed_steps_are_done_once(kernel, &product);
-    const int chains = launched.chains, longest = launched.piece_steps;
-    const tb_product dense = product_with(M, N, (int64_t)longest * kernel->tile_k, M, M, 0);
-    launches = 0;
-    const tb_schedule schedule = tb_prepare(kernel, &dense, launcher.target);
-    CHECK(kernel->launch(&launcher, kernel, &dense, &schedule, NULL) == TB_OK && launched.whole > 0,
-          "%s: no whole tiles", kernel->name);
-    CHECK(chains > launched.chains && abs(chains - 2 * launched.chains) <= 1,
-          "%s: %d steps in %d chains, with zeros in %d", kernel->name, longest, launched.chains, chains);
+    enum { M = 700, N = 500 };
+    for (int kind = 0; kind < 4; kind++) {
+        const bool in_b = kind / 2;
+        tb_product product = product_with(M, N, in_b ? N : M, M, M, 0);
+        *(in_b ? &product.b_nonzero : &product.a_nonzero) = kind % 2 ? TB_UPPER : TB_LOWER;
+        const bool is_first = in_b == (kind % 2 == 0);
+        needed_steps_are_done_once(kernel, &product);
+        const int steps = is_first ? (in_b ? kernel->tile_n : kernel->tile_m) / kernel->tile_k : 0;
+        CHECK(launched.alone == steps, "%s: %d steps are alone, not %d", kernel->name, launched.alone, steps);
+        int together = 0;
+        for (int64_t block = 0; block < blocks_launched; block++)
+            for (int32_t done = 0;;) {
+                const tb_dgemm_segment part = tb_dgemm_segment_after(&launched, block, done);
+                if (part.count == 0)
+                    break;
+                const int32_t first = tb_dgemm_needed(&launched, part.tile).first;
+                together += part.first < first + steps && part.count > 1 &&
+                            part.run_first == first; /* a short piece may leave some to the next one */
+                done += part.count;
+            }
+        CHECK(together == 0, "%s: %d chains have the diagonal and more", kernel->name, together);
+        product.m = M + 3000000 / N; /* a large C is not cut */
+        if (in_b) {
+            needed_steps_are_done_once(kernel, &product);
+            CHECK(launched.alone == 0, "%s: %d steps are alone", kernel->name, launched.alone);
+        }
+    }
 }
 
 static double forecast_of(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
@@ -392,7 +407,7 @@ int main(void)
         CHECK(tb_catalog[row].shared_bytes < SHARED_BYTES_OF_80, "%s: %d bytes of shared memory",
               tb_catalog[row].name, tb_catalog[row].shared_bytes);
         a_long_k_is_cut(&tb_catalog[row]);
-        triangles_have_twice_the_chains(&tb_catalog[row]);
+        the_diagonal_is_alone(&tb_catalog[row]);
         chains_are_forecast_to_take_time(&tb_catalog[row]);
         few_tiles_are_dealt(&tb_catalog[row]);
         small_copies_are_not_forecast_faster(&tb_catalog[row], &random);
