@@ -19,8 +19,8 @@
 #define MAXIMUM_RATIO 1.25
 #define RMS_RATIO     1.03
 
-/* Larger C goes to shapes that do not cut chains (docs/kernels.md): in precision ieee a plain loop is what they are held to. Of
- * doubles all C here are cut, as cuBLAS cuts them. */
+/* Larger C goes to shapes that do not cut chains (docs/kernels.md): in precision ieee, and of floats of which a part of k has the large
+ * products, a plain loop is what they are held to. Of doubles all C here are cut, as cuBLAS cuts them. */
 #define SMALL_C         600000
 #define SMALL_C_DOUBLES 3000000
 
@@ -116,8 +116,9 @@ static void print(const comparison *c)
 static void find_excesses(const comparison *c, double *excesses)
 {
     const sampled_errors *theirs = &c->theirs, *loop = &c->loop;
-    const bool as_loop = c->accuracy == TB_ACCURACY_IEEE &&
-                         c->size.m * c->size.n > (c->sides->element == TB_FP64 ? SMALL_C_DOUBLES : SMALL_C);
+    const bool is_double = c->sides->element == TB_FP64;
+    const bool as_loop = (c->accuracy == TB_ACCURACY_IEEE || (c->family->uneven_k && !is_double)) &&
+                         c->size.m * c->size.n > (is_double ? SMALL_C_DOUBLES : SMALL_C);
     const double rms = as_loop ? fmax(theirs->rms, loop->rms) : theirs->rms;
     /* Near the limits extremes differ at random (accuracy.c). */
     const double maximum =
