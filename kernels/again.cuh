@@ -1,6 +1,8 @@
 /* What is asked for anew wherever it is wanted, so that it takes no register in between. */
 #pragma once
 
+#include <stdint.h>
+
 namespace again
 {
 
@@ -18,6 +20,12 @@ __device__ inline unsigned block()
     unsigned number;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
     return number;
+}
+
+/* What is computed of the number from here on is not taken from what was computed of it before. */
+__device__ inline void forget(int64_t &number)
+{
+    asm volatile("" : "+l"(number));
 }
 
 } // namespace again

@@ -1,5 +1,6 @@
 /* The instructions between global memory, shared memory and registers that CUDA C++ does not spell, or not with a shared
- * address of 32 bits and an offset in the instruction: what is computed for an address costs FMAs.
+ * address of 32 bits and an offset in the instruction: what is computed for an address costs FMAs. And a barrier of some of a
+ * block's threads.
  *
  * Asynchronous copies wait for no register, so that many can be in flight. Before sm_80 there are none, and their
  * functions do nothing.
@@ -9,11 +10,16 @@
 namespace simt
 {
 
-/* The shared address of the ring of stages. */
-__device__ inline unsigned first_stage()
+/* The ring of stages, and its shared address. */
+__device__ inline float *ring()
 {
     extern __shared__ __align__(16) float stages[];
-    return unsigned(__cvta_generic_to_shared(stages));
+    return stages;
+}
+
+__device__ inline unsigned first_stage()
+{
+    return unsigned(__cvta_generic_to_shared(ring()));
 }
 
 /* Keeps the value in a register, instead of finding it anew wherever it is wanted; from sm_80 on, where panels on their way
@@ -101,6 +107,18 @@ template <int pending> __device__ inline void wait_for_copies()
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(pending));
 #endif
+}
+
+/* Asks for a line of L2. */
+__device__ inline void prefetch(const float *global)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
+/* So many of the block's threads, a multiple of 32, wait for each other: at a barrier from 1 to 15. */
+template <int threads> __device__ inline void meet(int barrier)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
 }
 
 } // namespace simt

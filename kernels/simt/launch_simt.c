@@ -44,6 +44,21 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
+/* Whether panels behind a short one are aligned as vectors along k have to be. */
+static bool may_begin_short(const tb_product *product)
+{
+    return product->k % 4 == 0 || !tb_simt_moves_vectors(product) ||
+           (!product->a.transposed && product->b.transposed);
+}
+
+/* Pieces of a tile that have its steps in turn: where no tile is whole, and all are cut into as many. The last panel along k is not to
+ * come before what is spread over all of k. */
+static int32_t alternating_in(const tb_simt_schedule *own, bool ascending)
+{
+    const bool alike = own->whole == 0 && own->pieces % own->tiles == 0;
+    return alike && ascending ? (int32_t)(own->pieces / own->tiles) : 1;
+}
+
 /* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
@@ -62,6 +77,10 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
     const int64_t dealt = (own->tiles - own->whole) * own->steps;
     const int totals = totals_bytes(launcher, kernel, own, dealt);
     const int shared = shared_bytes(launcher, kernel, totals);
+    const tb_tile_order order = tb_simt_order_of(kernel, own, product, launcher->target);
+    const bool ascending = !order.zeros && may_begin_short(product);
+    const int32_t alternating = alternating_in(own, ascending);
+    const int64_t jump_k = (int64_t)alternating * kernel->tile_k;
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
         .batches = tb_batches_of(product),
@@ -71,13 +90,17 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
         .steps = own->steps,
         .dealt = dealt,
         .pieces = own->pieces,
+        .jump_a = tb_simt_jump(product->a.ld, product->a.transposed, jump_k),
+        .jump_b = tb_simt_jump(product->b.ld, !product->b.transposed, jump_k),
         .partial = workspace,
         .cluster = own->cluster,
+        .alternating = alternating,
+        .ascending = ascending,
         .tile_m = kernel->tile_m,
         .tile_n = kernel->tile_n,
         .tile_k = kernel->tile_k,
         .totals = totals > 0,
-        .order = tb_simt_order_of(kernel, own, product, launcher->target),
+        .order = order,
         .masked = tb_simt_tiles_of(kernel, product),
     };
     tb_entry *entry = choose_entry(kernel, product);

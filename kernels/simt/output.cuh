@@ -1,7 +1,9 @@
 /* The way out of the SIMT family: which tile of C a number means, and alpha and beta. */
 #pragma once
 
+#include "kernels/again.cuh"
 #include "kernels/mask.h"
+#include "kernels/simt/copy_async.cuh"
 #include "kernels/simt/simt.h"
 
 namespace simt
@@ -48,7 +50,7 @@ __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t n
 __device__ inline tile locate_tile_again(const tb_simt_arguments &arguments, int64_t number, int tile_m,
                                          int tile_n)
 {
-    asm volatile("" : "+l"(number));
+    again::forget(number);
     return locate_tile(arguments, number, tile_m, tile_n);
 }
 
@@ -113,7 +115,7 @@ template <int tile_m, int tile_n, int threads> __device__ inline void ask_for_ol
     for (int i = threadIdx.x; i < lines * tile_n; i += threads) {
         const int row = i % lines * line, column = i / lines;
         if (row < out.rows && column < out.columns)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(out.c + row + column * out.ldc));
+            prefetch(out.c + row + column * out.ldc);
     }
 }
 

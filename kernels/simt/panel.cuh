@@ -101,17 +101,18 @@ struct loader {
 
     static constexpr unsigned panel_bit = vector ? 1u << 31 : 0;
 
-    const float *address;    /* of the group of pieces to be fetched next */
-    int64_t stride, to_next; /* from group to group, and from the last one to the next panel */
-    int64_t k_stride;        /* from one k to the next */
-    int k0, outer_left;      /* k of the first piece; elements along the outer dimension from it on, if few */
-    unsigned target;         /* shared address of the first piece in the first stage */
-    unsigned mask;           /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
+    const float *address; /* of the group of pieces to be fetched next */
+    const int64_t &jump;  /* bytes from panel to panel: in the kernel's arguments, it takes no register */
+    int64_t stride;       /* from group to group */
+    int64_t k_stride;     /* from one k to the next */
+    int k0, outer_left;   /* k of the first piece; elements along the outer dimension from it on, if few */
+    unsigned target;      /* shared address of the first piece in the first stage */
+    unsigned mask;        /* bit i: all of piece i lies within the outer dimension; panel_bit: always */
     int ragged_from; /* from a group's first piece to one of which only part does; -1 where there is none */
-    float held[holds ? count * width : 1];
+    alignas(16) float held[holds ? count * width : 1];
 
-    __device__ loader(const float *operand, int64_t ld, int64_t first, int64_t extent)
-        : k_stride(k_contiguous ? 1 : ld), mask(panel_bit)
+    __device__ loader(const float *operand, int64_t ld, int64_t first, int64_t extent, const int64_t &jump)
+        : jump(jump), k_stride(k_contiguous ? 1 : ld), mask(panel_bit)
     {
         const int64_t outer = first + share::outer0();
         const int slice = slices > 1 ? threadIdx.x / threads : 0;
@@ -119,7 +120,6 @@ struct loader {
         target = first_stage() + 4 * (slice * layout::floats + layout::at(share::outer0(), share::k0()));
         address = operand + (k_contiguous ? outer * ld + k0 : outer + k0 * ld);
         stride = ld * (k_contiguous ? share::outer_step : share::k_step);
-        to_next = k_stride * tile_k - (share::strided - 1) * stride;
         outer_left = int(min(extent - first, int64_t(tile_outer))) - share::outer0();
 #pragma unroll
         for (int i = 0; i < count; i++)
@@ -156,8 +156,11 @@ struct loader {
     /* After the last piece of a group the address moves on. */
     __device__ void pass(int i)
     {
-        if (i % share::near == share::near - 1)
-            address += i == count - 1 ? to_next : stride;
+        if (i == count - 1)
+            address = reinterpret_cast<const float *>(
+                reinterpret_cast<const char *>(address - (share::strided - 1) * stride) + jump);
+        else if (i % share::near == share::near - 1)
+            address += stride;
     }
 
     __device__ void fetch_elements(unsigned stage, int i, int elements)

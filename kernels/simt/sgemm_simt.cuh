@@ -32,7 +32,7 @@ static constexpr int ASK_FOR_OLD_K = 2048;
 template <class layout, int count, int lanes> struct fragment {
     static constexpr bool by_rows = layout::by_rows;
     static constexpr int steps = by_rows ? 4 : 1;
-    float value[2][count * steps];
+    alignas(16) float value[2][count * steps];
     unsigned address; /* shared address of the first element in the first stage */
 
     /* of the thread's first element along the outer dimension, in the panel that begins at so many floats */
@@ -93,22 +93,12 @@ __device__ inline void move_pieces(loader &from, unsigned stage, unsigned stage_
         move_pieces<shape, i + 1>(from, stage, stage_before, k);
 }
 
-/* The part of a tile's steps that a block does without interruption. Step 0 is the last panel along k, which
- * may be a short one: coming first, it needs no guard in the main loop, and the panels after it keep the
- * alignment of the operand. */
-struct segment {
-    int64_t tile;         /* among those of all products */
-    int64_t first, count; /* steps */
-    int64_t left_out;     /* panels behind step 0, where that is the first one */
-};
-
 /* All steps that a tile needs. */
-__device__ inline segment whole_tile(const tb_simt_arguments &arguments, int64_t number)
+__device__ inline tb_simt_segment whole_tile(const tb_simt_arguments &arguments, int number)
 {
-    if (!leaves_out_zeros || !arguments.order.zeros)
-        return {number, 0, arguments.steps, 0};
-    const tb_simt_run run = tb_simt_needed(&arguments, number);
-    return {number, run.first, run.count, run.left_out};
+    if (leaves_out_zeros && arguments.order.zeros)
+        return tb_simt_needed(&arguments, number);
+    return {number, 0, int(arguments.steps), 0, 0};
 }
 
 template <int value_> struct constant {
@@ -131,7 +121,7 @@ template <class shape> __device__ inline void meet_in_slice(int slice)
     else if (shape::slice_threads == 32)
         __syncwarp();
     else
-        asm volatile("bar.sync %0, %1;" ::"r"(slice + 1), "n"(shape::slice_threads) : "memory");
+        meet<shape::slice_threads>(slice + 1);
 }
 
 /* Stages that are left when a chain ends that begins with so many: see simt.h. */
@@ -202,23 +192,23 @@ template <class shape> struct totals {
 /* Where C ends inside the tile, warps that lie beyond it copy their share of the panels and leave the multiplications
  * to the others, and so the schedulers. */
 template <class shape, class loader_a, class loader_b>
-__device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const segment &part,
-                                  int64_t steps, int64_t k, const extent &existing, bool has_totals)
+__device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, const tb_simt_segment &part,
+                                  int64_t steps, int64_t k, bool ascends, const extent &existing,
+                                  bool has_totals)
 {
     const position<shape> at(threadIdx.x);
     fragment<typename loader_a::layout, shape::thread_m, shape::lanes_m> fragment_a(0, at.slice, at.row);
     fragment<typename loader_b::layout, shape::thread_n, shape::lanes_n> fragment_b(shape::offset_b, at.slice,
                                                                                     at.column);
     constexpr unsigned stage_bytes = 4 * shape::stage_floats, offset_b = 4 * shape::offset_b;
-    const int64_t last_panel = (steps - 1) * shape::tile_k;
-    if (part.first == 0) {
-        a.skip(last_panel);
-        b.skip(last_panel);
-    } else {
-        a.skip((part.first - 1) * shape::tile_k);
-        b.skip((part.first - 1) * shape::tile_k);
-    }
-    int k_left = part.first == 0 ? int(k - last_panel) : shape::tile_k;
+    /* Where the panel of step 0 begins, and that of step 1: see tb_simt_segment. */
+    const int64_t short_k = k - (steps - 1) * shape::tile_k;
+    const int64_t of_0 = ascends ? 0 : k - short_k,
+                  of_1 = ascends ? short_k : int64_t(part.left_out) * shape::tile_k;
+    const int64_t first_k = part.first == 0 ? of_0 : of_1 + int64_t(part.first - 1) * shape::tile_k;
+    a.skip(first_k);
+    b.skip(first_k);
+    int k_left = part.first == 0 ? int(short_k) : shape::tile_k;
 
     unsigned read = 0, write = 0, write_before = 0;
     auto advance = [](unsigned &stage) {
@@ -248,9 +238,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
             }
         }
         if (i == 0 && part.first == 0) {
-            const int64_t next = (part.left_out - 1) * shape::tile_k - last_panel;
-            a.skip(next);
-            b.skip(next);
+            a.skip(of_1 - shape::tile_k - of_0);
+            b.skip(of_1 - shape::tile_k - of_0);
             k_left = shape::tile_k;
         }
         commit_copies();
@@ -297,7 +286,7 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
                 });
             }
         };
-        int left = int(part.count);
+        int left = part.count;
         if constexpr (shape::cuts_chains) {
             bool cut = false;
             while (true) {
@@ -322,7 +311,8 @@ __device__ inline void accumulate(sums<shape> &sum, loader_a &a, loader_b &b, co
 
 /* The sums of one segment. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments, const segment &part)
+__device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arguments,
+                                  const tb_simt_segment &part)
 {
     const tb_sgemm &problem = arguments.problem;
     const tile tile = locate_tile(arguments, part.tile, shape::tile_m, shape::tile_n);
@@ -330,27 +320,31 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_simt_arguments &arg
     constexpr bool vector_along_k = vector && !shape::by_words(transpose_a, transpose_b);
     loader<transpose_a, transpose_a ? vector_along_k : vector, by_rows && transpose_a, shape::tile_m,
            shape::tile_k, shape::slices, shape::slice_threads>
-        a(tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m);
+        a(tb_matrix_of(arguments.batches, TB_A, problem.a, tile.product), problem.lda, tile.m, problem.m,
+          arguments.jump_a);
     loader<!transpose_b, transpose_b ? vector : vector_along_k, by_rows && !transpose_b, shape::tile_n,
            shape::tile_k, shape::slices, shape::slice_threads>
-        b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n);
-    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k,
+        b(tb_matrix_of(arguments.batches, TB_B, problem.b, tile.product), problem.ldb, tile.n, problem.n,
+          arguments.jump_b);
+    accumulate<shape>(sum, a, b, part, arguments.steps, problem.k, arguments.ascending,
                       existing_of(problem, tile, shape::tile_m, shape::tile_n), arguments.totals);
 }
 
 /* Computes one segment, for C if it is all of its tile, else for the cluster or the second pass. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void compute(const tb_simt_arguments &arguments, const segment &part, int64_t piece)
+__device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt_segment &part)
 {
+    const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
+    const int slot =
+        has_tile ? -1 : int(tb_simt_slot(int64_t(blockIdx.x) - arguments.whole, part.first == 0));
     sums<shape> sum;
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
     const position<shape> at(again::thread());
-    const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if constexpr (shape::clusters)
-        if (arguments.cluster > 1 && !has_tile) {
+        if (arguments.cluster > 1 && slot >= 0) {
             const tile tile = locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n);
             write_together<shape>(output_to_c(arguments, tile), sum, arguments.cluster);
             return;
@@ -358,8 +352,8 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const segment
     if (at.slice > 0)
         return;
     const output out =
-        !has_tile
-            ? output_to_slot(arguments, tb_simt_slot(piece, part.first == 0))
+        slot >= 0
+            ? output_to_slot(arguments, slot)
             : output_to_c(arguments, locate_tile_again(arguments, part.tile, shape::tile_m, shape::tile_n));
     write_tile<shape>(out, sum, at);
 }
@@ -373,19 +367,14 @@ __device__ inline void sgemm(const tb_simt_arguments &arguments)
     if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)
         ask_for_old<shape::tile_m, shape::tile_n, shape::threads>(
             output_to_c(arguments, locate_tile_again(arguments, blockIdx.x, shape::tile_m, shape::tile_n)));
-    const int64_t piece = blockIdx.x - arguments.whole;
-    const int64_t first_tile = whole ? blockIdx.x : arguments.whole;
-    int64_t step = whole ? 0 : tb_simt_first(piece, arguments.dealt, arguments.pieces);
-    const int64_t end = whole ? arguments.steps : tb_simt_first(piece + 1, arguments.dealt, arguments.pieces);
-    while (step < end) {
-        segment part = {first_tile + step / arguments.steps, step % arguments.steps, 0, 0};
-        part.count = min(arguments.steps - part.first, end - step);
-        const bool leaves_out = leaves_out_zeros && arguments.order.zeros;
-        if (leaves_out)
-            part = whole_tile(arguments, part.tile);
-        compute<shape, transpose_a, transpose_b, vector>(arguments, part, piece);
-        step += leaves_out ? arguments.steps : part.count;
+    tb_simt_segment part = whole ? whole_tile(arguments, int(blockIdx.x))
+                                 : tb_simt_begin(&arguments, blockIdx.x - arguments.whole);
+    while (true) {
+        compute<shape, transpose_a, transpose_b, vector>(arguments, part);
+        if (part.behind == 0)
+            break;
         __syncthreads(); /* before the stages are filled again */
+        part = tb_simt_continue(&arguments, &part);
     }
 }
 

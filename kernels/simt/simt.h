@@ -7,6 +7,9 @@
  * second launch, sgemm_simt_reduce; or by these blocks themselves, where they are a cluster: then every tile has the same
  * number of pieces. Always in the same order.
  *
+ * Where all tiles are cut into as many pieces, and step 0 is the first panel along k, these have a tile's steps in turn, and so share what
+ * numbers are like along k: else the one that has the large products would have them all, in one long chain.
+ *
  * Where steps are left out that multiply zeros alone (zeros.h), every tile has a block of its own.
  */
 #ifndef TB_SIMT_H
@@ -25,8 +28,11 @@ typedef struct tb_simt_arguments {
     int64_t steps;            /* of a tile, at least 1 */
     int64_t dealt;            /* steps of the tiles that are not whole */
     int64_t pieces;           /* blocks to which those are dealt */
+    int64_t jump_a, jump_b;   /* bytes from the panel of a block's step to that of its next one */
     float *partial;           /* two tiles for each piece: see tb_simt_slot; for clusters none */
     int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
+    int32_t alternating;      /* pieces that have a tile's steps in turn; 1: their steps follow each other */
+    int32_t ascending;        /* step 0 is the first panel along k: see tb_simt_segment */
     int32_t tile_m, tile_n, tile_k;
     int32_t totals;         /* blocks have shared memory for them: see TB_SIMT_TOTALS_BYTES */
     int32_t reduce_lanes;   /* of sgemm_simt_reduce: see there */
@@ -98,28 +104,73 @@ TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
     return 2 * piece + has_beginning;
 }
 
-/* Steps of a tile, where step 0 is the last panel along k, and step 1 the panel behind those that are left out. */
-typedef struct tb_simt_run {
+/* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is a panel that may be a
+ * short one: coming first, it needs no guard in the main loop. It is the first panel along k, so that products are added up as k grows:
+ * where numbers grow along k, the largest that come first would have each small one behind them rounded to their last bits. Where the
+ * panels behind it would not keep the alignment of 16-byte copies along k, and where zeros are left out, which is done by panels as they
+ * lie from the beginning of k on, it is the last panel, and step 1 the panel behind those that are left out. */
+typedef struct tb_simt_segment {
+    int32_t tile; /* among those of all products */
     int32_t first, count;
     int32_t left_out; /* none, unless step 0 is the first one */
-} tb_simt_run;
+    int32_t behind;   /* steps that the block has of the tiles behind this one */
+} tb_simt_segment;
 
-/* The first architecture on which they are left out. */
+/* The first architecture on which panels are left out. */
 #define TB_SIMT_ZEROS_FIRST 90
 
-/* Where there are zeros: what a tile needs. */
-TB_SIMT_INLINE tb_simt_run tb_simt_needed(const tb_simt_arguments *arguments, int64_t number)
+/* Where there are zeros: all steps that a tile needs. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_needed(const tb_simt_arguments *arguments, int32_t number)
 {
     const tb_tile_order *order = &arguments->order;
     const tb_needed panels = tb_needed_steps(
         order->zeros, tb_locate_tile(order, (uint32_t)number % (order->lines * order->length)),
         arguments->tile_m, arguments->tile_n, arguments->tile_k, (int32_t)arguments->steps);
     const bool has_last = panels.end == arguments->steps;
-    tb_simt_run run;
-    run.first = !has_last;
-    run.count = panels.end - panels.first;
-    run.left_out = has_last ? panels.first : 0;
-    return run;
+    tb_simt_segment segment = {number, !has_last, 0, 0, 0};
+    segment.count = panels.end - panels.first;
+    segment.left_out = has_last ? panels.first : 0;
+    return segment;
+}
+
+/* The first segment of a piece. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments, int64_t piece)
+{
+    const int64_t steps = arguments->steps;
+    tb_simt_segment segment = {0, 0, 0, 0, 0};
+    if (arguments->alternating > 1) {
+        const uint32_t pieces = (uint32_t)arguments->alternating, number = (uint32_t)piece;
+        segment.tile = (int32_t)(number / pieces);
+        segment.first = (int32_t)(number % pieces);
+        segment.count = (int32_t)(((uint32_t)steps - 1 - (uint32_t)segment.first) / pieces) + 1;
+    } else {
+        const int64_t begin = tb_simt_first(piece, arguments->dealt, arguments->pieces);
+        const int64_t end = tb_simt_first(piece + 1, arguments->dealt, arguments->pieces);
+        const int64_t tile = begin / steps, of_tile = (tile + 1) * steps - begin, all = end - begin;
+        segment.tile = (int32_t)(arguments->whole + tile);
+        segment.first = (int32_t)(steps - of_tile);
+        segment.count = (int32_t)(all < of_tile ? all : of_tile);
+        segment.behind = (int32_t)all - segment.count;
+    }
+    return segment;
+}
+
+/* The segment after one behind which the block has steps. */
+TB_SIMT_INLINE tb_simt_segment tb_simt_continue(const tb_simt_arguments *arguments,
+                                                const tb_simt_segment *before)
+{
+    const int32_t steps = (int32_t)arguments->steps;
+    tb_simt_segment segment = {before->tile + 1, 0, before->behind, 0, 0};
+    if (segment.count > steps)
+        segment.count = steps;
+    segment.behind = before->behind - segment.count;
+    return segment;
+}
+
+/* Bytes from the panel of a step to that of the step after so many of k, in an operand that is contiguous along k or not. */
+TB_SIMT_INLINE int64_t tb_simt_jump(int64_t ld, bool along_k, int64_t k)
+{
+    return k * (along_k ? 1 : ld) * (int64_t)sizeof(float);
 }
 
 #endif

@@ -21,10 +21,9 @@ template <class shape, class function> __device__ inline void visit(sums<shape> 
  * lower one, until one is left. */
 template <class shape> __device__ inline void add_slices(sums<shape> &sum, const position<shape> &at)
 {
-    extern __shared__ __align__(16) float stages[];
 #pragma unroll
     for (int half = shape::slices / 2; half > 0; half /= 2) {
-        float *handed = stages + threadIdx.x - (at.slice < half ? 0 : half * shape::slice_threads);
+        float *handed = ring() + threadIdx.x - (at.slice < half ? 0 : half * shape::slice_threads);
         __syncthreads();
         if (at.slice >= half && at.slice < 2 * half)
             visit<shape>(sum, [&](int i, float &value) { handed[i * half * shape::slice_threads] = value; });

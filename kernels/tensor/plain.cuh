@@ -38,10 +38,13 @@ __device__ inline tb_simt_arguments plain_arguments(const tb_split_arguments &ar
     plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
     plain.whole = p.mask == TB_FULL ? plain.tiles_m * plain.tiles_n : arguments.masked_plainly.count;
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
-    plain.cluster = 1;
+    plain.jump_a = tb_simt_jump(p.lda, p.transpose_a, plain_shape::tile_k);
+    plain.jump_b = tb_simt_jump(p.ldb, !p.transpose_b, plain_shape::tile_k);
+    plain.cluster = plain.alternating = 1;
     plain.totals = plain_shape::cuts_chains;
     plain.order =
         tb_order_tiles(arguments.order.zeros, plain.tiles_m, plain.tiles_n, TB_SIMT_GROUP, gridDim.x);
+    plain.ascending = !plain.order.zeros;
     plain.masked = arguments.masked_plainly;
     return plain;
 }
@@ -51,7 +54,8 @@ template <bool transpose_a, bool transpose_b>
 __device__ __noinline__ void multiply_plainly(const tb_simt_arguments &plain)
 {
     for (int64_t tile = blockIdx.x; tile < plain.whole; tile += gridDim.x) {
-        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain, simt::whole_tile(plain, tile), 0);
+        simt::compute<plain_shape, transpose_a, transpose_b, false>(plain,
+                                                                    simt::whole_tile(plain, int(tile)));
         __syncthreads(); /* before the stages are filled again */
     }
 }

@@ -86,11 +86,10 @@ static bool is_same_place(const tb_place *x, const tb_place *y)
            x->write_combined == y->write_combined;
 }
 
-/* Whether one of a batch's matrices lies in other memory than the first. Those at a stride lie in one piece of it, or there are
- * two. Of others that lie where one of them has been found to lie nobody is asked. */
-static bool has_scattered(const tb_operand *operand, int64_t members, const tb_place *place)
+/* Whether one of a batch's matrices lies in other memory than the first, which has all that is known. Those at a stride lie in one
+ * piece of it, or there are two. Of others that lie where one of them has been found to lie nobody is asked. */
+static bool has_scattered(const tb_operand *operand, int64_t members, const tb_place *place, tb_span known)
 {
-    tb_span known = {0};
     for (int64_t i = operand->uneven ? 0 : members - 1; i < members; i++) {
         const uintptr_t address = (uintptr_t)tb_member_at(operand, i);
         tb_place own;
@@ -112,8 +111,10 @@ void tb_locate_operands(const tb_product *product, tb_facts *facts)
         facts->places[role] = (tb_place){.memory = TB_MEMORY_HOST};
         if (!in_process || (role != TB_C && product->k == 0))
             continue;
-        tb_device.locate(operand->data, &facts->places[role], NULL);
-        if (tb_is_batch(product) && has_scattered(operand, tb_members_of(product), &facts->places[role]))
+        tb_span known = {0};
+        const bool is_batch = tb_is_batch(product);
+        tb_device.locate(operand->data, &facts->places[role], is_batch ? &known : NULL);
+        if (is_batch && has_scattered(operand, tb_members_of(product), &facts->places[role], known))
             facts->scattered = true;
     }
 }

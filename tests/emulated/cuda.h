@@ -31,6 +31,9 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
     uint32_t x, y, z, w;
 };
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 struct alignas(16) double2 {
     double x, y;
 };
@@ -39,6 +42,10 @@ inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
     return {x, y, z, w};
 }
 
+inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
 inline double2 make_double2(double x, double y)
 {
     return {x, y};
@@ -184,6 +191,10 @@ template <class type> inline type __reduce_min_sync(uint32_t, type value)
 template <class type> inline type __reduce_add_sync(uint32_t, type value)
 {
     return emulated_reduce(value, "__reduce_add_sync", [](type x, type y) { return type(x + y); });
+}
+inline int __any_sync(uint32_t, int value)
+{
+    return emulated_reduce(value != 0, "__any_sync", [](bool x, bool y) { return x || y; });
 }
 inline int __all_sync(uint32_t, int value)
 {

@@ -21,7 +21,8 @@ namespace
 {
 
 constexpr int blocks_most = 8, threads_most = 2048, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
-              reads_most = 64, beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
+              reads_most = 64, barriers = 16,
+              beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
     garbage = 0xa5;
 
 /* Where threads wait until all are there. */
@@ -70,7 +71,7 @@ struct warp {
 };
 
 struct block {
-    barrier all;
+    barrier all, some[barriers];
     int alive;
     bool any, any_before; /* what __syncthreads_or has heard, and what it answers */
     alignas(128) char dynamic[dynamic_bytes + beyond];
@@ -258,6 +259,7 @@ std::vector<int> begin_cluster()
     cluster = {};
     for (int i = 0; i < in_cluster; i++) {
         blocks[i].all = {};
+        std::fill(blocks[i].some, blocks[i].some + barriers, barrier{});
         blocks[i].alive = in_block;
         std::memset(blocks[i].dynamic, garbage, size_t(dynamic_asked_for + beyond));
     }
@@ -317,6 +319,13 @@ void wait_for_block(const char *place)
 void wait_for_cluster(const char *place)
 {
     wait_at(cluster, in_cluster * in_block, place);
+}
+
+void wait_at_barrier(int number, int wanted, const char *place)
+{
+    if (number < 1 || number >= barriers)
+        fail(place, "of no such number");
+    wait_at(own_block().some[number], wanted, place);
 }
 
 bool any_of_block(bool value)

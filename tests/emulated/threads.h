@@ -14,6 +14,9 @@ void wait_for_warp(const char *place);
 void wait_for_block(const char *place);
 void wait_for_cluster(const char *place);
 
+/* Waits for so many threads of the block, at one of its barriers from 1 on. */
+void wait_at_barrier(int number, int threads, const char *place);
+
 /* Of the block: whether it was true of any thread. */
 bool any_of_block(bool value);
 

@@ -24,6 +24,8 @@ static int launches, cluster_launched;
 static int shared_launched, shared_most; /* bytes: asked for, and what the entry may ask for */
 static int cut_chains;                   /* products with totals */
 static int clusters;                     /* launched in all */
+static int together, alternated,
+    alternated_clusters; /* products with pieces whose steps follow each other, or are a tile's in turn */
 static int shared_waves,
     uneven_shared_waves; /* of whole tiles and pieces; uneven ones on a device with nothing else to do */
 
@@ -66,39 +68,80 @@ static tb_launcher launcher = {.target = {.architecture = 90},
                                .launch = note_launch,
                                .launch_clusters = note_clusters};
 
-/* Walks through the pieces as the kernel does. */
-static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
+/* What the second launch takes a tile's parts to be: the pieces from that of its first step to that of its last one, where it looks
+ * in a slot of each, that of the beginning in the first one. */
+static int64_t first_part(int64_t tile)
 {
-    int64_t expected = 0, used_slots = 2 * launched.pieces;
-    unsigned char *slots = calloc((size_t)used_slots + 1, 1);
-    for (int64_t piece = 0; piece < launched.pieces; piece++) {
-        int64_t step = tb_simt_first(piece, launched.dealt, launched.pieces);
-        const int64_t end = tb_simt_first(piece + 1, launched.dealt, launched.pieces);
-        CHECK(step == expected && end > step, "%s: piece %lld has steps %lld to %lld, expected from %lld",
-              kernel->name, (long long)piece, (long long)step, (long long)end, (long long)expected);
-        while (step < end) {
-            CHECK(tb_simt_piece(step, launched.dealt, launched.pieces) == piece,
-                  "%s: step %lld is looked for in another piece than %lld", kernel->name, (long long)step,
-                  (long long)piece);
-            int64_t within = step % launched.steps, left = launched.steps - within;
-            int64_t count = left < end - step ? left : end - step;
-            CHECK(launched.cluster == 1 ||
-                      (count == end - step && piece / launched.cluster == step / launched.steps),
-                  "%s: piece %lld of a cluster of %d", kernel->name, (long long)piece, launched.cluster);
-            if (count < launched.steps) {
-                int64_t slot = tb_simt_slot(piece, within == 0);
-                CHECK(slots[slot] == 0, "%s: slot %lld is written twice", kernel->name, (long long)slot);
-                slots[slot] = 1;
-            }
-            step += count;
+    return tb_simt_piece(tile * launched.steps, launched.dealt, launched.pieces);
+}
+
+static int64_t last_part(int64_t tile)
+{
+    return tb_simt_piece((tile + 1) * launched.steps - 1, launched.dealt, launched.pieces);
+}
+
+/* Pieces that have a tile's steps in turn: among them each step once, and they are its parts. */
+static void alternating_pieces_share_tiles(const tb_kernel *kernel)
+{
+    const int64_t pieces = launched.alternating, tiles = launched.pieces / pieces, steps = launched.steps;
+    CHECK(launched.whole == 0 && launched.pieces % pieces == 0 && launched.dealt == tiles * steps,
+          "%s: %lld alternating pieces of %lld, %lld whole tiles", kernel->name, (long long)pieces,
+          (long long)launched.pieces, (long long)launched.whole);
+    int64_t wrong = 0;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        int64_t dealt = 0;
+        for (int64_t i = 0; i < pieces; i++) {
+            const tb_simt_segment part = tb_simt_begin(&launched, tile * pieces + i);
+            const int64_t last = part.first + (part.count - 1) * pieces;
+            wrong += part.tile != tile || part.first != i || part.count < 1 || part.count >= steps ||
+                     last >= steps || last + pieces < steps || part.left_out != 0 || part.behind != 0;
+            dealt += part.count;
         }
-        expected = end;
+        wrong +=
+            dealt != steps || first_part(tile) != tile * pieces || last_part(tile) != (tile + 1) * pieces - 1;
     }
+    CHECK(wrong == 0, "%s: %lld things are wrong of %lld tiles in %lld alternating pieces of %lld steps",
+          kernel->name, (long long)wrong, (long long)tiles, (long long)pieces, (long long)steps);
+    alternated++;
+    alternated_clusters += launched.cluster > 1;
+}
+
+/* Walks through the pieces as the kernel does where their steps follow each other. */
+static void every_step_is_dealt_once(const tb_kernel *kernel)
+{
+    int64_t expected = 0, wrong = 0;
+    for (int64_t piece = 0; piece < launched.pieces; piece++) {
+        bool left_beginning = false, missed_beginning = false; /* its slots are taken */
+        tb_simt_segment part = tb_simt_begin(&launched, piece);
+        while (true) {
+            const int64_t tile = part.tile - launched.whole, has_beginning = part.first == 0;
+            wrong += tile * launched.steps + part.first != expected || part.count < 1 ||
+                     part.first + part.count > launched.steps || part.left_out != 0 || part.behind < 0 ||
+                     (launched.cluster > 1 && (part.behind > 0 || piece / launched.cluster != tile));
+            if (part.count < launched.steps) {
+                bool *taken = has_beginning ? &left_beginning : &missed_beginning;
+                wrong += *taken || piece < first_part(tile) || piece > last_part(tile) ||
+                         (piece == first_part(tile)) != has_beginning;
+                *taken = true;
+            }
+            expected += part.count;
+            if (part.behind == 0)
+                break;
+            part = tb_simt_continue(&launched, &part);
+        }
+    }
+    CHECK(wrong == 0, "%s: %lld things are wrong of %lld pieces of %lld steps", kernel->name,
+          (long long)wrong, (long long)launched.pieces, (long long)launched.dealt);
     CHECK(expected == (launched.pieces > 0 ? launched.dealt : 0), "%s: steps are left over", kernel->name);
+    together += launched.pieces > 0;
+}
+
+static void workspace_holds_slots(const tb_kernel *kernel, size_t workspace)
+{
+    const int64_t slots = 2 * launched.pieces;
     CHECK(launched.cluster > 1 ||
-              workspace >= (size_t)used_slots * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(float),
-          "%s: %zu bytes of workspace for %lld slots", kernel->name, workspace, (long long)used_slots);
-    free(slots);
+              workspace >= (size_t)slots * (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(float),
+          "%s: %zu bytes of workspace for %lld slots", kernel->name, workspace, (long long)slots);
 }
 
 /* Where totals leave room for all blocks, every block with a chain to cut has them. */
@@ -189,7 +232,24 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given,
     shared_waves += shares;
     uneven_shared_waves += shares && launched.whole < wave && launched.pieces % (tiles - launched.whole) != 0;
     long_chains_are_cut(kernel);
-    every_step_is_dealt_once(kernel, schedule.workspace);
+    const int64_t apart = (int64_t)launched.alternating * kernel->tile_k * (int64_t)sizeof(float);
+    CHECK(launched.jump_a == apart * (product->a.transposed ? 1 : product->a.ld) &&
+              launched.jump_b == apart * (product->b.transposed ? product->b.ld : 1),
+          "%s: %lld and %lld bytes from step to step", kernel->name, (long long)launched.jump_a,
+          (long long)launched.jump_b);
+    const bool along_k = product->a.transposed || !product->b.transposed, vectors = product->a.ld % 4 == 0;
+    CHECK(launched.ascending == !(vectors && along_k && product->k % 4 != 0), "%s: k %lld, ascending %d",
+          kernel->name, (long long)product->k, launched.ascending);
+    CHECK(launched.alternating == (launched.ascending && launched.whole == 0 && launched.pieces % tiles == 0
+                                       ? launched.pieces / tiles
+                                       : 1),
+          "%s: %lld tiles, %lld of them whole, %lld pieces, %d in turn", kernel->name, (long long)tiles,
+          (long long)launched.whole, (long long)launched.pieces, launched.alternating);
+    if (launched.alternating > 1)
+        alternating_pieces_share_tiles(kernel);
+    else
+        every_step_is_dealt_once(kernel);
+    workspace_holds_slots(kernel, schedule.workspace);
 }
 
 /* Every tile has a block, which does the panels that the tile needs: the last one of k first, if that is among them. */
@@ -211,8 +271,9 @@ static void needed_panels_are_done(const tb_kernel *kernel, int kind, int64_t m,
         const tb_needed needed =
             tb_needed_steps(launched.order.zeros, tb_locate_tile(&launched.order, (uint32_t)number),
                             kernel->tile_m, kernel->tile_n, kernel->tile_k, (int32_t)launched.steps);
-        const tb_simt_run run = tb_simt_needed(&launched, number);
-        wrong += run.count != needed.end - needed.first || (run.first > 0 && run.left_out > 0);
+        const tb_simt_segment run = tb_simt_needed(&launched, (int32_t)number);
+        wrong += run.tile != number || run.behind != 0 || run.count != needed.end - needed.first ||
+                 (run.first > 0 && run.left_out > 0);
         wrong += (run.first == 0) != (needed.end == launched.steps);
         if (run.count > (run.first == 0)) /* the panel behind the last one, or the first one */
             wrong += run.left_out != needed.first;
@@ -250,6 +311,9 @@ int main(void)
     chains_are_not_cut_everywhere();
     CHECK(cut_chains > 0, "no chain is cut");
     CHECK(clusters > 0, "no clusters");
+    CHECK(together > 0 && alternated > alternated_clusters && alternated_clusters > 0,
+          "%d products in pieces, %d in alternating ones, %d of these in clusters", together, alternated,
+          alternated_clusters);
     CHECK(shared_waves > 0 && uneven_shared_waves > 0, "%d shared waves, %d uneven ones", shared_waves,
           uneven_shared_waves);
     return check_result();

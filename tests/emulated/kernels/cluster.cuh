@@ -23,6 +23,13 @@ inline unsigned address_in(unsigned shared, int rank)
     return emulated::address_in(shared, rank);
 }
 
+inline float load(unsigned address)
+{
+    float value;
+    std::memcpy(&value, emulated::memory_at(address, sizeof value), sizeof value);
+    return value;
+}
+
 inline double load_double(unsigned address)
 {
     double value;
