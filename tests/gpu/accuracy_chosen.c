@@ -24,9 +24,10 @@
 #define SMALL_C         600000
 #define SMALL_C_DOUBLES 3000000
 
-/* Where a part of k has the large products, floats are held to a loop whatever their C, and with so few steps of k, of which an eighth
- * or less counts, to its largest error alone: docs/lab/simt.md says what cuBLAS has. */
-#define UNEVEN_K 256
+/* Where a part of k has the large products, floats are held to a loop whatever their C; and with so few steps of k, of which an eighth
+ * or less counts, to what is promised of short sums: docs/lab/simt.md says what cuBLAS has. */
+#define UNEVEN_K        256
+#define SMALL_K_MAXIMUM 4
 
 typedef struct size {
     int64_t m, n, k;
@@ -128,8 +129,10 @@ static void find_excesses(const comparison *c, double *excesses)
     /* Near the limits extremes differ at random (accuracy.c). */
     const double maximum =
         as_loop || c->family->beyond ? fmax(theirs->maximum, loop->maximum) : theirs->maximum;
-    excesses[RMS] = is_uneven && c->size.k < UNEVEN_K ? -1 : draws_excess(c->ours.rms, RMS_RATIO * rms);
-    excesses[MAXIMUM] = draws_excess(c->ours.maximum, MAXIMUM_RATIO * maximum);
+    const bool is_short = is_uneven && c->size.k < UNEVEN_K;
+    excesses[RMS] = is_short ? -1 : draws_excess(c->ours.rms, RMS_RATIO * rms);
+    excesses[MAXIMUM] =
+        draws_excess(c->ours.maximum, fmax(MAXIMUM_RATIO * maximum, is_short ? SMALL_K_MAXIMUM : 0));
 }
 
 static void compute_again(void *what, uint64_t seed, double *excesses)
