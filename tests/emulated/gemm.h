@@ -78,8 +78,8 @@ static bool is_written(const tb_product *product, int64_t row, int64_t column)
 static void draw_extents(tb_product *product, int64_t members, check_random *random)
 {
     static const int64_t sides[] = {1, 2, 7, 31, 32, 33, 63, 64, 64, 65, 100, 128, 128, 130, 192},
-                         ks[] = {0,  1,  2,   7,   9,   16,   17,   31,   32,   33,
-                                 64, 77, 100, 256, 511, 1000, 2000, 4100, 8200, 15000};
+                         ks[] = {0,  1,  2,   7,   9,   16,   17,   31,   32,   33,   64,
+                                 66, 77, 100, 256, 511, 1000, 1002, 2000, 4100, 8200, 15000};
     product->m = CHECK_PICK(random, sides);
     product->n = CHECK_PICK(random, sides);
     product->k = CHECK_PICK(random, ks);

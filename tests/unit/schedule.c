@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES = 300, SHAPES_WITH_ZEROS = 60 };
+enum { SHAPES = 300, SHAPES_WITH_ZEROS = 60, SHAPES_OF_LONG_K = 60 };
 
 static const int multiprocessors[] = {132, 132, 1, 2, 33};
 
@@ -266,6 +266,8 @@ static void needed_panels_are_done(const tb_kernel *kernel, int kind, int64_t m,
     CHECK(launches == 1 && blocks_launched == tiles && launched.whole == tiles && launched.pieces == 0 &&
               launched.cluster == 1 && launched.order.zeros == tb_zeros_of(&product),
           "%s: %lld blocks for %lld tiles", kernel->name, (long long)blocks_launched, (long long)tiles);
+    CHECK(!launched.ascending && launched.alternating == 1, "%s: ascending %d, %d in turn", kernel->name,
+          launched.ascending, launched.alternating);
     int64_t wrong = 0;
     for (int64_t number = 0; number < tiles; number++) {
         const tb_needed needed =
@@ -283,6 +285,18 @@ static void needed_panels_are_done(const tb_kernel *kernel, int kind, int64_t m,
     if (m > 4000 && n > 4000)
         CHECK(schedule.clocks < 0.7 * all && schedule.clocks > 0.45 * all, "%s: %g clocks, without zeros %g",
               kernel->name, schedule.clocks, all);
+}
+
+/* No int has k, nor the bytes from step to step, nor a piece's number times the steps. */
+static void long_k_is_dealt(const tb_kernel *kernel, int i)
+{
+    static const int64_t sides[] = {1, 100, 1000, 1500, 5000};
+    static const int64_t ks[] = {INT32_MAX, (INT64_C(1) << 31) + 4, (INT64_C(1) << 33) + 3};
+    const int64_t side = sides[i % 5], ld = INT32_MAX - 3 + i / 4 % 2; /* aligned or not */
+    const tb_product product = product_with(i % 2, i / 2 % 2, side, side / 2 + 1, ks[i % 3], ld, 0);
+    launcher.target.multiprocessors = 132;
+    launcher.target.clusters = i / 8 % 2 ? &clusters_h200 : NULL;
+    a_product_is_dealt(kernel, &product, i % 4 == 3 ? 3 : 1);
 }
 
 static int64_t draw(int64_t most)
@@ -305,6 +319,8 @@ int main(void)
             launcher.target.clusters = i % 5 == 0 ? &clusters_h200 : NULL;
             a_product_is_dealt(&tb_catalog[row], &product, i % 3 ? 1 : draw(40));
         }
+        for (int i = 0; i < SHAPES_OF_LONG_K; i++)
+            long_k_is_dealt(&tb_catalog[row], i);
         for (int i = 0; i < SHAPES_WITH_ZEROS; i++)
             needed_panels_are_done(&tb_catalog[row], i, i < 4 ? 8000 : draw(2000), i < 4 ? 8000 : draw(2000));
     }
