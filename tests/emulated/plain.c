@@ -9,6 +9,7 @@
 typedef float number;
 #define ROUTINE TB_SGEMM
 #include "tests/emulated/gemm.h"
+#include "tests/emulated/graded.h"
 
 /* As the family's launch functions do. */
 static const bool leaves_out = EMULATED_ARCHITECTURE >= TB_SIMT_ZEROS_FIRST;
@@ -25,6 +26,22 @@ static bool is_theirs(const test *t)
     return members_of(t) == 1 && t->given.k > 0;
 }
 
+static void release_operands(test *t)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        release(&t->operands[role].memory);
+}
+
+static tb_split_arguments multiply(const tb_product *product, int64_t blocks)
+{
+    const tb_split_arguments arguments = {.problem = tb_sgemm_of(product),
+                                          .order = {.zeros = leaves_out ? tb_zeros_of(product) : 0},
+                                          .masked_plainly = tb_split_plain_tiles(product)};
+    emulated_run(emulated_find("sgemm_plainly"), blocks, 1, emulated_plain_threads, emulated_plain_bytes,
+                 &arguments);
+    return arguments;
+}
+
 static void one_product(bool is_apart, check_random *random)
 {
     static test t;
@@ -35,11 +52,7 @@ static void one_product(bool is_apart, check_random *random)
     const tb_product *p = &t.given;
     const int64_t blocks = check_between(random, 1, BLOCKS_MOST);
     if (is_theirs(&t)) {
-        const tb_split_arguments arguments = {.problem = tb_sgemm_of(p),
-                                              .order = {.zeros = leaves_out ? tb_zeros_of(p) : 0},
-                                              .masked_plainly = tb_split_plain_tiles(p)};
-        emulated_run(emulated_find("sgemm_plainly"), blocks, 1, emulated_plain_threads, emulated_plain_bytes,
-                     &arguments);
+        const tb_split_arguments arguments = multiply(p, blocks);
         masked += p->mask != TB_FULL;
         with_zeros += arguments.order.zeros != 0;
         several_tiles += arguments.masked_plainly.count > blocks;
@@ -50,10 +63,25 @@ static void one_product(bool is_apart, check_random *random)
             p->b.transposed ? 'T' : 'N', (int)p->mask, (int)arguments.order.zeros, p->alpha.re, p->beta.re);
         check_product(&t, what);
     }
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        release(&t.operands[role].memory);
+    release_operands(&t);
     if (!is_apart)
         release(&t.before);
+}
+
+/* Numbers that grow along k are added up as k grows. */
+static void sums_of_graded_numbers_are_accurate(check_random *random)
+{
+    enum { SIDE = 64, K = 1024 };
+    static test t;
+    t = (test){.given = tb_gemm(ROUTINE, check_between(random, 0, 1), check_between(random, 0, 1), SIDE, SIDE,
+                                K, 1, NULL, 0, NULL, 0, 0, NULL, 0)};
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        store(&t, role, 1, check_between(random, 0, 1), random);
+    fill_graded(&t, random);
+    multiply(&t.given, 1);
+    const double error = relative_error(&t);
+    CHECK(error <= 1, "rms error %.2f times a loop's", error);
+    release_operands(&t);
 }
 
 int main(int count, char **arguments)
@@ -64,6 +92,7 @@ int main(int count, char **arguments)
         emulated_seed(check_next(&random));
         one_product(i < APART, &random);
     }
+    sums_of_graded_numbers_are_accurate(&random);
     printf("%d masked, %d with zeros, %d of several tiles for a block\n", masked, with_zeros, several_tiles);
     CHECK(products < PRODUCTS || (masked > 0 && (with_zeros > 0 || !leaves_out) && several_tiles > 0),
           "something is not tried");

@@ -11,8 +11,7 @@
 typedef float number;
 #define ROUTINE TB_SGEMM
 #include "tests/emulated/gemm.h"
-
-#include <math.h>
+#include "tests/emulated/graded.h"
 
 enum { PRODUCTS = 420, APART = 12 };
 static const size_t room = (size_t)64 << 20;
@@ -128,37 +127,6 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
         release(&t.before);
 }
 
-/* Of either sign, and larger and larger along k. */
-static void fill_graded(const test *t, tb_role role, bool along_rows, check_random *random)
-{
-    const tb_operand *x = &t->given.operands[role];
-    for (int64_t column = 0; column < x->columns; column++)
-        for (int64_t line = 0; line < x->rows; line++) {
-            const int64_t l = along_rows ? line : column;
-            matrix(t, role, 0)[line + column * x->ld] =
-                (number)ldexp((double)check_between(random, -999999, 999999), (int)(20 * l / t->given.k));
-        }
-}
-
-/* Squares of errors: of what was computed, and of a loop over k. */
-static void add_errors(const test *t, int64_t line, int64_t column, double *ours, double *loops)
-{
-    const tb_product *p = &t->given;
-    const number *a = matrix(t, TB_A, 0) + line * (p->a.transposed ? p->a.ld : 1),
-                 *b = matrix(t, TB_B, 0) + column * (p->b.transposed ? 1 : p->b.ld);
-    const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;
-    double sum = 0;
-    number loop = 0;
-    for (int64_t l = 0; l < p->k; l++) {
-        sum += (double)a[l * step_a] * (double)b[l * step_b];
-        loop = fmaf(a[l * step_a], b[l * step_b], loop);
-    }
-    const double own = (double)matrix(t, TB_C, 0)[line + column * p->c.ld] - sum,
-                 of_loop = (double)loop - sum;
-    *ours += own * own;
-    *loops += of_loop * of_loop;
-}
-
 /* Numbers that grow along k are added up as k grows, so that errors are no larger than a loop's; and where a tile is cut evenly, by all of
  * its pieces alike, so that they are smaller. */
 static void sums_of_graded_numbers_are_accurate(bool cut, char *workspace, check_random *random)
@@ -172,18 +140,14 @@ static void sums_of_graded_numbers_are_accurate(bool cut, char *workspace, check
                                     1, NULL, 0, NULL, 0, 0, NULL, 0)};
         for (tb_role role = TB_A; role < TB_ROLES; role++)
             store(&t, role, 1, check_between(random, 0, 1), random);
-        fill_graded(&t, TB_A, t.given.a.transposed, random);
-        fill_graded(&t, TB_B, !t.given.b.transposed, random);
+        fill_graded(&t, random);
         const tb_launcher launcher = launcher_of(multiprocessors);
         const tb_schedule schedule = tb_prepare(row, &t.given, launcher.target);
         multiply(&t, &launcher, &schedule, workspace, random);
-        double ours = 0, loops = 0;
-        for (int64_t j = 0; j < SIDE * SIDE; j += 3)
-            add_errors(&t, j % SIDE, j / SIDE, &ours, &loops);
+        const double error = relative_error(&t);
         char what[256];
         describe(what, sizeof what, &t, multiprocessors);
-        CHECK(sqrt(ours) <= most * sqrt(loops), "%s: rms error %.2f times a loop's", what,
-              sqrt(ours / loops));
+        CHECK(error <= most, "%s: rms error %.2f times a loop's", what, error);
         release_operands(&t);
     }
 }
