@@ -218,9 +218,10 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given,
           launches);
     CHECK(cluster_launched == launched.cluster, "%s: launched in clusters of %d, not %d", kernel->name,
           cluster_launched, launched.cluster);
+    const int64_t blocks = wave / launcher.target.multiprocessors; /* of one multiprocessor */
     CHECK(launched.cluster == 1 || launched.whole > 0 || !launcher.target.clusters ||
-              launched.pieces / launched.cluster <=
-                  clusters_h200.at_a_time[wave / launcher.target.multiprocessors - 1][launched.cluster],
+              blocks > TB_CLUSTER_LEVELS ||
+              launched.pieces / launched.cluster <= clusters_h200.at_a_time[blocks - 1][launched.cluster],
           "%s: %lld clusters of %d", kernel->name, (long long)launched.pieces / launched.cluster,
           launched.cluster);
     CHECK(launched.whole % launched.cluster == 0, "%s: a cluster has whole tiles and pieces", kernel->name);
