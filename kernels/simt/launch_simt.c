@@ -70,7 +70,7 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
                          const tb_schedule *schedule, void *workspace)
 {
     const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
-    if (own->tiles_m * own->tiles_n > TB_BLOCKS_MAXIMUM / tb_members_of(product))
+    if (own->tiles_m * own->tiles_n > TB_BLOCKS_MAXIMUM / tb_members_of(product) || own->steps > INT32_MAX)
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
