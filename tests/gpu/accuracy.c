@@ -87,7 +87,7 @@ static both compute_both(const comparison *c, uint64_t seed)
         theirs.maximum = fmax(theirs.maximum, of_loop.maximum);
         theirs.rms = fmax(theirs.rms, of_loop.rms);
     }
-    if (c->family->uneven_k) { /* what is chosen is held to cuBLAS alone: see accuracy_chosen */
+    if (c->family->uneven_k) { /* doubles are held to cuBLAS alone where they are chosen: accuracy_chosen */
         theirs.maximum = fmax(theirs.maximum, of_loop.maximum);
         theirs.rms = fmax(theirs.rms, of_loop.rms);
     }
