@@ -101,8 +101,7 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
         CHECK(row->launch(&launcher, row, &t.given, &schedule, workspace) == TB_OK, "%s", what);
         check_product(&t, what);
     }
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        release(&t.operands[role].memory);
+    release_operands(&t);
     if (!is_apart)
         release(&t.before);
 }

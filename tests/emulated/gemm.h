@@ -152,6 +152,12 @@ static void draw_apart(test *t, check_random *random)
         store(t, role, 1, even, random);
 }
 
+static void release_operands(test *t)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        release(&t->operands[role].memory);
+}
+
 static void draw(test *t, check_random *random)
 {
     static const double alphas[] = {1, 1, -3}, betas[] = {0, 0, 1, -2};

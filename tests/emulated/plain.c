@@ -26,12 +26,6 @@ static bool is_theirs(const test *t)
     return members_of(t) == 1 && t->given.k > 0;
 }
 
-static void release_operands(test *t)
-{
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        release(&t->operands[role].memory);
-}
-
 static tb_split_arguments multiply(const tb_product *product, int64_t blocks)
 {
     const tb_split_arguments arguments = {.problem = tb_sgemm_of(product),

@@ -97,12 +97,6 @@ static void multiply(const test *t, const tb_launcher *launcher, const tb_schedu
     CHECK(row->launch(launcher, row, &t->given, schedule, workspace) == TB_OK, "%s", what);
 }
 
-static void release_operands(test *t)
-{
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        release(&t->operands[role].memory);
-}
-
 static void one_product(bool is_apart, char *workspace, check_random *random)
 {
     static const int multiprocessors[] = {1, 2, 8, 40, 132, 132, 132};
