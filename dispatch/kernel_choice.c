@@ -16,6 +16,14 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
     return NULL;
 }
 
+/* Of rows that read complex numbers where they lie: operands are general, alpha and beta real, and there is one term. */
+static bool serves_numbers(const tb_product *product)
+{
+    return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
+           product->b.structure == TB_GENERAL && product->alpha.im == 0 && product->beta.im == 0 &&
+           product->terms < 2;
+}
+
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
@@ -23,6 +31,8 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
         return false;
     if (tb_is_batch(product) ? !kernel->batches || (!kernel->structured && !tb_is_plain(product))
                              : kernel->structured == tb_is_plain(product))
+        return false;
+    if (kernel->numbers && !serves_numbers(product))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;

@@ -63,7 +63,7 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     tb_plan directly = *plan;
     const bool can_directly =
         (plan->route == TB_ROUTE_RESIDENT || any_operand(product, facts, only_on_device)) &&
-        tb_choose_kernel(product, facts, as_forced, &directly);
+        tb_choose_kernel(&asked, facts, as_forced, &directly);
     if (!tb_can_be_lowered(product) || !tb_choose_kernel(&lowered, facts, as_forced, plan)) {
         *plan = directly;
         if (can_directly && plan->route == TB_ROUTE_STREAMED)
@@ -72,9 +72,9 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     }
     if (plan->route == TB_ROUTE_STREAMED)
         tb_choose_regions(&lowered, facts, as_forced, plan);
-    else if (can_directly && tb_kernel_seconds(directly.kernel, product, chip) <
-                                 tb_terms_of(product) * (tb_kernel_seconds(plan->kernel, &lowered, chip) +
-                                                         tb_expanding_seconds(&asked, &lowered, chip)))
+    else if (can_directly && tb_kernel_seconds(directly.kernel, &asked, chip) <
+                                 tb_kernel_seconds(plan->kernel, &lowered, chip) +
+                                     tb_expanding_seconds(&asked, &lowered, chip))
         *plan = directly;
     return true;
 }

@@ -233,6 +233,16 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
+/* Of complex numbers that are read where they lie: four transpositions. */
+#define TB_ZGEMM_SHAPE(name_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, ...)                 \
+    static tb_module module_zgemm_mma_##name_ = {.name = "zgemm_mma_" #name_};                               \
+    static tb_entry entries_zgemm_mma_##name_[] = {                                                          \
+        TB_DGEMM_ENTRIES_OF(zgemm_mma_##name_, "", TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages))};
+#define TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages)                                                \
+    ((stages)*TB_ZGEMM_STAGE_BYTES(tile_m, tile_n, tile_k) + TB_DGEMM_WORK_BYTES)
+#include "kernels/fp64/shapes_complex.def"
+#undef TB_ZGEMM_SHAPE
+
 static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce"};
 tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
@@ -279,32 +289,37 @@ TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
     },
 
 /* Multiprocessors of 8.x other than 8.0 do FP64 at a 32nd of its rate. */
+#define TB_DGEMM_FIELDS(name_, letter, m, n, k, warps_m, warps_n, slices_, copying, ring_bytes, blocks_,     \
+                        totals, first, efficiency_)                                                          \
+    .name = #letter "gemm_mma_" #name_, .architecture = first, .architecture_end = 100, .major_only = true,  \
+    .tile_m = m, .tile_n = n, .tile_k = k, .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),  \
+    .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, copying, ring_bytes), .chains_in_c = !(totals),              \
+    .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                           \
+    .shared_bytes = (ring_bytes) + TB_DGEMM_BYTES_BEHIND(copying), .efficiency = efficiency_,                \
+    .blocks = blocks_, .masks = true, .batches = true, .k_limit = TB_DGEMM_K_LIMIT,                          \
+    .entries = entries_##letter##gemm_mma_##name_, .prepare = tb_##letter##gemm_mma_prepare,                 \
+    .launch = tb_launch_##letter##gemm_mma
 #define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, through_l1,       \
                      totals, first, efficiency_)                                                             \
     {                                                                                                        \
-        .name = "dgemm_mma_" #name_,                                                                         \
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages_ " stages",        \
-        .architecture = first,                                                                               \
-        .architecture_end = 100,                                                                             \
-        .major_only = true,                                                                                  \
-        .tile_m = m,                                                                                         \
-        .tile_n = n,                                                                                         \
-        .tile_k = k,                                                                                         \
-        .threads = TB_DGEMM_THREADS(warps_m, warps_n, slices_, copying),                                     \
-        .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, k, copying, stages_),                                    \
-        .chains_in_c = !(totals),                                                                            \
-        .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                       \
-        .shared_bytes = stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying) + TB_DGEMM_BYTES_BEHIND(copying),   \
         .element = TB_FP64,                                                                                  \
-        .efficiency = efficiency_,                                                                           \
-        .blocks = blocks_,                                                                                   \
         .alignment = 1,                                                                                      \
-        .masks = true,                                                                                       \
-        .batches = true,                                                                                     \
-        .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
-        .entries = entries_dgemm_mma_##name_,                                                                \
-        .prepare = tb_dgemm_mma_prepare,                                                                     \
-        .launch = tb_launch_dgemm_mma,                                                                       \
+        TB_DGEMM_FIELDS(name_, d, m, n, k, warps_m, warps_n, slices_, copying,                               \
+                        stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying), blocks_, totals, first,            \
+                        efficiency_),                                                                        \
+    },
+#define TB_ZGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, stages_, blocks_, through_l1, totals, first, \
+                     efficiency_)                                                                            \
+    {                                                                                                        \
+        .summary = "complex, read as they lie, FP64 tensor cores, " #name_                                   \
+                   " tiles of parts, k in stages of " #k ", " #stages_ " stages",                            \
+        .element = TB_COMPLEX_FP64,                                                                          \
+        .alignment = 2,                                                                                      \
+        .structured = true,                                                                                  \
+        .numbers = true,                                                                                     \
+        TB_DGEMM_FIELDS(name_, z, m, n, k, warps_m, warps_n, slices_, 0,                                     \
+                        stages_ * TB_ZGEMM_STAGE_BYTES(m, n, k), blocks_, totals, first, efficiency_),       \
     },
 
 #define TB_SPLIT_ROW(family, words, entries_, row_bytes, accuracy_, efficiency_, forced_only_)               \
@@ -427,6 +442,9 @@ const tb_kernel tb_catalog[] = {
     TB_STRUCTURED_ROW(dgemm_structured, TB_FP64, "FP64"),
     TB_STRUCTURED_ROW(cgemm_structured, TB_COMPLEX_FP32, "complex FP32"),
     TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64"),
+#define TB_ZGEMM_SHAPE TB_ZGEMM_ROW
+#include "kernels/fp64/shapes_complex.def"
+#undef TB_ZGEMM_SHAPE
     TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4),
     TB_TENSOR_TRIANGULAR_ROWS_OF(s, TB_FP32, 4),
     TB_TRIANGULAR_ROWS_OF(d, TB_FP64, 8),

@@ -7,9 +7,12 @@ bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
 {
     /* Complex numbers may begin wherever a real one may. */
     const size_t bytes = tb_bytes_of(tb_real_of(operand->element));
+    const int64_t parts = tb_is_complex(operand->element) ? 2 : 1;
+    /* Matrices that lie unevenly have a stride that all distances are multiples of, or 0 where that is less than an element. */
+    const bool apart = operand->count <= 1 || (!operand->uneven && operand->stride == 0) ||
+                       (operand->stride != 0 && parts * operand->stride % kernel->alignment == 0);
     return (uintptr_t)operand->data % ((size_t)kernel->alignment * bytes) == 0 &&
-           operand->ld % kernel->alignment == 0 &&
-           (operand->count <= 1 || operand->stride % kernel->alignment == 0);
+           parts * operand->ld % kernel->alignment == 0 && (apart || kernel->alignment == 1);
 }
 
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture)

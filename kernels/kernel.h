@@ -105,7 +105,7 @@ struct tb_kernel {
     int threads;
     int shared_bytes; /* dynamic shared memory of a block */
     tb_element element;
-    int alignment;     /* in elements: A, B and their leading dimensions must be multiples of it */
+    int alignment;     /* in reals: A, B and their leading dimensions must be multiples of it */
     double efficiency; /* share of its element's FMA peak that full tiles reach, above 1 on tensor cores; by
                           bench/kernels on an H200 */
     double a_along_k_share,
@@ -121,6 +121,9 @@ struct tb_kernel {
     bool masks;         /* serves products whose C has a mask */
     bool batches;       /* serves batches (words/batch.h) */
     bool structured; /* serves products that are not plain (words/lowered.h), and of others batches alone */
+    bool
+        numbers; /* of the structured: serves complex products alone of general operands, whose alpha and beta are real, a term at a
+                     time */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;      /* largest k served, 0 when there is none */

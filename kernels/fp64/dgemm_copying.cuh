@@ -210,7 +210,7 @@ __device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments
         }
         return;
     }
-    fragments<shape, panel_a, panel_b> fragments(at);
+    fragments<shape, panel_a, panel_b> fragments(at, arguments.problem);
     barrier_wait_together(place.full(), place.parity);
     fragments.stage = place.stage;
     fragments.read_first();

@@ -47,6 +47,13 @@ __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
             fp64::dgemm<shape, transpose_a, transpose_b, vector>(arguments);                                 \
     }
 
+/* The same of complex numbers, which are copied 16 bytes at a time. */
+#define TB_ZGEMM_STAMP_ALL(name, shape)                                                                      \
+    TB_DGEMM_STAMP(name##_nn, shape, false, false, true)                                                     \
+    TB_DGEMM_STAMP(name##_nt, shape, false, true, true)                                                      \
+    TB_DGEMM_STAMP(name##_tn, shape, true, false, true)                                                      \
+    TB_DGEMM_STAMP(name##_tt, shape, true, true, true)
+
 /* The kernels of one shape: four transpositions, for operands of any alignment and for such as can be copied 16 bytes at a
  * time. */
 #define TB_DGEMM_STAMP_ALL(name, shape)                                                                      \

@@ -135,9 +135,8 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 
 /* Whether a tile's sums have room where the stages were, so that blocks of a cluster can add up theirs. Warps that copy are ahead of
  * the others, and do not know when the stages are free. */
-#define TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages)                                       \
-    ((copying) == 0 &&                                                                                       \
-     8 * (tile_m) * (tile_n) <= (stages)*TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying))
+#define TB_DGEMM_SHARES_TILES(tile_m, tile_n, copying, ring_bytes)                                           \
+    ((copying) == 0 && 8 * (tile_m) * (tile_n) <= (ring_bytes))
 
 /* Chains of k are 16 times its root long for each slice, as slices cut k too; 8 times where a new chain costs little: where some
  * warps only copy, and totals are in registers. */
@@ -168,5 +167,8 @@ TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const
 #define TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying)                                                \
     (TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying) + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying) +     \
      ((copying) > 0 ? 16 : 0))
+
+/* Of complex numbers a panel of A has half as many, each of which stands for a block of four reals. */
+#define TB_ZGEMM_STAGE_BYTES(tile_m, tile_n, tile_k) TB_DGEMM_STAGE_BYTES((tile_m) / 2, tile_n, tile_k, 0)
 
 #endif

@@ -23,8 +23,9 @@ template <class shape> constexpr bool runs = true;
 #endif
 
 template <int tile_m_, int tile_n_, int tile_k_, int warps_m_, int warps_n_, int slices_, int copying_,
-          int stages_, int blocks_, bool through_l1_, bool totals_>
+          int stages_, int blocks_, bool through_l1_, bool totals_, bool complex_ = false>
 struct shape {
+    static constexpr bool is_complex = complex_;
     static constexpr int tile_m = tile_m_, tile_n = tile_n_, tile_k = tile_k_;
     static constexpr int warps_m = warps_m_, warps_n = warps_n_, slices = slices_;
     static constexpr int copying = copying_, stages = stages_, blocks = blocks_;
@@ -32,14 +33,15 @@ struct shape {
     static constexpr int warp_m = tile_m / warps_m, warp_n = tile_n / warps_n, slice_k = tile_k / slices;
     static constexpr int bands = warp_m / mma_m, pieces_n = warp_n / mma_n, rounds = slice_k / mma_k;
     static constexpr bool has_totals = totals_, through_l1 = through_l1_;
-    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying);
-    static constexpr int offset_b = TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying);
+    static constexpr int rows_in_a = is_complex ? tile_m / 2 : tile_m; /* as if it were real */
+    static constexpr int stage_bytes = TB_DGEMM_STAGE_BYTES(rows_in_a, tile_n, tile_k, copying);
+    static constexpr int offset_b = TB_DGEMM_PANEL_A_BYTES(rows_in_a, tile_k, copying);
     static constexpr int barriers = offset_b + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying);
     static constexpr int warps = warps_m * warps_n * slices; /* that multiply */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr bool shares_tiles = false;
 #else
-    static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, tile_k, copying, stages);
+    static constexpr bool shares_tiles = TB_DGEMM_SHARES_TILES(tile_m, tile_n, copying, stages *stage_bytes);
 #endif
     static_assert(rounds % 2 == 0, "a stage ends with the fragments that it began with");
     static_assert(warp_m % mma_m == 0 && warp_n % (2 * mma_n) == 0 && slice_k % (2 * mma_k) == 0,
@@ -49,6 +51,7 @@ struct shape {
     static_assert(copying > 0 || (stage_bytes % 128 == 0 && offset_b % 128 == 0),
                   "panels begin where the swizzle does");
     static_assert(pieces_n % slices == 0, "slices share the columns of a tile evenly");
+    static_assert(!is_complex || copying == 0, "warps that copy alone know real panels");
 };
 
 #define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,      \
@@ -59,14 +62,26 @@ struct shape {
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
+#define TB_ZGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, blocks, through_l1,   \
+                       totals, ...)                                                                          \
+    struct shape_complex_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, 0, stages, blocks, \
+                                        through_l1, totals, true> {                                          \
+    };
+#include "kernels/fp64/shapes_complex.def"
+#undef TB_ZGEMM_SHAPE
+
 template <class shape> using sums = double[shape::bands][shape::pieces_n][4];
 
 template <class shape, bool transpose_a>
-using panel_of_a = panel<shape::tile_m, shape::tile_k, transpose_a, 2, (shape::copying > 0),
-                         shape::copying == 0 && !transpose_a>;
+using panel_of_a =
+    std::conditional_t<shape::is_complex, complex_panel<shape::tile_m, shape::tile_k, transpose_a, true>,
+                       panel<shape::tile_m, shape::tile_k, transpose_a, 2, (shape::copying > 0),
+                             shape::copying == 0 && !transpose_a>>;
 template <class shape, bool transpose_a, bool transpose_b>
-using panel_of_b = panel<shape::tile_n, shape::tile_k, !transpose_b, 1, (shape::copying > 0),
-                         shape::copying == 0 && !transpose_a>;
+using panel_of_b =
+    std::conditional_t<shape::is_complex, complex_panel<shape::tile_n, shape::tile_k, !transpose_b, false>,
+                       panel<shape::tile_n, shape::tile_k, !transpose_b, 1, (shape::copying > 0),
+                             shape::copying == 0 && !transpose_a>>;
 
 /* A warp's place in the tile and in a stage, and a lane's numbers g and q: see panel.cuh. */
 template <class shape> struct position {
@@ -130,12 +145,16 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     double a[2][shape::bands][4], b[2][shape::pieces_n][2];
     unsigned first_a, first_b; /* the lane's place in the first stage */
     unsigned stage = 0;
+    const tb_dgemm &problem;
 
-    __device__ explicit fragments(const position<shape> &at)
+    __device__ fragments(const position<shape> &at, const tb_dgemm &problem)
         : first_a(first_stage() +
-                  8 * panel_a::at(at.row + 2 * at.g, at.slice * shape::slice_k + at.q * panel_a::first_step)),
+                  8 * panel_a::at(panel_a::outer_of(at.row + 2 * at.g),
+                                  panel_a::steps_of(at.slice * shape::slice_k + at.q * panel_a::first_step))),
           first_b(first_stage() + shape::offset_b +
-                  8 * panel_b::at(at.column + at.g, at.slice * shape::slice_k + at.q * panel_b::first_step))
+                  8 * panel_b::at(panel_b::outer_of(at.column + at.g),
+                                  panel_b::steps_of(at.slice * shape::slice_k + at.q * panel_b::first_step))),
+          problem(problem)
     {
         simt::keep(first_a);
         simt::keep(first_b);
@@ -174,6 +193,15 @@ template <class shape, class panel_a, class panel_b> struct fragments {
         stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
     }
 
+    /* Before the first multiplication of a band, or of a column of B: what complex numbers, as they were read, stand for. */
+    __device__ void complete(int band, int j, int round)
+    {
+        if (shape::is_complex && j == 0)
+            complete_a(a[round % 2][band], problem.conjugate_a);
+        if (shape::is_complex && band == 0)
+            b[round % 2][j][1] = with_sign(b[round % 2][j][1], problem.conjugate_b);
+    }
+
     /* A round and, if it reads, beside it what the next one needs: `between` does what else is to be done after the i-th of its
      * multiplications. */
     template <bool reads, class function>
@@ -185,6 +213,7 @@ template <class shape, class panel_a, class panel_b> struct fragments {
 #pragma unroll
         for (int i = 0; i < multiplications; i++) {
             const int band = i / shape::pieces_n, j = i % shape::pieces_n;
+            complete(band, j, round);
             multiply(sum[band][j], a[round % 2][band], b[round % 2][j]);
 #pragma unroll
             for (int number = i * at_a_time; reads && number < (i + 1) * at_a_time; number++)

@@ -20,9 +20,11 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
 
     __device__ copies(const tb_dgemm_arguments &arguments, const tile &tile, int step)
         : a(tb_matrix_of(arguments.batches, TB_A, arguments.problem.a, tile.product), arguments.problem.lda,
-            tile.m, arguments.problem.m, step, first_stage(), arguments.jump_a),
+            panel_a::outer_of(tile.m), panel_a::outer_of(arguments.problem.m), step, first_stage(),
+            arguments.jump_a),
           b(tb_matrix_of(arguments.batches, TB_B, arguments.problem.b, tile.product), arguments.problem.ldb,
-            tile.n, arguments.problem.n, step, first_stage() + shape::offset_b, arguments.jump_b),
+            panel_b::outer_of(tile.n), panel_b::outer_of(arguments.problem.n), step,
+            first_stage() + shape::offset_b, arguments.jump_b),
           arguments(arguments)
     {
     }
@@ -51,8 +53,8 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
         if (left <= shape::stages) {
             if (left == shape::stages && a.mask & a.short_end) {
                 const int last_k = steps_of_last_panel();
-                a.start_guarded(stage, last_k);
-                b.start_guarded(stage, last_k);
+                a.start_guarded(stage, panel_a::steps_of(last_k));
+                b.start_guarded(stage, panel_b::steps_of(last_k));
                 left--;
             }
             if (left < shape::stages) {
@@ -86,14 +88,14 @@ template <class shape> __device__ inline void wait_for_stage()
 }
 
 template <class shape, class panel_a, class panel_b, class copies>
-__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, int steps)
+__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, const tb_dgemm &problem, int steps)
 {
     using fragments_type = fragments<shape, panel_a, panel_b>;
     constexpr int last = fragments_type::last, of_round = fragments_type::multiplications,
                   multiplications = last * of_round; /* before the last round */
     constexpr int at_a_time =
         TB_DGEMM_LARGER(copies_at_a_time, (copies::pieces + multiplications - 1) / multiplications);
-    fragments_type fragments(position<shape>(threadIdx.x));
+    fragments_type fragments(position<shape>(threadIdx.x), problem);
     fragments.read_first();
 #pragma unroll 1
     for (int left = steps; left > 0; left--) {
@@ -148,7 +150,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
     wait_for_stage<shape>();
     for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
     if (multiplies)
-        multiply_steps<shape, panel_a, panel_b>(sum, ahead, own.part.count);
+        multiply_steps<shape, panel_a, panel_b>(sum, ahead, arguments.problem, own.part.count);
 }
 
 template <class shape, bool transpose_a, bool transpose_b, bool vector>

@@ -10,6 +10,7 @@
 #include "kernels/zeros.h"
 #include "words/batch.h"
 #include "words/integers.h"
+#include "words/lowered.h"
 
 #include <math.h>
 
@@ -52,6 +53,7 @@
 #define SHARED_BYTES_OF_BLOCK (1 << 10)
 
 #define REDUCE_THREADS 256
+#define SIGN_BIT       0x80000000u /* in the upper word of a double */
 
 static bool moves_vectors(const tb_product *product)
 {
@@ -71,6 +73,12 @@ static tb_tile_order order_of(const tb_kernel *kernel, const tb_dgemm_schedule *
 {
     return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP,
                           (int64_t)target.multiprocessors * blocks_on(kernel, target));
+}
+
+/* Reals of the product's A for each that is stored: a complex number stands for a block of four. */
+static int reals_in_a(const tb_kernel *kernel)
+{
+    return tb_is_complex(kernel->element) ? 2 : 1;
 }
 
 static double tile_bytes(const tb_kernel *kernel)
@@ -98,10 +106,11 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 {
     const bool vectors = moves_vectors(product);
     const double filling = vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
-    const double step_bytes =
-        (double)sizeof(double) * kernel->tile_k *
-        (double)(tb_smaller(kernel->tile_m, product->m) + tb_smaller(kernel->tile_n, product->n));
-    const double operands = (double)sizeof(double) * (double)product->k * (double)(product->m + product->n) *
+    const double step_bytes = (double)sizeof(double) * kernel->tile_k *
+                              ((double)tb_smaller(kernel->tile_m, product->m) / reals_in_a(kernel) +
+                               (double)tb_smaller(kernel->tile_n, product->n));
+    const double operands = (double)sizeof(double) * (double)product->k *
+                            ((double)product->m / reals_in_a(kernel) + (double)product->n) *
                             (double)tb_members_of(product);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
@@ -354,10 +363,11 @@ static int32_t alternating_in(const tb_dgemm_schedule *own)
     return alike ? (int32_t)(own->pieces / own->tiles) : 1;
 }
 
-/* Bytes from the panel of a step to that of the step after so many of k. */
-static int64_t jump_of(const tb_operand *operand, bool along_k, int64_t k)
+/* Bytes from the panel of a step to that of the step after so many of k; complex numbers have two of these. */
+static int64_t jump_of(const tb_kernel *kernel, const tb_operand *operand, bool along_k, int64_t k)
 {
-    return k * (along_k ? 1 : operand->ld) * (int64_t)sizeof(double);
+    const int64_t parts = tb_is_complex(kernel->element) ? 2 : 1;
+    return k * (along_k ? 1 : operand->ld) / (along_k ? 1 : parts) * (int64_t)sizeof(double);
 }
 
 /* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
@@ -373,8 +383,9 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_dgemm_mma_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
-tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                              const tb_schedule *schedule, void *workspace)
+/* The product is real; where the row is for complex numbers, A and B lie as these. */
+static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                        const tb_schedule *schedule, void *workspace)
 {
     const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
     if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n / tb_members_of(product) ||
@@ -395,8 +406,8 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .alternating = alternating,
         .apart = apart,
         .tile_k = kernel->tile_k,
-        .jump_a = jump_of(&product->a, product->a.transposed, (int64_t)apart * kernel->tile_k),
-        .jump_b = jump_of(&product->b, !product->b.transposed, (int64_t)apart * kernel->tile_k),
+        .jump_a = jump_of(kernel, &product->a, product->a.transposed, (int64_t)apart * kernel->tile_k),
+        .jump_b = jump_of(kernel, &product->b, !product->b.transposed, (int64_t)apart * kernel->tile_k),
         .partial = workspace,
         .cluster = own->cluster,
         .tile_m = kernel->tile_m,
@@ -408,8 +419,10 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
         .masked = tiles_of(kernel, product),
     };
     arguments.problem.unless = launcher->unless;
-    tb_entry *entry =
-        &kernel->entries[tb_transposition(product) + (moves_vectors(product) ? TB_DGEMM_VECTOR : 0)];
+    arguments.problem.conjugate_a = product->a.conjugated ? SIGN_BIT : 0;
+    arguments.problem.conjugate_b = product->b.conjugated ? SIGN_BIT : 0;
+    const bool as_vectors = kernel->alignment == 1 && moves_vectors(product);
+    tb_entry *entry = &kernel->entries[tb_transposition(product) + (as_vectors ? TB_DGEMM_VECTOR : 0)];
     if (own->cluster > 1)
         return launcher->launch_clusters(launcher, entry, own->pieces, own->cluster, kernel->threads,
                                          kernel->shared_bytes, &arguments);
@@ -419,4 +432,33 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     TB_TRY(launcher->launch(launcher, entry, own->whole + own->pieces, kernel->threads, kernel->shared_bytes,
                             &arguments));
     return own->pieces > 0 ? launch_reduce(launcher, kernel, &arguments) : TB_OK;
+}
+
+tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                              const tb_schedule *schedule, void *workspace)
+{
+    return launch(launcher, kernel, product, schedule, workspace);
+}
+
+/* The real product that a complex one is, with A and B as they lie: their leading dimensions count reals. */
+static tb_product real_product(const tb_product *product)
+{
+    tb_product real = tb_lowered(product);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        real.operands[role] = tb_real_view(&product->operands[role]);
+    return real;
+}
+
+void tb_zgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                          tb_schedule *schedule)
+{
+    const tb_product real = real_product(product);
+    tb_dgemm_mma_prepare(kernel, &real, target, schedule);
+}
+
+tb_status tb_launch_zgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                              const tb_schedule *schedule, void *workspace)
+{
+    const tb_product real = real_product(product);
+    return launch(launcher, kernel, &real, schedule, workspace);
 }

@@ -34,12 +34,22 @@
  *                         q=0            |1              |2              |3                  (modulo 16)
  *
  * Copies write lines from end to end, without conflicts however those lie.
+ *
+ * A complex number of A is a block of four reals, two rows by two steps, and one of B two steps of a column (words/lowered.h). It stays
+ * one number in shared memory, which a lane reads as 16 bytes: of 8 rows of A and 4 steps row g and step q, of B column g and step q.
+ * So the lane has its rows 2 g, 2 g + 1 and its steps 2 q, 2 q + 1 of the real product. The chunks are those of the first and of the
+ * third row of the table, with lines q for 2 q:
+ *
+ *   A along m, B along n            16 bytes    chunk g of line q, swizzled by 2 q
+ *   A along k, B along k            16 bytes    chunk q of line g, by 4 (g % 2)
  */
 #pragma once
 
 #include "kernels/fp64/dgemm_mma.h"
 #include "kernels/fp64/instructions.cuh"
 #include "kernels/simt/copy_async.cuh"
+
+#include <type_traits>
 
 namespace fp64
 {
@@ -58,6 +68,17 @@ struct panel {
     static_assert(line % 16 == 0, "a line is swizzled within 128 bytes");
     static constexpr int first_step = pairs ? 2 : 1, /* of a lane, for its number q */
         second_step = pairs ? 1 : 4;                 /* from that one on */
+    static constexpr bool of_numbers = false;        /* complex ones */
+
+    /* So many of the product's rows or columns, or steps, in the panel's. */
+    template <class integer> static __device__ constexpr integer outer_of(integer count)
+    {
+        return count;
+    }
+    template <class integer> static __device__ constexpr integer steps_of(integer count)
+    {
+        return count;
+    }
 
     /* By which a line's elements are swizzled. */
     static __device__ constexpr int swizzle(int number)
@@ -87,6 +108,24 @@ struct panel {
     static __device__ unsigned lines_behind(unsigned place, int number)
     {
         return (place ^ 8 * swizzle(number)) + 8 * number * pitch;
+    }
+};
+
+/* A panel of complex numbers as they lie, in doubles: tile_outer and tile_k are the real product's, in which a number of A has two rows
+ * and two steps, one of B two steps. Along m or n a line has the numbers of one step, both parts of each. */
+template <int tile_outer_, int tile_k_, bool k_contiguous_, bool of_a>
+struct complex_panel : panel<k_contiguous_ == of_a ? of_a ? tile_outer_ / 2 : 2 * tile_outer_ : tile_outer_,
+                             k_contiguous_ ? tile_k_ : tile_k_ / 2, k_contiguous_, 1, false, k_contiguous_> {
+    static constexpr int first_step = 2;
+    static constexpr bool of_numbers = true;
+
+    template <class integer> static __device__ constexpr integer outer_of(integer count)
+    {
+        return k_contiguous_ == of_a ? of_a ? count / 2 : 2 * count : count;
+    }
+    template <class integer> static __device__ constexpr integer steps_of(integer count)
+    {
+        return k_contiguous_ ? count : count / 2;
     }
 };
 
@@ -192,22 +231,37 @@ template <class panel, int threads, bool vector, bool through_l1> struct loader 
  * step i. */
 template <class panel> __device__ inline void load_a(double (&a)[4], unsigned place, int row, int k)
 {
+    if constexpr (panel::of_numbers) {
+        load_shared_pair(a[0], a[1], panel::behind(place, panel::outer_of(row), panel::steps_of(k)));
+    } else {
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const unsigned first = panel::behind(place, row, k + i * panel::second_step);
-        if (panel::k_contiguous) {
-            a[2 * i] = load_shared(first);
-            a[2 * i + 1] = load_shared(first + 8 * panel::pitch);
-        } else {
-            load_shared_pair(a[2 * i], a[2 * i + 1], first);
+        for (int i = 0; i < 2; i++) {
+            const unsigned first = panel::behind(place, row, k + i * panel::second_step);
+            if (panel::k_contiguous) {
+                a[2 * i] = load_shared(first);
+                a[2 * i + 1] = load_shared(first + 8 * panel::pitch);
+            } else {
+                load_shared_pair(a[2 * i], a[2 * i + 1], first);
+            }
         }
     }
+}
+
+/* Of a complex number of A, as it was read, the block of four reals that it stands for; sign: see tb_dgemm. */
+__device__ inline void complete_a(double (&a)[4], unsigned sign)
+{
+    const double imaginary = a[1];
+    a[1] = with_sign(imaginary, sign);
+    a[2] = with_sign(imaginary, sign ^ 0x80000000u);
+    a[3] = a[0];
 }
 
 /* 8 columns and 8 steps of B likewise: b[i] is the lane's step i. */
 template <class panel> __device__ inline void load_b(double (&b)[2], unsigned place, int column, int k)
 {
-    if constexpr (panel::k_contiguous && panel::second_step == 1)
+    if constexpr (panel::of_numbers)
+        load_shared_pair(b[0], b[1], panel::behind(place, panel::outer_of(column), panel::steps_of(k)));
+    else if constexpr (panel::k_contiguous && panel::second_step == 1)
         load_shared_pair(b[0], b[1], panel::behind(place, column, k));
     else
 #pragma unroll

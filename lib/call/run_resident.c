@@ -190,7 +190,13 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     return tb_issue_copy(stream, &copy);
 }
 
-/* The product is one term, or all terms where the kernel is a structured one. */
+/* Whether the kernel adds up the terms of a product, and makes the diagonal of a Hermitian one real. */
+static bool knows_terms(const tb_kernel *kernel)
+{
+    return kernel->structured && !kernel->numbers;
+}
+
+/* The product is one term, or all terms where the kernel knows them. */
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, int term, held *held)
 {
     int64_t chunk;
@@ -213,7 +219,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
  * that fails when the product cannot be begun again is added frugally. */
 static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
 {
-    if (plan->kernel->structured)
+    if (knows_terms(plan->kernel))
         return enqueue(stream, *product, plan, 0, held);
     /* What is needed at the end is there before C is written. */
     if (product->c.structure == TB_HERMITIAN)

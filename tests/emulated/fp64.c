@@ -1,4 +1,4 @@
-/* dgemm_mma on the host (block.h), as it is on 9.0, by products of few tiles, and by the real launch function: whole tiles, parts of them that
+/* dgemm_mma, or its rows for complex numbers, on the host (block.h), as it is on 9.0, by products of few tiles, and by the real launch function: whole tiles, parts of them that
  * a second launch adds up, and clusters whose blocks have a tile between them; chains of any number. The workspace begins as garbage. No
  * read of a fragment waits for banks of shared memory.
  */
@@ -8,8 +8,16 @@
 #include "tests/clusters_h200.h"
 #include "tests/emulated/block.h"
 
+#ifdef EMULATED_COMPLEX
+#include <complex.h>
+typedef double complex number;
+typedef double complex total;
+#define ROUTINE TB_ZGEMM
+#else
 typedef double number;
+typedef double total;
 #define ROUTINE TB_DGEMM
+#endif
 #include "tests/emulated/gemm.h"
 
 enum { PRODUCTS = 360, APART = 24, CHAINS_MOST = 5 };
@@ -69,11 +77,11 @@ static void describe(char *text, size_t bytes, const test *t, int multiprocessor
 {
     const tb_product *p = &t->given;
     snprintf(text, bytes,
-             "%s, %d multiprocessors, %lld of %lld x %lld x %lld %c%c%s%s, alpha %g, beta %g, %d chains",
+             "%s, %d multiprocessors, %lld of %lld x %lld x %lld %c%c%c%c%s%s, alpha %g, beta %g, %d chains",
              row->name, multiprocessors, (long long)members_of(t), (long long)p->m, (long long)p->n,
-             (long long)p->k, p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
-             p->mask ? ", masked" : "", tb_has_zeros(p) ? ", with zeros" : "", p->alpha.re, p->beta.re,
-             chains_drawn);
+             (long long)p->k, p->a.transposed ? 'T' : 'N', p->a.conjugated ? 'C' : ' ',
+             p->b.transposed ? 'T' : 'N', p->b.conjugated ? 'C' : ' ', p->mask ? ", masked" : "",
+             tb_has_zeros(p) ? ", with zeros" : "", p->alpha.re, p->beta.re, chains_drawn);
 }
 
 static void one_product(bool is_apart, char *workspace, check_random *random)
@@ -108,9 +116,14 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
 
 int main(int count, char **arguments)
 {
+#ifdef EMULATED_COMPLEX
+    static const char *const rows[] = {"zgemm_mma_32x32",   "zgemm_mma_64x32",   "zgemm_mma_64x64",
+                                       "zgemm_mma_64x64_2", "zgemm_mma_64x64_3", "zgemm_mma_128x64"};
+#else
     static const char *const rows[] = {"dgemm_mma_32x32",    "dgemm_mma_32x64_2", "dgemm_mma_64x32",
                                        "dgemm_mma_64x64_2",  "dgemm_mma_64x64_3", "dgemm_mma_128x64",
                                        "dgemm_mma_128x64_8", "dgemm_mma_128x128"};
+#endif
     const int products = count > 1 ? atoi(arguments[1]) : PRODUCTS;
     check_random random = {check_seed()};
     memory workspace = guarded(room);

@@ -1,6 +1,7 @@
 /* Products for families of GEMM kernels on the host: of few tiles; batches, masks and zeros. Numbers are integers, so that C is exact
  * whatever the order of summation. Operands end where memory that may not be read begins, and between columns is NaN. Header only, for
- * one element: `number` is its type, ROUTINE its routine.
+ * one element: `number` is its type, `total` that of sums, which are exact, ROUTINE its routine. Where EMULATED_COMPLEX is defined, numbers
+ * are complex.
  */
 #ifndef TB_EMULATED_GEMM_H
 #define TB_EMULATED_GEMM_H
@@ -10,6 +11,8 @@
 #include "tests/emulated/guarded.h"
 #include "words/batch.h"
 #include "words/integers.h"
+
+#include <complex.h>
 
 enum { MEMBERS = 3, LARGEST = 9, VOLUME_MOST = 20000000, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(number) };
 
@@ -40,6 +43,31 @@ static const number *matrix_before(const test *t, int64_t member)
     return (const number *)(const void *)(t->before.start + (now - t->operands[TB_C].memory.start));
 }
 
+static bool is_complex(void)
+{
+    return tb_is_complex(tb_routine_rows[ROUTINE].element);
+}
+
+static number draw_number(check_random *random)
+{
+    const number real = (number)check_between(random, -LARGEST, LARGEST);
+#ifdef EMULATED_COMPLEX
+    return real + I * (number)check_between(random, -LARGEST, LARGEST);
+#else
+    return real;
+#endif
+}
+
+static total conjugated_if(bool is_conjugated, number x)
+{
+#ifdef EMULATED_COMPLEX
+    return is_conjugated ? conj(x) : x;
+#else
+    (void)is_conjugated;
+    return (total)x;
+#endif
+}
+
 /* Gives an operand its matrices, in an order that is no stride's or in one that is. */
 static void store(test *t, tb_role role, int64_t members, bool even, check_random *random)
 {
@@ -61,8 +89,7 @@ static void store(test *t, tb_role role, int64_t members, bool even, check_rando
     for (int64_t member = 0; member < members; member++)
         for (int64_t column = 0; column < x->columns; column++)
             for (int64_t row = 0; row < x->rows; row++)
-                matrix(t, role, member)[row + column * x->ld] =
-                    (number)check_between(random, -LARGEST, LARGEST);
+                matrix(t, role, member)[row + column * x->ld] = draw_number(random);
 }
 
 static int64_t members_of(const test *t)
@@ -93,11 +120,12 @@ static void draw_triangles(tb_product *product, int64_t members, check_random *r
     static const int64_t sides[] = {2, 33, 64, 130, 192, 300, 420};
     const tb_triangle triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
     const int64_t side = CHECK_PICK(random, sides);
-    switch (check_between(random, 0, members > 1 ? 4 : 7)) {
+    const bool has_zeros = members == 1 && !is_complex();
+    switch (check_between(random, 0, has_zeros ? 7 : 4)) {
     case 0:
     case 1:
         product->mask = triangle;
-        product->mask_pairs = product->m % 2 == 0 && check_between(random, 0, 3) == 0;
+        product->mask_pairs = !is_complex() && product->m % 2 == 0 && check_between(random, 0, 3) == 0;
         product->diagonal = check_between(random, -product->n, product->m);
         break;
     case 5:
@@ -170,6 +198,8 @@ static void draw(test *t, check_random *random)
     t->given =
         tb_gemm(ROUTINE, check_between(random, 0, 1), check_between(random, 0, 1), drawn.m, drawn.n, drawn.k,
                 CHECK_PICK(random, alphas), NULL, 0, NULL, 0, CHECK_PICK(random, betas), NULL, 0);
+    t->given.a.conjugated = is_complex() && check_between(random, 0, 1);
+    t->given.b.conjugated = is_complex() && check_between(random, 0, 1);
     t->given.mask = drawn.mask;
     t->given.mask_pairs = drawn.mask_pairs;
     t->given.diagonal = drawn.diagonal;
@@ -184,20 +214,20 @@ static void draw(test *t, check_random *random)
     prepare_c(t);
 }
 
-static double expected(const test *t, int64_t member, int64_t row, int64_t column)
+static total expected(const test *t, int64_t member, int64_t row, int64_t column)
 {
     const tb_product *p = &t->given;
     const bool written = is_written(p, row, column);
-    const double old =
-        written && p->beta.re == 0 ? 0 : (double)matrix_before(t, member)[row + column * p->c.ld];
+    const total old =
+        written && p->beta.re == 0 ? 0 : (total)matrix_before(t, member)[row + column * p->c.ld];
     if (!written)
         return old;
     const number *a = matrix(t, TB_A, member) + row * (p->a.transposed ? p->a.ld : 1),
                  *b = matrix(t, TB_B, member) + column * (p->b.transposed ? 1 : p->b.ld);
     const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;
-    double sum = 0;
+    total sum = 0;
     for (int64_t l = 0; l < p->k; l++)
-        sum += (double)a[l * step_a] * (double)b[l * step_b];
+        sum += conjugated_if(p->a.conjugated, a[l * step_a]) * conjugated_if(p->b.conjugated, b[l * step_b]);
     return p->alpha.re * sum + p->beta.re * old;
 }
 
@@ -209,10 +239,11 @@ static void check_product(const test *t, const char *what)
     for (int64_t i = 0; i < p->m * p->n * members_of(t); i++) {
         const int64_t row = i % p->m, column = i / p->m % p->n, member = i / (p->m * p->n);
         number *found = &matrix(t, TB_C, member)[row + column * p->c.ld];
-        const double wanted = expected(t, member, row, column);
+        const total wanted = expected(t, member, row, column);
         if (bad < 3)
-            bad += !CHECK((double)*found == wanted, "%s: C(%lld, %lld) of %lld is %g, not %g", what,
-                          (long long)row, (long long)column, (long long)member, (double)*found, wanted);
+            bad += !CHECK((total)*found == wanted, "%s: C(%lld, %lld) of %lld is %g + %g i, not %g + %g i",
+                          what, (long long)row, (long long)column, (long long)member, creal(*found),
+                          cimag(*found), creal(wanted), cimag(wanted));
         memset(found, 0xff, sizeof *found);
     }
     const memory *c = &t->operands[TB_C].memory;

@@ -9,6 +9,7 @@
 #include "tests/emulated/block.h"
 
 typedef float number;
+typedef double total;
 #define ROUTINE TB_SGEMM
 #include "tests/emulated/gemm.h"
 #include "tests/emulated/graded.h"

@@ -46,6 +46,15 @@ inline void load_shared_pair(double &first, double &second, unsigned address)
     second = pair[1];
 }
 
+inline double with_sign(double value, unsigned sign)
+{
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits ^= uint64_t(sign) << 32;
+    std::memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
 /* Lane 4 g + q has, as a[2 i + h], row h of pair g and step q + 4 i; as b[i], column g and the same step; as sum[2 h + e], row h of pair g
  * and column 2 q + e. */
 template <int quarters>
