@@ -197,9 +197,9 @@ template <class shape, class panel_a, class panel_b> struct fragments {
     __device__ void complete(int band, int j, int round)
     {
         if (shape::is_complex && j == 0)
-            complete_a(a[round % 2][band], problem.conjugate_a);
+            complete_a(a[round % 2][band], problem.conjugate_b & 1);
         if (shape::is_complex && band == 0)
-            b[round % 2][j][1] = with_sign(b[round % 2][j][1], problem.conjugate_b);
+            b[round % 2][j][1] = with_bits(b[round % 2][j][1], problem.conjugate_b, 0);
     }
 
     /* A round and, if it reads, beside it what the next one needs: `between` does what else is to be done after the i-th of its

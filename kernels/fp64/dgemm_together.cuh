@@ -172,6 +172,11 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
             noted_work<shape>() = next;
         sums<shape> sum;
         accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, next);
+        if (shape::is_complex)
+            for_each_sum<shape>([&](int i, int j, int e) {
+                if (e >= 2) /* the lane's second row, imaginary parts */
+                    sum[i][j][e] = with_bits(sum[i][j][e], arguments.problem.conjugate_sums, 0);
+            });
         const work &own = noted_work<shape>();
         if (shape::has_totals)
             for_each_sum<shape>([&](int i, int j, int e) {

@@ -64,10 +64,10 @@ __device__ inline void load_shared_pair(double &first, double &second, unsigned 
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(first), "=d"(second) : "r"(address));
 }
 
-/* The value with its sign bit changed where `sign` has it. */
-__device__ inline double with_sign(double value, unsigned sign)
+/* The value with those bits changed that its halves are given. */
+__device__ inline double with_bits(double value, unsigned upper, unsigned lower)
 {
-    return __hiloint2double(__double2hiint(value) ^ int(sign), __double2loint(value));
+    return __hiloint2double(__double2hiint(value) ^ int(upper), __double2loint(value) ^ int(lower));
 }
 
 /* 8 x 8 with 4 steps, which is all that sm_80 has: two for the two rows that lanes have. */

@@ -419,8 +419,8 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
         .masked = tiles_of(kernel, product),
     };
     arguments.problem.unless = launcher->unless;
-    arguments.problem.conjugate_a = product->a.conjugated ? SIGN_BIT : 0;
-    arguments.problem.conjugate_b = product->b.conjugated ? SIGN_BIT : 0;
+    arguments.problem.conjugate_b = product->a.conjugated != product->b.conjugated ? SIGN_BIT : 0;
+    arguments.problem.conjugate_sums = product->a.conjugated ? SIGN_BIT : 0;
     const bool as_vectors = kernel->alignment == 1 && moves_vectors(product);
     tb_entry *entry = &kernel->entries[tb_transposition(product) + (as_vectors ? TB_DGEMM_VECTOR : 0)];
     if (own->cluster > 1)

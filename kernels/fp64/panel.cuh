@@ -247,13 +247,12 @@ template <class panel> __device__ inline void load_a(double (&a)[4], unsigned pl
     }
 }
 
-/* Of a complex number of A, as it was read, the block of four reals that it stands for; sign: see tb_dgemm. */
-__device__ inline void complete_a(double (&a)[4], unsigned sign)
+/* Of a complex number of A, as it was read, the block of four reals that it stands for. zero is 0, which the assembler does not know: it would
+ * find that halves of a fragment are equal, and put the eight registers together anew for each multiplication. */
+__device__ inline void complete_a(double (&a)[4], unsigned zero)
 {
-    const double imaginary = a[1];
-    a[1] = with_sign(imaginary, sign);
-    a[2] = with_sign(imaginary, sign ^ 0x80000000u);
-    a[3] = a[0];
+    a[2] = with_bits(a[1], 0x80000000u, zero);
+    a[3] = with_bits(a[0], zero, zero);
 }
 
 /* 8 columns and 8 steps of B likewise: b[i] is the lane's step i. */

@@ -46,11 +46,11 @@ inline void load_shared_pair(double &first, double &second, unsigned address)
     second = pair[1];
 }
 
-inline double with_sign(double value, unsigned sign)
+inline double with_bits(double value, unsigned upper, unsigned lower)
 {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    bits ^= uint64_t(sign) << 32;
+    bits ^= uint64_t(upper) << 32 | lower;
     std::memcpy(&value, &bits, sizeof bits);
     return value;
 }
