@@ -1,6 +1,6 @@
 """Builds the wheel: the package, the libraries, the header and the command, from a CMake build.
 
-pip calls build_wheel. It builds the libraries in build/wheel of the project or, with the setting build-folder
+pip calls build_wheel. It builds the libraries in build/wheel of the project (with Ninja build/wheel-ninja) or, with the setting build-folder
 (pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python and a C compiler is
 needed: pip brings CMake and Ninja where they are missing. Where there is a CUDA toolkit the wheel has device code,
 compressed for size: for all generations of GPUs or, with the setting architectures ("80;90"), for some.
@@ -40,7 +40,7 @@ def build_sdist(sdist_directory, config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     settings = config_settings or {}
     given, architectures = settings.get("build-folder"), settings.get("architectures", "")
-    build = Path(given).resolve() if given else make_build(PROJECT / "build" / "wheel", architectures)
+    build = Path(given).resolve() if given else make_build(architectures)
     with tempfile.TemporaryDirectory() as installed:
         for component in ("link", "preload", "command"):
             run("cmake", "--install", build, "--prefix", installed, "--component", component, "--strip")
@@ -65,8 +65,9 @@ def run(*words):
     subprocess.run([str(word) for word in words], check=True, stdout=2)
 
 
-def make_build(build, architectures):
-    # CMake takes make unless told otherwise. Ninja may be pip's, which lies elsewhere every time.
+def make_build(architectures):
+    # CMake takes make unless told otherwise, and a folder stays with one of them. Ninja may be pip's, elsewhere every time.
+    build = PROJECT / "build" / ("wheel" if has_make() else "wheel-ninja")
     generator = [] if has_make() else ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={shutil.which('ninja')}"]
     run("cmake", "-S", PROJECT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DTILEBLAS_TESTS=OFF",
         "-DTILEBLAS_BENCH=OFF", "-DTILEBLAS_COMPRESS=size", f"-DTILEBLAS_ARCHITECTURES={architectures or ALL_ARCHITECTURES}")

@@ -73,6 +73,20 @@ make_venv() {
 
 # ---- Building ---------------------------------------------------------------------------------------------
 
+cmake_is_new() {
+    [[ $(cmake --version) =~ version\ ([0-9]+)\.([0-9]+) ]] &&
+        ((BASH_REMATCH[1] > 3 || (BASH_REMATCH[1] == 3 && BASH_REMATCH[2] >= 24)))
+}
+
+# The presets need CMake 3.24, which older distributions do not have.
+find_cmake() {
+    cmake_is_new && return
+    PATH=$PWD/build/cmake/cmake/data/bin:$PATH
+    cmake_is_new && return
+    say "installing: cmake, with pip into build/cmake"
+    "$python" -m pip install --quiet --target build/cmake cmake && cmake_is_new
+}
+
 # What the kernels are compiled for: this machine's GPUs, or one architecture, to see that they compile, where
 # there is none. An ordinary build takes every major one.
 find_architectures() {
@@ -179,3 +193,4 @@ if [[ -z $python ]]; then
     python=$(find_python)
     [[ -n $python ]] || fail "numpy and scikit-learn, installed in build/venv, cannot be imported"
 fi
+find_cmake || fail "CMake 3.24 or later is needed, and pip could not install it into build/cmake"
