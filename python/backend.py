@@ -1,9 +1,9 @@
 """Builds the wheel: the package, the libraries, the header and the command, from a CMake build.
 
-pip calls build_wheel. It builds the libraries in build/wheel of the project (with Ninja build/wheel-ninja) or, with the setting build-folder
-(pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python and a C compiler is
-needed: pip brings CMake and Ninja where they are missing. Where there is a CUDA toolkit the wheel has device code,
-compressed for size: for all generations of GPUs or, with the setting architectures ("80;90"), for some.
+pip calls build_wheel. It builds the libraries in build/wheel of the project (with Ninja in build/wheel-ninja) or, with the
+setting build-folder (pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python
+and a C compiler is needed: pip brings CMake and Ninja where they are missing. Where there is a CUDA toolkit the wheel has
+device code, compressed for size: for all generations of GPUs or, with the setting architectures ("80;90"), for some.
 
 The platform tag says which GNU C library is needed: the newest version of its symbols that the libraries use.
 """
