@@ -1,4 +1,4 @@
-/* The sides of bench/streamed: each is a process of its own, so that no library's threads and contexts are in
+/* The contenders of bench/streamed: each side (sides.h) is a process of its own, so that no library's threads and contexts are in
  * another's way, and answers requests line by line.
  *
  *   prepare M N K pageable|pinned    makes random operands; "ready", or "no" and why not
@@ -9,13 +9,7 @@
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
 
-#include "bench/routine.h"
-
 /* Serves standard input until it ends, products of one routine; the exit status. */
 int bench_serve(const char *name, const char *routine);
-
-/* All names, NULL at the end. "link_in" and "link_out" run the operands' and C's copies alone, "link_both" both at
- * once, "kernel" the product with operands on the device. */
-extern const char *const bench_contenders[];
 
 #endif

@@ -16,6 +16,7 @@
  */
 #include "bench/contender.h"
 #include "bench/json.h"
+#include "bench/sides.h"
 #include "bench/timing.h"
 
 #include <fcntl.h>
@@ -69,7 +70,7 @@ static void start(const char *program, contender *c)
     if (c->process == 0) {
         dup2(to[0], STDIN_FILENO);
         dup2(from[1], STDOUT_FILENO);
-        execl(program, program, "--contender", c->name, routine->name, (char *)NULL);
+        execl(program, "streamed", "--contender", c->name, routine->name, (char *)NULL);
         _exit(127);
     }
     close(to[0]);

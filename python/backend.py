@@ -1,9 +1,9 @@
 """Builds the wheel: the package, the libraries, the header and the command, from a CMake build.
 
-pip calls build_wheel. It builds the libraries in build/wheel of the project or, with the setting build-folder
-(pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python, CMake and a C
-compiler is needed. Where there is a CUDA toolkit the wheel has device code, compressed for size: for all generations of
-GPUs or, with the setting architectures ("80;90"), for some.
+pip calls build_wheel. It builds the libraries in build/wheel of the project (with Ninja in build/wheel-ninja) or, with the
+setting build-folder (pip wheel --config-settings build-folder=PATH), packs those of a finished build. Nothing but Python
+and a C compiler is needed: pip brings CMake and Ninja where they are missing. Where there is a CUDA toolkit the wheel has
+device code, compressed for size: for all generations of GPUs or, with the setting architectures ("80;90"), for some.
 
 The platform tag says which GNU C library is needed: the newest version of its symbols that the libraries use.
 """
@@ -27,7 +27,10 @@ OLDEST_GLIBC = 17  # of 2.17, the least that a tag can say
 
 
 def get_requires_for_build_wheel(config_settings=None):
-    return [] if shutil.which("cmake") else ["cmake>=3.24", "ninja"]
+    if not (PROJECT / "CMakeLists.txt").exists():
+        raise RuntimeError("pip 21.3 or later is needed, which builds in the project's own folder and not in a copy")
+    requires = [] if has_cmake() else ["cmake>=3.24"]
+    return requires if has_make() or shutil.which("ninja") else [*requires, "ninja"]
 
 
 def build_sdist(sdist_directory, config_settings=None):
@@ -37,7 +40,7 @@ def build_sdist(sdist_directory, config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     settings = config_settings or {}
     given, architectures = settings.get("build-folder"), settings.get("architectures", "")
-    build = Path(given).resolve() if given else make_build(PROJECT / "build" / "wheel", architectures)
+    build = Path(given).resolve() if given else make_build(architectures)
     with tempfile.TemporaryDirectory() as installed:
         for component in ("link", "preload", "command"):
             run("cmake", "--install", build, "--prefix", installed, "--component", component, "--strip")
@@ -45,14 +48,29 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return write_wheel(Path(wheel_directory), contents, find_version() + variant_of(architectures))
 
 
+def has_cmake():
+    if not shutil.which("cmake"):
+        return False
+    said = subprocess.run(["cmake", "--version"], capture_output=True, text=True).stdout
+    version = re.search(r"version (\d+)\.(\d+)", said)
+    return bool(version) and (int(version[1]), int(version[2])) >= (3, 24)
+
+
+def has_make():
+    return shutil.which("make") is not None
+
+
 def run(*words):
     # Standard output belongs to pip.
     subprocess.run([str(word) for word in words], check=True, stdout=2)
 
 
-def make_build(build, architectures):
-    run("cmake", "-S", PROJECT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DTILEBLAS_TESTS=OFF", "-DTILEBLAS_BENCH=OFF",
-        "-DTILEBLAS_COMPRESS=size", f"-DTILEBLAS_ARCHITECTURES={architectures or ALL_ARCHITECTURES}")
+def make_build(architectures):
+    # CMake takes make unless told otherwise, and a folder stays with one of them. Ninja may be pip's, elsewhere every time.
+    build = PROJECT / "build" / ("wheel" if has_make() else "wheel-ninja")
+    generator = [] if has_make() else ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={shutil.which('ninja')}"]
+    run("cmake", "-S", PROJECT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DTILEBLAS_TESTS=OFF",
+        "-DTILEBLAS_BENCH=OFF", "-DTILEBLAS_COMPRESS=size", f"-DTILEBLAS_ARCHITECTURES={architectures or ALL_ARCHITECTURES}")
     run("cmake", "--build", build, "--parallel", os.cpu_count() or 1,
         "--target", "tileblas", "tileblas-preload", "tileblas-command")
     return build

@@ -27,17 +27,18 @@ apt_install() { # apt_install PACKAGE...
     have apt-get || return 1
     say "installing: $* (log: build/setup.log)"
     mkdir -p build
-    {
-        "${as_root[@]}" apt-get -q update &&
-            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-                apt-get -q install --yes --no-install-recommends "$@"
-    } >build/setup.log 2>&1 </dev/null
+    if [[ ! ${apt_updated:-} ]]; then
+        "${as_root[@]}" apt-get -q update >build/setup.log 2>&1 </dev/null || return
+        apt_updated=1
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q install --yes --no-install-recommends "$@" >>build/setup.log 2>&1 </dev/null
 }
 
 # The packages whose service is not there yet. Services are tried, not looked up: they may come from elsewhere.
 missing_packages() {
     have cmake || echo cmake
-    have ninja || have make || echo ninja-build
+    have ninja || have make || echo make
     compiles 'int main(void) { return 0; }' || echo gcc libc6-dev
     compiles $'#include <cblas.h>\nint main(void) { return (int)cblas_isamax(0, 0, 1); }' -lopenblas ||
         echo libopenblas-dev
@@ -72,6 +73,20 @@ make_venv() {
 
 # ---- Building ---------------------------------------------------------------------------------------------
 
+cmake_is_new() {
+    [[ $(cmake --version) =~ version\ ([0-9]+)\.([0-9]+) ]] &&
+        ((BASH_REMATCH[1] > 3 || (BASH_REMATCH[1] == 3 && BASH_REMATCH[2] >= 24)))
+}
+
+# The presets need CMake 3.24, which older distributions do not have.
+find_cmake() {
+    cmake_is_new && return
+    PATH=$PWD/build/cmake/cmake/data/bin:$PATH
+    cmake_is_new && return
+    say "installing: cmake, with pip into build/cmake"
+    "$python" -m pip install --quiet --target build/cmake cmake && cmake_is_new
+}
+
 # What the kernels are compiled for: this machine's GPUs, or one architecture, to see that they compile, where
 # there is none. An ordinary build takes every major one.
 find_architectures() {
@@ -100,8 +115,17 @@ build() {
 
 # ---- Other people's programs and tests --------------------------------------------------------------------
 
-want() { # want PACKAGE COMMAND...: installs the package unless the command says that it is there
-    "${@:2}" >/dev/null 2>&1 || apt_install "$1" || say "$1 could not be installed: its tests are skipped"
+want() { # want PACKAGE COMMAND...: adds the package to $wanted unless the command says that it is there
+    "${@:2}" >/dev/null 2>&1 || wanted+=("$1")
+}
+
+# All at once or, where one of them cannot be had, one by one.
+install_wanted() {
+    local package
+    ((${#wanted[@]} == 0)) || apt_install "${wanted[@]}" && return
+    for package in "${wanted[@]}"; do
+        apt_install "$package" || say "$package could not be installed: its tests are skipped"
+    done
 }
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
@@ -109,6 +133,7 @@ want() { # want PACKAGE COMMAND...: installs the package unless the command says
 # and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with
 # ScaLAPACK and its testers, and Dask; a browser, for reports. The tests go on without them, and say what was skipped.
 want_suites() {
+    local wanted=()
     want python3-numpy /usr/bin/python3 -c 'import numpy'
     want libblas3 compgen -G '/usr/lib/*/blas/libblas.so.3'
     want liblapack3 compgen -G '/usr/lib/*/lapack/liblapack.so.3'
@@ -127,6 +152,7 @@ want_suites() {
     want scalapack-mpi-test compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu'
     want chromium have chromium
     want locales test -e /usr/share/i18n/locales/de_DE
+    install_wanted
     # PySCF goes into an environment of the project's own, and into no other.
     if [[ $python == "$PWD/build/venv/"* ]] && ! "$python" -c 'import pyscf' 2>/dev/null; then
         say "installing: pyscf, with pip into build/venv"
@@ -167,3 +193,4 @@ if [[ -z $python ]]; then
     python=$(find_python)
     [[ -n $python ]] || fail "numpy and scikit-learn, installed in build/venv, cannot be imported"
 fi
+find_cmake || fail "CMake 3.24 or later is needed, and pip could not install it into build/cmake"

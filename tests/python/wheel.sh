@@ -17,6 +17,31 @@ unset TILEBLAS_LIBRARY PYTHONPATH
 PYTHONPATH=$tools "$python" -c 'import auditwheel, ipykernel, nbclient' 2>/dev/null ||
     { echo "skipped: auditwheel, nbclient and ipykernel are not in $tools"; exit 77; }
 
+# pip brings what building lacks: CMake where there is none or an old one, and Ninja where there is no make either.
+mkdir "$work/none" "$work/old" "$work/new"
+offer() { # offer FOLDER PROGRAM [OUTPUT]
+    printf '#!/bin/sh\necho "%s"\n' "${3:-}" >"$work/$1/$2"
+    chmod +x "$work/$1/$2"
+}
+offer old cmake "cmake version 3.22.1"
+offer old make
+offer new cmake "cmake version 4.0.2"
+offer new ninja
+brings() { # brings FOLDER WORDS: what pip is asked to bring where FOLDER is all there is
+    found=$("$python" -B - "$work/$1" "$project/python" <<'PROGRAM'
+import os, sys
+os.environ["PATH"] = sys.argv[1]
+sys.path.insert(0, sys.argv[2])
+import backend
+print(*backend.get_requires_for_build_wheel())
+PROGRAM
+    )
+    test "$found" = "$2" || { echo "where the programs are the $1 ones pip brings: $found"; exit 1; }
+}
+brings none "cmake>=3.24 ninja"
+brings old "cmake>=3.24"
+brings new ""
+
 # Packed twice, it is the same.
 for folder in first second; do
     "$python" -m pip --quiet wheel --no-deps --no-build-isolation --no-index --config-settings build-folder="$build" \
