@@ -59,11 +59,13 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     /* Where all is on the device, terms are computed one after the other. */
     const tb_product asked = plan->route == TB_ROUTE_RESIDENT ? tb_term_of(product, 0) : *product;
     const tb_product lowered = tb_lowered(&asked);
+    /* What reads operands as they lie: a term, unless that is for plain kernels already. */
+    const tb_product given = tb_is_plain(&asked) ? *product : asked;
     const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     tb_plan directly = *plan;
     const bool can_directly =
         (plan->route == TB_ROUTE_RESIDENT || any_operand(product, facts, only_on_device)) &&
-        tb_choose_kernel(&asked, facts, as_forced, &directly);
+        tb_choose_kernel(&given, facts, as_forced, &directly);
     if (!tb_can_be_lowered(product) || !tb_choose_kernel(&lowered, facts, as_forced, plan)) {
         *plan = directly;
         if (can_directly && plan->route == TB_ROUTE_STREAMED)
@@ -72,9 +74,9 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     }
     if (plan->route == TB_ROUTE_STREAMED)
         tb_choose_regions(&lowered, facts, as_forced, plan);
-    else if (can_directly && tb_kernel_seconds(directly.kernel, &asked, chip) <
-                                 tb_kernel_seconds(plan->kernel, &lowered, chip) +
-                                     tb_expanding_seconds(&asked, &lowered, chip))
+    else if (can_directly && tb_kernel_seconds(directly.kernel, &given, chip) <
+                                 tb_terms_of(&given) * (tb_kernel_seconds(plan->kernel, &lowered, chip) +
+                                                        tb_expanding_seconds(&asked, &lowered, chip)))
         *plan = directly;
     return true;
 }

@@ -154,7 +154,7 @@ static bool kernel_serves(const routine_call *made)
                 tb_pitched(lowered.operands[role].rows, lowered.operands[role].element);
     if (kernel->structured || tb_is_plain(&product))
         return (!kernel->structured || !pitched || lies_in(made, only_device)) &&
-               tb_kernel_serves(kernel, &product, &machine.chips[0], pitched);
+               tb_kernel_serves(kernel, kernel->numbers ? &one : &product, &machine.chips[0], pitched);
     return tb_can_be_lowered(&product) && tb_kernel_serves(kernel, &lowered, &machine.chips[0], pitched);
 }
 

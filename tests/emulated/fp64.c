@@ -117,8 +117,8 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
 int main(int count, char **arguments)
 {
 #ifdef EMULATED_COMPLEX
-    static const char *const rows[] = {"zgemm_mma_32x32",   "zgemm_mma_64x32",   "zgemm_mma_64x64",
-                                       "zgemm_mma_64x64_2", "zgemm_mma_64x64_3", "zgemm_mma_128x64"};
+    static const char *const rows[] = {"zgemm_mma_32x32",   "zgemm_mma_64x32",  "zgemm_mma_64x64",
+                                       "zgemm_mma_64x64_3", "zgemm_mma_128x64", "zgemm_mma_128x128"};
 #else
     static const char *const rows[] = {"dgemm_mma_32x32",    "dgemm_mma_32x64_2", "dgemm_mma_64x32",
                                        "dgemm_mma_64x64_2",  "dgemm_mma_64x64_3", "dgemm_mma_128x64",

@@ -20,14 +20,14 @@
     NUMBERS(X, 32x32)                                                                                        \
     NUMBERS(X, 64x32)                                                                                        \
     NUMBERS(X, 64x64)                                                                                        \
-    NUMBERS(X, 64x64_2) NUMBERS(X, 64x64_3) NUMBERS(X, 128x64) X(dgemm_mma_reduce)
+    NUMBERS(X, 64x64_3) NUMBERS(X, 128x64) NUMBERS(X, 128x128) X(dgemm_mma_reduce)
 #else
 #define KERNELS(X)                                                                                           \
     SHAPE(X, 32x32)                                                                                          \
     SHAPE(X, 32x64_2)                                                                                        \
     SHAPE(X, 64x32)                                                                                          \
-    SHAPE(X, 64x64_2) SHAPE(X, 64x64_3) SHAPE(X, 128x64) SHAPE(X, 128x64_8) SHAPE(X, 128x128)                \
-        X(dgemm_mma_reduce)
+    SHAPE(X, 64x64_2)                                                                                        \
+    SHAPE(X, 64x64_3) SHAPE(X, 128x64) SHAPE(X, 128x64_8) SHAPE(X, 128x128) X(dgemm_mma_reduce)
 #endif
 
 #define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Four transpositions, unaligned and aligned. */
-#define VARIANTS 8
+/* Four transpositions, of most rows unaligned and aligned. */
+#define VARIANTS            8
+#define VARIANTS_OF_NUMBERS 4
 
 /* Both operands aligned and along k. */
 #define TN_VECTOR (TB_SIMT_VECTOR + 2)
@@ -30,7 +31,10 @@ int main(void)
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const bool simt = kernel->launch == tb_launch_simt;
-        for (int i = 0; (simt || kernel->launch == tb_launch_dgemm_mma) && i < VARIANTS; i++)
+        const int variants = simt || kernel->launch == tb_launch_dgemm_mma ? VARIANTS
+                             : kernel->launch == tb_launch_zgemm_mma       ? VARIANTS_OF_NUMBERS
+                                                                           : 0;
+        for (int i = 0; i < variants; i++)
             printf("%s %d %d %d\n", kernel->entries[i].symbol, kernel->threads,
                    simt && i == TN_VECTOR ? kernel->blocks_along_k : kernel->blocks,
                    registers_at_launch(kernel));

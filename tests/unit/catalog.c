@@ -64,7 +64,7 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
         return;
     if (kernel->in_place != TB_OUT_OF_PLACE) /* they are of small triangles alone: triangular.c */
         return;
-    if (kernel->structured) { /* one serves all */
+    if (kernel->structured && !kernel->numbers) { /* one serves all */
         CHECK(strcmp(kernel->entries[0].symbol, kernel->name) == 0, "%s: its entry is %s", kernel->name,
               kernel->entries[0].symbol);
         return;
@@ -138,10 +138,26 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
             }
 }
 
+/* A stride of 0 says that some matrices are less than a number apart. */
+static void an_uneven_batch_is_taken_when_all_is_aligned(const tb_kernel *kernel, const tb_operand *aligned)
+{
+    tb_operand batch = *aligned;
+    batch.count = 3;
+    batch.uneven = true;
+    batch.stride = 1;
+    CHECK(tb_kernel_takes(kernel, &batch), "%s: matrices a number apart", kernel->name);
+    batch.stride = 0;
+    CHECK(tb_kernel_takes(kernel, &batch) == (kernel->alignment == 1),
+          "%s: matrices less than a number apart", kernel->name);
+    batch.uneven = false;
+    CHECK(tb_kernel_takes(kernel, &batch), "%s: one matrix for all", kernel->name);
+}
+
 static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
 {
     double elements[8] __attribute__((aligned(64)));
-    int step = kernel->alignment;
+    const bool is_complex = tb_is_complex(kernel->element);
+    int step = is_complex ? 1 : kernel->alignment;
     const tb_operand aligned = {.data = elements, .ld = 4 * step, .rows = 1, .element = kernel->element};
     tb_operand off_by_one = aligned, longer = aligned;
     off_by_one.data = tb_at(&aligned, 1, 0);
@@ -149,10 +165,12 @@ static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
     CHECK(tb_kernel_takes(kernel, &aligned), "%s: aligned", kernel->name);
     CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one element",
           kernel->name);
-    if (tb_is_complex(kernel->element)) {
+    if (is_complex) {
         tb_operand off_by_one_part = aligned;
         off_by_one_part.data = (char *)elements + tb_bytes_of(tb_real_of(kernel->element));
-        CHECK(tb_kernel_takes(kernel, &off_by_one_part), "%s: address off by a real number", kernel->name);
+        CHECK(tb_kernel_takes(kernel, &off_by_one_part) == (kernel->alignment == 1),
+              "%s: address off by a real number", kernel->name);
+        an_uneven_batch_is_taken_when_all_is_aligned(kernel, &aligned);
     }
     CHECK(tb_kernel_takes(kernel, &longer) == (step == 1), "%s: leading dimension off by one", kernel->name);
 }
