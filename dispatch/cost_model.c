@@ -265,6 +265,14 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     return seconds;
 }
 
+double tb_folding_seconds(const tb_product *product, const tb_chip *chip)
+{
+    const double square =
+        (double)product->n * (double)product->n * (double)tb_bytes_of(tb_element_of(product));
+    const double of_c = tb_is_zero(product->beta) ? square / 2 : square;
+    return LATE_LAUNCH_SECONDS + (square + of_c) / chip->memory_rate;
+}
+
 /* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than
  * COLUMNS_MANY. */
 #define SWATHS       8

@@ -20,8 +20,8 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
 static bool serves_numbers(const tb_product *product)
 {
     return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
-           product->b.structure == TB_GENERAL && product->alpha.im == 0 && product->beta.im == 0 &&
-           product->terms < 2;
+           product->b.structure == TB_GENERAL && (product->k == 0 || product->alpha.im == 0) &&
+           product->beta.im == 0 && product->terms < 2;
 }
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)

@@ -146,6 +146,7 @@ typedef struct tb_plan {
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
     tb_start start;
+    bool folds;        /* resident: kernel and schedule are for what is to be folded (words/folded.h) */
     bool needs_device; /* an operand lies where the host cannot reach it */
     bool separately;   /* a batch's products are calls of their own; this is the first one's plan */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
@@ -217,6 +218,9 @@ double tb_kernel_seconds_by_swaths(const tb_kernel *kernel, const tb_product *pr
 
 /* Writing out what is expanded of the product's operands on the device, where they lie there. */
 double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip);
+
+/* Folding (words/folded.h), by itself. */
+double tb_folding_seconds(const tb_product *product, const tb_chip *chip);
 
 /* Whether the kernel can serve the product on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */

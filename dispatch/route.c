@@ -1,6 +1,7 @@
 /* Which route a product takes, and why. */
 #include "dispatch/plan.h"
 #include "words/batch.h"
+#include "words/folded.h"
 #include "words/lowered.h"
 
 #include <math.h>
@@ -51,6 +52,24 @@ static tb_plan on_host(tb_reason reason, tb_start start)
     return plan;
 }
 
+/* Of a resident plan, its kernels and what is written beside them. */
+static double resident_seconds(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
+{
+    if (plan->folds) {
+        const tb_product sums = tb_to_be_folded(product);
+        tb_plan one = *plan;
+        one.folds = false;
+        return resident_seconds(&sums, &one, chip) + tb_folding_seconds(product, chip);
+    }
+    if (tb_is_plain(product) || (plan->kernel->structured && !plan->kernel->numbers))
+        return tb_kernel_seconds(plan->kernel, product, chip);
+    /* One term after the other. */
+    const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
+    return tb_terms_of(product) * (plan->kernel->numbers ? tb_kernel_seconds(plan->kernel, &term, chip)
+                                                         : tb_kernel_seconds(plan->kernel, &lowered, chip) +
+                                                               tb_expanding_seconds(&term, &lowered, chip));
+}
+
 /* A product that is not plain, by kernels for plain ones if it can be lowered, or by one that reads its operands as they lie:
  * where that takes less time, or where they lie such that nothing else can. */
 static bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
@@ -74,17 +93,41 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     }
     if (plan->route == TB_ROUTE_STREAMED)
         tb_choose_regions(&lowered, facts, as_forced, plan);
-    else if (can_directly && tb_kernel_seconds(directly.kernel, &given, chip) <
-                                 tb_terms_of(&given) * (tb_kernel_seconds(plan->kernel, &lowered, chip) +
-                                                        tb_expanding_seconds(&asked, &lowered, chip)))
+    else if (can_directly &&
+             resident_seconds(product, &directly, chip) < resident_seconds(product, plan, chip))
         *plan = directly;
+    return true;
+}
+
+static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
+
+/* Of a product of two terms, one of which is folded where that takes less time. */
+static void choose_to_fold(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan folded,
+                           tb_plan *plan)
+{
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
+    const tb_product sums = tb_to_be_folded(product);
+    if (!choose_kernels(&sums, facts, as_forced, &folded))
+        return;
+    folded.folds = true;
+    if (resident_seconds(product, &folded, chip) < resident_seconds(product, plan, chip))
+        *plan = folded;
+}
+
+static bool choose_for_terms(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
+{
+    const tb_plan before = *plan;
+    if (!choose_for_lowered(product, facts, as_forced, plan))
+        return false;
+    if (plan->route == TB_ROUTE_RESIDENT && tb_can_be_folded(product))
+        choose_to_fold(product, facts, as_forced, before, plan);
     return true;
 }
 
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     if (!tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE)
-        return choose_for_lowered(product, facts, as_forced, plan);
+        return choose_for_terms(product, facts, as_forced, plan);
     if (!tb_choose_kernel(product, facts, as_forced, plan))
         return false;
     if (plan->route == TB_ROUTE_STREAMED)
@@ -299,15 +342,6 @@ static tb_plan decide_one(const tb_product *product, const tb_facts *facts)
 
 /* What a call on a device takes beside its kernel: starting it, waiting for it, finding the kernel. */
 #define SEPARATE_SECONDS 10e-6
-
-/* Of a resident plan, without that. */
-static double resident_seconds(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
-{
-    if (tb_is_plain(product) || plan->kernel->structured)
-        return tb_kernel_seconds(plan->kernel, product, chip);
-    const tb_product lowered = tb_lowered(product);
-    return tb_kernel_seconds(plan->kernel, &lowered, chip) + tb_expanding_seconds(product, &lowered, chip);
-}
 
 static tb_plan separately(tb_plan plan)
 {

@@ -94,6 +94,14 @@ tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
     [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex_batch", 0, NULL, 0, TB_EARLY}},
 };
 
+static tb_module module_fold = {.name = "fold"};
+tb_entry tb_entries_fold[TB_ELEMENTS] = {
+    [TB_FP32] = {&module_fold, "fold_fp32", 0, NULL, 0, TB_EARLY},
+    [TB_FP64] = {&module_fold, "fold_fp64", 0, NULL, 0, TB_EARLY},
+    [TB_COMPLEX_FP32] = {&module_fold, "fold_fp32_complex", 0, NULL, 0, TB_EARLY},
+    [TB_COMPLEX_FP64] = {&module_fold, "fold_fp64_complex", 0, NULL, 0, TB_EARLY},
+};
+
 /* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 static tb_module module_triangular_fp32 = {.name = "triangular_fp32"};
 static tb_module module_triangular_fp64 = {.name = "triangular_fp64"};

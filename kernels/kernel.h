@@ -168,4 +168,7 @@ extern tb_entry tb_entries_expand[TB_ELEMENTS][2];
 /* The same of a batch's matrices, of complex elements alone. */
 extern tb_entry tb_entries_expand_batch[TB_ELEMENTS][2];
 
+/* Those that fold (kernels/fold). */
+extern tb_entry tb_entries_fold[TB_ELEMENTS];
+
 #endif

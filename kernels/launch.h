@@ -6,6 +6,7 @@
 #include "kernels/dgemm.h"
 #include "kernels/kernel.h"
 #include "kernels/sgemm.h"
+#include "words/folded.h"
 #include "words/lowered.h"
 
 /* gridDim.x of every architecture served. */
@@ -30,6 +31,9 @@ tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expa
  * its columns, or rows, have numbers that are not finite. */
 tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
                                   uint32_t *notes);
+
+/* Adds a matrix and its transpose to C: kernels/fold. */
+tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding);
 
 /* Triangular solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is products, by the
  * catalog's other rows. Nothing is launched before all code that it takes is on the device. */

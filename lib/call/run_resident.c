@@ -19,6 +19,7 @@
 #include "lib/call/stream.h"
 #include "dispatch/tiling.h"
 #include "words/batch.h"
+#include "words/folded.h"
 #include "words/lowered.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ typedef struct held {
     /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
     tb_buffer pitched[2][TB_B + 1];
     tb_buffer workspaces[2], zero;
+    tb_buffer sums;   /* to be folded */
     tb_buffer tables; /* of a batch's matrices that are not equally far apart: where each begins */
     void **listed;    /* the same in host memory, while they are sent */
     int64_t done;     /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
@@ -215,10 +217,30 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     return launch_in_chunks(stream, &product, &own, chunk, held->workspaces[term].memory, held);
 }
 
+/* One term, all of it, and then C's triangle of it and its transpose. Until then C is as it was. */
+static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, const tb_plan *plan,
+                                 held *held)
+{
+    tb_product sums = tb_to_be_folded(product);
+    sums.c.ld = tb_pitched(sums.c.rows, sums.c.element);
+    TB_TRY(tb_take_buffer(plan->place.device, tb_pitch(&sums.c) * (size_t)sums.c.columns, &held->sums));
+    sums.c.data = held->sums.memory;
+    const tb_status status = enqueue(stream, sums, plan, 0, held);
+    held->has_begun = false;
+    TB_TRY(status);
+    const tb_folding folding = {
+        .sums = sums.c, .c = product->c, .beta = product->beta, .mask = product->mask};
+    TB_TRY(tb_device.fold(stream, &folding));
+    held->has_begun = true;
+    return TB_OK;
+}
+
 /* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. A term
  * that fails when the product cannot be begun again is added frugally. */
 static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
 {
+    if (plan->folds)
+        return enqueue_to_fold(stream, product, plan, held);
     if (knows_terms(plan->kernel))
         return enqueue(stream, *product, plan, 0, held);
     /* What is needed at the end is there before C is written. */
@@ -245,6 +267,7 @@ static void give_buffers(held *held)
         tb_give_buffer(&held->workspaces[term]);
     }
     tb_give_buffer(&held->zero);
+    tb_give_buffer(&held->sums);
     tb_give_buffer(&held->tables);
 }
 

@@ -10,7 +10,7 @@
 #define TB_DEVICE_H
 
 #include "kernels/catalog.h"
-#include "words/lowered.h"
+#include "words/folded.h"
 #include "words/place.h"
 #include "words/product.h"
 #include "words/status.h"
@@ -108,6 +108,8 @@ typedef struct tb_device_operations {
     /* Writes an operand out: source and target are reachable by the device, and do not overlap, unless they are the same matrix
      * and nothing moves. */
     tb_status (*expand)(tb_stream *stream, const tb_expansion *expansion);
+    /* Adds a square matrix and its transpose to C; none of them overlap. */
+    tb_status (*fold)(tb_stream *stream, const tb_folding *folding);
     /* How the kernel would compute the product on this stream's device: what launch is then given. */
     tb_schedule (*prepare)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product);
     /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as

@@ -226,6 +226,13 @@ static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
     return TB_OK;
 }
 
+static tb_status cuda_fold(tb_stream *stream, const tb_folding *folding)
+{
+    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
+    TB_IN_CONTEXT(stream->context, tb_launch_fold(&launcher.interface, folding));
+    return TB_OK;
+}
+
 static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                              const tb_schedule *schedule, void *workspace)
 {
@@ -275,6 +282,7 @@ const tb_device_operations tb_device = {
     .event_passed = tb_cuda_event_passed,
     .copy = tb_cuda_copy,
     .expand = cuda_expand,
+    .fold = cuda_fold,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,
     .prepare = cuda_prepare,

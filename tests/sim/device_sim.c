@@ -187,6 +187,23 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     return TB_OK;
 }
 
+static tb_status fold(tb_stream *stream, const tb_folding *folding)
+{
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    const tb_operand *sums = &folding->sums, *c = &folding->c;
+    if (sums->rows != c->rows || sums->columns != c->columns || c->rows != c->columns ||
+        sums->element != c->element || folding->mask == TB_FULL)
+        sim_abort("folding %lld x %lld into %lld x %lld", (long long)sums->rows, (long long)sums->columns,
+                  (long long)c->rows, (long long)c->columns);
+    tb_folding inside = *folding;
+    reach_operand(&inside.sums, device, "what is folded");
+    reach_operand(&inside.c, device, "where it is folded to");
+    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_FOLD, .folding = inside, .fault = fault});
+    return TB_OK;
+}
+
 void sim_reach_product(tb_product *product, int device)
 {
     reach_operand(&product->c, device, "C");
@@ -280,6 +297,7 @@ const tb_device_operations sim_operations_inside = {
     .event_passed = sim_event_passed,
     .copy = copy,
     .expand = expand,
+    .fold = fold,
     .launch = launch,
     .launch_again = launch_again,
     .prepare = prepare,

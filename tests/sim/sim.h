@@ -95,6 +95,7 @@ typedef enum sim_work_kind {
     SIM_WORK_COPY,
     SIM_WORK_LAUNCH,
     SIM_WORK_EXPAND,
+    SIM_WORK_FOLD,
     SIM_WORK_RAISE,
     SIM_WORK_AWAIT,
     SIM_WORK_STALL
@@ -108,6 +109,7 @@ typedef struct sim_work {
     tb_copy copy;
     tb_product product;
     tb_expansion expansion;
+    tb_folding folding;
     bool again; /* A is that of the launch before */
     sim_marker *marker;
     double seconds;
@@ -159,5 +161,8 @@ uint64_t sim_multiply(const tb_product *product, int64_t columns);
 
 /* Writes an operand out; the first columns of it. */
 void sim_expand(const tb_expansion *expansion, int64_t columns);
+
+/* Adds a matrix and its transpose to C; to the first columns of it. */
+void sim_fold(const tb_folding *folding, int64_t columns);
 
 #endif

@@ -55,6 +55,7 @@ THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event)
 COUNTED_THROUGH_DOOR(waiting, event_wait, (tb_event * event), (event))
 THROUGH_DOOR(copy, (tb_stream * stream, const tb_copy *copy), (stream, copy))
 THROUGH_DOOR(expand, (tb_stream * stream, const tb_expansion *expansion), (stream, expansion))
+THROUGH_DOOR(fold, (tb_stream * stream, const tb_folding *folding), (stream, folding))
 THROUGH_DOOR(launch,
              (tb_stream * stream, const tb_kernel *kernel, const tb_product *product,
               const tb_schedule *schedule, void *workspace),
@@ -140,6 +141,7 @@ const tb_device_operations tb_device = {
     .event_passed = event_passed,
     .copy = copy,
     .expand = expand,
+    .fold = fold,
     .launch = launch,
     .launch_again = launch_again,
     .prepare = prepare,

@@ -258,6 +258,29 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
         }
 }
 
+void sim_fold(const tb_folding *folding, int64_t columns)
+{
+    const tb_operand *c = &folding->c;
+    const bool hermitian = c->structure == TB_HERMITIAN, reads = !tb_is_zero(folding->beta);
+    const number beta = {folding->beta.re, folding->beta.im};
+    for (int64_t j = 0; j < columns; j++) {
+        const int64_t first = folding->mask == TB_LOWER ? j : 0,
+                      end = folding->mask == TB_LOWER ? c->rows : j + 1;
+        for (int64_t i = first; i < end; i++) {
+            const bool is_real = hermitian && i == j;
+            const number own = element_of(&folding->sums, i, j), across = element_of(&folding->sums, j, i);
+            number old = reads ? element_of(c, i, j) : (number){0, 0};
+            if (is_real)
+                old.im = 0;
+            old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
+            set_part(c, i, j, 0, own.re + across.re + (reads ? old.re : 0));
+            if (tb_is_complex(c->element))
+                set_part(c, i, j, 1,
+                         is_real ? 0 : own.im + (hermitian ? -across.im : across.im) + (reads ? old.im : 0));
+        }
+    }
+}
+
 uint64_t sim_multiply(const tb_product *product, int64_t columns)
 {
     if (product->in_place != TB_OUT_OF_PLACE) {

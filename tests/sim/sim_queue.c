@@ -253,6 +253,10 @@ static void run_work(sim_queue *queue, const sim_work *work)
         if (!lost)
             run_expand(queue, work);
         break;
+    case SIM_WORK_FOLD:
+        if (!lost)
+            sim_fold(&work->folding, work->fault ? work->folding.c.columns / 2 : work->folding.c.columns);
+        break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);
         break;
