@@ -277,6 +277,47 @@ static void a_triangle_takes_less_than_all(void)
           of_triangle.device_seconds);
 }
 
+/* Rank-2k in device memory: one term, all of it, takes less than two triangles, whose operands would be taken apart twice. Not so large
+ * that it takes too much memory; nor where the host has operands; and a kernel that cannot serve the triangle is not made to by this. */
+static void large_updates_of_rank_2k_are_folded(void)
+{
+    static double memory[16] __attribute__((aligned(64)));
+    static const struct {
+        tb_routine routine;
+        int64_t n;
+        tb_memory memory;
+        const char *kernel;
+        bool folds;
+    } cases[] = {{TB_DSYR2K, 4096, D, "", true},
+                 {TB_SSYR2K, 8192, D, "", true},
+                 {TB_ZHER2K, 4096, D, "", true},
+                 {TB_CSYR2K, 2048, D, "", true},
+                 {TB_DSYR2K, 16385, D, "", false},
+                 {TB_ZHER2K, 11586, D, "", false},
+                 {TB_DSYR2K, 8192, H, "", false},
+                 {TB_SSYR2K, 4096, M, "tiled", false},
+                 {TB_DSYR2K, 2048, D, "dgemm_mma_64x64", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const row row = {.m = 1,
+                         .n = 1,
+                         .k = 1,
+                         .a = cases[i].memory,
+                         .b = cases[i].memory,
+                         .c = cases[i].memory,
+                         .readiness = TB_READY,
+                         .route = AUTO,
+                         .kernel = cases[i].kernel};
+        const int64_t n = cases[i].n;
+        const tb_product product =
+            tb_rank_2k(cases[i].routine, TB_LOWER, false, n, n, 1, memory, n, memory, n, 1, memory, n);
+        tb_facts facts = facts_of(&row);
+        facts.accuracy = TB_ACCURACY_FP32;
+        const tb_plan plan = tb_decide(&product, &facts);
+        CHECK(plan.folds == cases[i].folds, "%s %lld: folds %d", tb_routine_rows[cases[i].routine].name,
+              (long long)n, (int)plan.folds);
+    }
+}
+
 int main(void)
 {
     every_row_is_decided_as_it_says();
@@ -288,5 +329,6 @@ int main(void)
     routines_are_left_to_the_host();
     batches_go_as_one_or_one_by_one();
     a_triangle_takes_less_than_all();
+    large_updates_of_rank_2k_are_folded();
     return check_result();
 }
