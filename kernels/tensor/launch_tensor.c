@@ -27,6 +27,8 @@
 
 /* A share of k shorter than this costs more to start and to add up than it gains. */
 #define SHARE_STAGES_LEAST 4
+/* Shares are tried while there are works for so many waves at most. */
+#define SHARED_WAVES_MOST 4
 
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
 #define NARROW_ADVANTAGE 0.97
@@ -138,13 +140,13 @@ static schedule cut(const family *family, const tb_product *product, int multipr
     return s;
 }
 
-/* Where tiles do not fill a wave, shares of k do. */
+/* Where tiles do not fill a wave, or the last one of a few, shares of k do. */
 static schedule best_of_width(const family *family, const tb_product *product, int multiprocessors,
                               int tile_n)
 {
     schedule best = cut(family, product, multiprocessors, tile_n, 1);
     int64_t tiles = tiles_of(product, tile_n);
-    int64_t most = 2 * whole_clusters(multiprocessors) / (tiles > 0 ? tiles : 1);
+    int64_t most = SHARED_WAVES_MOST * whole_clusters(multiprocessors) / (tiles > 0 ? tiles : 1);
     for (int64_t shares = 2; shares <= most && best.share_stages >= SHARE_STAGES_LEAST; shares++) {
         schedule s = cut(family, product, multiprocessors, tile_n, shares);
         if (s.share_stages < SHARE_STAGES_LEAST)
