@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernels/fp64/dgemm_tile.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace fp64
 {
@@ -264,7 +264,7 @@ __device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
     using panel_a = panel_of_a<shape, transpose_a>;
     using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
     init_ring<shape>(threadIdx.x);
-    turn::take();
+    dependent_launch::wait();
     if (is_spared(arguments.problem))
         return;
     if (threadIdx.x >= 32 * shape::warps) {

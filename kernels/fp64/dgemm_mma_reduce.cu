@@ -7,7 +7,7 @@
  *         +------+------+------+-----                         every run
  */
 #include "kernels/fp64/output.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace
 {
@@ -25,7 +25,7 @@ __device__ inline void add(double2 &sum, const double2 &term)
 extern "C" __global__ void __launch_bounds__(threads)
     dgemm_mma_reduce(const __grid_constant__ tb_dgemm_arguments arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     if (fp64::is_spared(arguments.problem))
         return;
     __shared__ double2 sums[threads];

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/fp64/dgemm_tile.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace fp64
 {
@@ -156,7 +156,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     if (is_spared(arguments.problem))
         return;
     sums<shape> total; /* where there is room */

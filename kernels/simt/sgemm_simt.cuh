@@ -19,7 +19,7 @@
 #include "kernels/again.cuh"
 #include "kernels/simt/panel.cuh"
 #include "kernels/simt/write.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace simt
 {
@@ -361,7 +361,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void sgemm(const tb_simt_arguments &arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     /* A whole tile, or one of the pieces into which the steps of the other tiles are dealt. */
     const bool whole = blockIdx.x < arguments.whole;
     if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)

@@ -9,7 +9,7 @@
  */
 #include "kernels/simt/simt.h"
 #include "kernels/simt/output.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace
 {
@@ -21,7 +21,7 @@ constexpr int threads = 256;
 extern "C" __global__ void __launch_bounds__(threads)
     sgemm_simt_reduce(const __grid_constant__ tb_simt_arguments arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     __shared__ float4 sums[threads];
     const int lanes = arguments.reduce_lanes, groups = threads / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;

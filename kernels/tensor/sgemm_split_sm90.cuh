@@ -412,7 +412,7 @@ template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arg
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_CONSUMERS)                                         \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         __VA_ARGS__(arguments);                                                                              \
     }
 
@@ -421,6 +421,6 @@ template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arg
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         __VA_ARGS__(arguments);                                                                              \
     }

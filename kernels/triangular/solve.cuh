@@ -22,7 +22,7 @@
 #include "kernels/fp64/panel.cuh"
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 #if __CUDA_ARCH__ >= 800
 #define TB_HAS_FP64_MMA true
@@ -405,7 +405,7 @@ template <class real, int parts> __device__ inline void solve(const tb_triangula
     const int warp = threadIdx.x / lanes;
     value *panels = reinterpret_cast<value *>(shared), *sums = panels + solver::slots * panel,
           *tiles = sums + panel, *inverses = tiles + solver::warps * tile;
-    x.few_blocks ? turn::take_together() : turn::take();
+    x.few_blocks ? dependent_launch::launch_dependents_and_wait() : dependent_launch::wait();
     const solver block = {x,
                           panels,
                           sums,
