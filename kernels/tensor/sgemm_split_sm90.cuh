@@ -270,7 +270,7 @@ __device__ inline void release(uint32_t empty)
 template <class layout> __device__ inline uint32_t list_at(uint32_t shared, int stage)
 {
     return shared + layout::lists_offset +
-           (again::thread() / 32 - warps) * (TB_SPLIT_SEGMENT_STAGES * uint32_t(sizeof(uint32_t))) +
+           (rematerialized::thread() / 32 - warps) * (TB_SPLIT_SEGMENT_STAGES * uint32_t(sizeof(uint32_t))) +
            uint32_t(sizeof(uint32_t)) * stage;
 }
 
@@ -336,7 +336,7 @@ __device__ __forceinline__ void consume(const tb_split_arguments &arguments, uin
         if (stages > TB_SPLIT_SEGMENT_STAGES)
             before.add_to(total);
         const work work = work_again(arguments, index);
-        const int thread = again::thread() - warpgroup;
+        const int thread = rematerialized::thread() - warpgroup;
         if (arguments.shares_of_k > 1)
             store_share<layout>(arguments, total, work, thread);
         else

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/fp64/panel.cuh"
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
@@ -142,7 +142,7 @@ template <class value> struct solver {
      * from one step to the next. */
     __device__ deal deal_of(bool along_rows, int width) const
     {
-        const int lane = again::thread() % lanes;
+        const int lane = rematerialized::thread() % lanes;
         return along_rows ? deal{lane % rows, lane / rows, 0, lines}
                           : deal{lane / width, lane % width, lanes / width, 0};
     }
