@@ -344,8 +344,9 @@ __device__ inline void write_any_tile(const output &out, const sums<shape> &sum,
         return;
     }
     const slices<shape> stored(rematerialized::thread());
-    if (shape::slices > 1)
-        __syncthreads(); /* nobody adds up any more, nor reads fragments that will not be multiplied */
+    /* Slices may still be adding up; and of one slice too, slower warps may still read the fragments behind the last step, which
+     * nobody multiplies: to write there meanwhile would be a race, though one without effect. */
+    __syncthreads();
     for_each_sum<shape>([&](int i, int j, int e) {
         if (slices<shape>::has(at.slice, j))
             stored.place(0, j, i, e) = sum[i][j][e];
