@@ -16,21 +16,20 @@
 #ifndef TB_MASK_H
 #define TB_MASK_H
 
+#include "kernels/host_device.h"
 #include "words/operand.h"
 
-#ifdef __CUDACC__
-#define TB_MASK_INLINE __host__ __device__ inline
-#else
+#ifndef __CUDACC__
 #include "words/product.h"
 
 #include <math.h>
-#define TB_MASK_INLINE static inline
 #endif
 
 /* ---- Elements ------------------------------------------------------------------------------------------------- */
 
 /* step: rows that the mask takes for one, 1 or 2. */
-TB_MASK_INLINE bool tb_mask_has(int32_t mask, int32_t step, int64_t diagonal, int64_t row, int64_t column)
+TB_HOST_DEVICE_INLINE bool tb_mask_has(int32_t mask, int32_t step, int64_t diagonal, int64_t row,
+                                       int64_t column)
 {
     const int64_t below = (row >> (step - 1)) - column;
     return mask == TB_FULL || (mask == TB_LOWER ? below >= diagonal : below <= diagonal);
@@ -43,8 +42,8 @@ typedef struct tb_tile_mask {
 } tb_tile_mask;
 
 /* Of a tile of so many rows and columns, whose first element is (row, column) of C. */
-TB_MASK_INLINE tb_tile_mask tb_mask_of_tile(int32_t mask, int32_t step, int64_t diagonal, int64_t row,
-                                            int64_t column, int32_t rows, int32_t columns)
+TB_HOST_DEVICE_INLINE tb_tile_mask tb_mask_of_tile(int32_t mask, int32_t step, int64_t diagonal, int64_t row,
+                                                   int64_t column, int32_t rows, int32_t columns)
 {
     const int64_t own = step * (diagonal + column) - row;
     const int32_t above = -step * columns;
@@ -97,13 +96,13 @@ typedef struct tb_tile_place {
 } tb_tile_place;
 
 /* Tiles of so many groups of sloped lines. */
-TB_MASK_INLINE int64_t tb_mask_in_groups(const tb_masked_tiles *tiles, int64_t groups)
+TB_HOST_DEVICE_INLINE int64_t tb_mask_in_groups(const tb_masked_tiles *tiles, int64_t groups)
 {
     return groups * tiles->group_count + groups * (groups - 1) / 2 * tiles->group_more;
 }
 
 /* The group of sloped lines that has a tile, or one near it: the root of tb_mask_in_groups(g) = number. */
-TB_MASK_INLINE int32_t tb_mask_guess(const tb_masked_tiles *tiles, int32_t number)
+TB_HOST_DEVICE_INLINE int32_t tb_mask_guess(const tb_masked_tiles *tiles, int32_t number)
 {
     const float under = tiles->square * (float)number + tiles->shift;
 #ifdef __CUDA_ARCH__
@@ -121,7 +120,7 @@ typedef struct tb_mask_group {
     int32_t number;
 } tb_mask_group;
 
-TB_MASK_INLINE tb_mask_group tb_mask_group_of(const tb_masked_tiles *tiles, int32_t number)
+TB_HOST_DEVICE_INLINE tb_mask_group tb_mask_group_of(const tb_masked_tiles *tiles, int32_t number)
 {
     tb_mask_group at;
     int32_t end, index;
@@ -148,7 +147,7 @@ TB_MASK_INLINE tb_mask_group tb_mask_group_of(const tb_masked_tiles *tiles, int3
 }
 
 /* Where the tile with a number, less than `count`, lies. */
-TB_MASK_INLINE tb_tile_place tb_mask_locate(const tb_masked_tiles *tiles, int32_t number)
+TB_HOST_DEVICE_INLINE tb_tile_place tb_mask_locate(const tb_masked_tiles *tiles, int32_t number)
 {
     const tb_mask_group group = tb_mask_group_of(tiles, number);
     const bool lower = tiles->mask == TB_LOWER;

@@ -49,8 +49,8 @@ typedef struct tb_needed {
 
 /* Of a tile of so many rows and columns, of so many steps if none is left out. Tiles have even numbers of rows and columns, and
  * steps of k, so that blocks of 2 x 2 on the diagonal are not cut. */
-TB_MASK_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int32_t rows, int32_t columns,
-                                         int32_t tile_k, int32_t steps)
+TB_HOST_DEVICE_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int32_t rows,
+                                                int32_t columns, int32_t tile_k, int32_t steps)
 {
     const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
     const uint32_t extent = (uint32_t)(by_column ? columns : rows) * (zeros & TB_ZEROS_BY_PAIRS ? 2 : 1),
@@ -82,8 +82,8 @@ typedef struct tb_tile_order {
 #define TB_ZEROS_WAVES 16
 
 /* Without zeros rows are lines. So many tiles are in flight at a time. */
-TB_MASK_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int64_t tiles_n, uint32_t group,
-                                            int64_t at_a_time)
+TB_HOST_DEVICE_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int64_t tiles_n,
+                                                   uint32_t group, int64_t at_a_time)
 {
     const bool are_few = zeros && tiles_m * tiles_n < TB_ZEROS_WAVES * at_a_time;
     const bool by_column = (zeros & TB_ZEROS_BY_COLUMN) != 0;
@@ -97,7 +97,7 @@ TB_MASK_INLINE tb_tile_order tb_order_tiles(int32_t zeros, int64_t tiles_m, int6
 }
 
 /* Where the tile with a number lies. Without zeros no group goes the other way. */
-TB_MASK_INLINE tb_tile_place tb_locate_tile(const tb_tile_order *order, uint32_t number)
+TB_HOST_DEVICE_INLINE tb_tile_place tb_locate_tile(const tb_tile_order *order, uint32_t number)
 {
     const uint32_t first = number / order->group_size * order->group, within = number % order->group_size;
     const uint32_t left = order->length - first, width = left < order->group ? left : order->group;
@@ -115,7 +115,7 @@ TB_MASK_INLINE tb_tile_place tb_locate_tile(const tb_tile_order *order, uint32_t
 }
 
 /* What of all steps of k a tile needs, on average, where the lines cover k. */
-TB_MASK_INLINE double tb_needed_share(const tb_tile_order *order)
+TB_HOST_DEVICE_INLINE double tb_needed_share(const tb_tile_order *order)
 {
     return order->zeros && order->lines > 0 ? (order->lines + 1.0) / (2.0 * order->lines) : 1;
 }

@@ -8,7 +8,7 @@
 #include "kernels/crt/join.cuh"
 #include "kernels/crt/residues.cuh"
 #include "kernels/crt/scout.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace crt
 {
@@ -48,7 +48,7 @@ __device__ inline void gather_records(const tb_crt_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(threads, blocks)                                            \
         symbol(const __grid_constant__ tb_crt_arguments arguments)                                           \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         body(arguments);                                                                                     \
     }
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/crt/copies.cuh"
 #include "kernels/crt/instructions.cuh"
 #include "kernels/crt/tiles.cuh"
@@ -119,7 +119,7 @@ struct work {
 };
 __device__ inline work work_of_block(const tb_crt_arguments &arguments)
 {
-    const int number = int(again::block());
+    const int number = int(rematerialized::block());
     return {number / arguments.tiles, number % arguments.tiles};
 }
 

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/cluster.cuh"
 #include "kernels/crt/moduli.cuh"
 #include "kernels/crt/tiles.cuh"
@@ -171,7 +171,7 @@ __device__ __forceinline__ void consume(const tb_crt_arguments &arguments, uint3
             asm volatile("" : "+r"(index));
             const work work = work_at(arguments, index);
             const int tile = work.number * cluster_blocks + cluster::rank(),
-                      thread = again::thread() - warpgroup;
+                      thread = rematerialized::thread() - warpgroup;
             if (sets == 1)
                 crt::store_residues(arguments, sum, work.modulus, tile, thread);
             else

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "kernels/expand/expand.h"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace expand
 {
@@ -282,7 +282,7 @@ template <class value, int width, bool is_batch> __device__ inline void expand(c
 {
     constexpr int each = extent * extent / width / threads;
     __shared__ value staged[extent][extent + 1];
-    turn::take();
+    dependent_launch::wait();
     const unsigned tiles_m = unsigned((x.rows + extent - 1) / extent);
     const unsigned matrix = is_batch ? blockIdx.x / unsigned(x.tiles) : 0;
     const unsigned own = is_batch ? blockIdx.x % unsigned(x.tiles) : blockIdx.x;

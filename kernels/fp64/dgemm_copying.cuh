@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernels/fp64/dgemm_tile.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace fp64
 {
@@ -171,7 +171,7 @@ __device__ inline void copy_chain(const tb_dgemm_arguments &arguments, const seg
 template <class shape> __device__ inline void give_back(const ring_place<shape> &place)
 {
     __syncwarp();
-    if (again::thread() % 32 == 0)
+    if (rematerialized::thread() % 32 == 0)
         barrier_arrive(place.empty());
 }
 
@@ -200,7 +200,7 @@ __device__ inline void multiply_chain(sums<shape> &sum, const tb_dgemm_arguments
 {
     __syncwarp();
     const tile tile = locate_tile(arguments, part.tile);
-    const position<shape> at(again::thread());
+    const position<shape> at(rematerialized::thread());
     for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
     if (tile.m + at.row >= arguments.problem.m || tile.n + at.column >= arguments.problem.n) {
         for (int left = part.count; left > 0; left--) {
@@ -251,7 +251,7 @@ __device__ inline void multiply_and_write(const tb_dgemm_arguments &arguments)
         if (!shape::has_totals || part.ends_run())
             write_tile<shape>(
                 output_of(arguments, part, locate_tile(arguments, part.tile), !shape::has_totals), sum,
-                position<shape>(again::thread()));
+                position<shape>(rematerialized::thread()));
         done += part.count;
         count = segment_after(arguments, done).count;
     }
@@ -264,7 +264,7 @@ __device__ inline void dgemm_copying(const tb_dgemm_arguments &arguments)
     using panel_a = panel_of_a<shape, transpose_a>;
     using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
     init_ring<shape>(threadIdx.x);
-    turn::take();
+    dependent_launch::wait();
     if (is_spared(arguments.problem))
         return;
     if (threadIdx.x >= 32 * shape::warps) {

@@ -19,7 +19,7 @@
 #include "kernels/batches.h"
 #include "kernels/dgemm.h"
 #include "kernels/mask.h"
-#include "kernels/simt/simt.h"
+#include "kernels/pieces.h"
 #include "kernels/zeros.h"
 
 typedef struct tb_dgemm_arguments {
@@ -36,7 +36,7 @@ typedef struct tb_dgemm_arguments {
     int32_t tile_k;
     int64_t jump_a; /* the same in bytes, from panel to panel */
     int64_t jump_b;
-    double *partial; /* two tiles for each piece: see tb_simt_slot; for clusters none */
+    double *partial; /* two tiles for each piece: see tb_workspace_slot; for clusters none */
     int32_t cluster; /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t tile_m, tile_n;
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
@@ -63,7 +63,7 @@ typedef struct tb_dgemm_segment {
 #define TB_DGEMM_GROUP 8
 
 /* Where there are zeros: the steps that a tile needs. */
-TB_SIMT_INLINE tb_needed tb_dgemm_needed(const tb_dgemm_arguments *arguments, int64_t tile)
+TB_HOST_DEVICE_INLINE tb_needed tb_dgemm_needed(const tb_dgemm_arguments *arguments, int64_t tile)
 {
     return tb_needed_steps(arguments->order.zeros, tb_locate_tile(&arguments->order, (uint32_t)tile),
                            arguments->tile_m, arguments->tile_n, arguments->tile_k,
@@ -72,8 +72,8 @@ TB_SIMT_INLINE tb_needed tb_dgemm_needed(const tb_dgemm_arguments *arguments, in
 
 /* What a block does after so many of its steps: the chains of a run one after the other, and the runs in the order of their
  * tiles. The first few chains of a run may be a step longer than the others. */
-TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments *arguments, int64_t block,
-                                                       int32_t done)
+TB_HOST_DEVICE_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments *arguments,
+                                                              int64_t block, int32_t done)
 {
     const int32_t steps = (int32_t)arguments->steps;
     tb_dgemm_segment part = {block, block - arguments->whole, 0, steps, 0, 0, 0, 0};
@@ -94,8 +94,8 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
         part.run_first = number % pieces;
         part.run_count = (steps - part.run_first + pieces - 1) / pieces;
     } else if (part.piece >= 0) {
-        const int64_t begin = tb_simt_first(part.piece, arguments->dealt, arguments->pieces);
-        const int64_t end = tb_simt_first(part.piece + 1, arguments->dealt, arguments->pieces);
+        const int64_t begin = tb_first_step_of_piece(part.piece, arguments->dealt, arguments->pieces);
+        const int64_t end = tb_first_step_of_piece(part.piece + 1, arguments->dealt, arguments->pieces);
         const int64_t tile = (begin + done) / steps, zero = tile * steps;
         part.tile = arguments->whole + tile;
         part.run_first = begin > zero ? (int32_t)(begin - zero) : 0;
@@ -124,7 +124,8 @@ TB_SIMT_INLINE tb_dgemm_segment tb_dgemm_segment_after(const tb_dgemm_arguments 
 }
 
 /* Whether the run is all of its tile: then its sums go to C, else to a slot of the workspace. */
-TB_SIMT_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments, const tb_dgemm_segment *part)
+TB_HOST_DEVICE_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments,
+                                             const tb_dgemm_segment *part)
 {
     return arguments->order.zeros ? part->piece < 0
                                   : part->run_first == 0 && part->run_count == arguments->steps;

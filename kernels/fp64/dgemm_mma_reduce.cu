@@ -7,7 +7,7 @@
  *         +------+------+------+-----                         every run
  */
 #include "kernels/fp64/output.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace
 {
@@ -25,7 +25,7 @@ __device__ inline void add(double2 &sum, const double2 &term)
 extern "C" __global__ void __launch_bounds__(threads)
     dgemm_mma_reduce(const __grid_constant__ tb_dgemm_arguments arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     if (fp64::is_spared(arguments.problem))
         return;
     __shared__ double2 sums[threads];
@@ -44,9 +44,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         begins = needed.first == 0;
     } else {
         const int64_t first_step = dealt_tile * arguments.steps;
-        first = tb_simt_piece(first_step, arguments.dealt, arguments.pieces);
+        first = tb_piece_of_step(first_step, arguments.dealt, arguments.pieces);
         parts =
-            tb_simt_piece(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
+            tb_piece_of_step(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
     }
     if (parts == 1)
         return; /* one block had the tile to itself after all */
@@ -55,10 +55,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     const int64_t end = (group + 1) * parts / groups;
 #pragma unroll 8
     for (int64_t part = group * parts / groups; part < end; part++) {
-        const double *partial =
-            arguments.partial +
-            tb_simt_slot(first + part, begins && part == 0) * int64_t(arguments.tile_m * arguments.tile_n) +
-            element;
+        const double *partial = arguments.partial +
+                                tb_workspace_slot(first + part, begins && part == 0) *
+                                    int64_t(arguments.tile_m * arguments.tile_n) +
+                                element;
         add(sum, *reinterpret_cast<const double2 *>(partial));
     }
     sums[threadIdx.x] = sum;

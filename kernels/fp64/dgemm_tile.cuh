@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/cluster.cuh"
 #include "kernels/fp64/output.cuh"
 #include "kernels/fp64/panel.cuh"
@@ -118,7 +118,7 @@ struct segment : tb_dgemm_segment {
 /* What this block does after so many of its steps. Found anew wherever it is wanted, as the main loop has no register left. */
 __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int done)
 {
-    return {tb_dgemm_segment_after(&arguments, again::block(), done)};
+    return {tb_dgemm_segment_after(&arguments, rematerialized::block(), done)};
 }
 
 /* Where a chain's sums go. totals_there: what the run's earlier chains left there is added to them, and alpha comes to the last
@@ -128,7 +128,7 @@ __device__ inline output output_of(const tb_dgemm_arguments &arguments, const se
 {
     output out = tb_dgemm_has_tile(&arguments, &part)
                      ? output_to_c(arguments, at)
-                     : output_to_slot(arguments, tb_simt_slot(part.piece, part.run_first == 0));
+                     : output_to_slot(arguments, tb_workspace_slot(part.piece, part.run_first == 0));
     if (totals_there) {
         out.has_total = part.chain > 0;
         if (!part.ends_run())
@@ -343,9 +343,10 @@ __device__ inline void write_any_tile(const output &out, const sums<shape> &sum,
             write_columns(out, at, j, aligned, [&](int i, int e) { return sum[i][j][e]; });
         return;
     }
-    const slices<shape> stored(again::thread());
-    if (shape::slices > 1)
-        __syncthreads(); /* nobody adds up any more, nor reads fragments that will not be multiplied */
+    const slices<shape> stored(rematerialized::thread());
+    /* Slices may still be adding up; and of one slice too, slower warps may still read the fragments behind the last step, which
+     * nobody multiplies: to write there meanwhile would be a race, though one without effect. */
+    __syncthreads();
     for_each_sum<shape>([&](int i, int j, int e) {
         if (slices<shape>::has(at.slice, j))
             stored.place(0, j, i, e) = sum[i][j][e];
@@ -371,7 +372,7 @@ template <class shape>
 __device__ inline void write_together(const output &out, const sums<shape> &sum, const position<shape> &at,
                                       int blocks)
 {
-    const slices<shape> stored(again::thread());
+    const slices<shape> stored(rematerialized::thread());
     __syncthreads(); /* nobody reads the stages, or the slices' sums, any more */
     for_each_sum<shape>([&](int i, int j, int e) {
         if (slices<shape>::has(at.slice, j))

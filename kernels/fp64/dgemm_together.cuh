@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/fp64/dgemm_tile.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace fp64
 {
@@ -156,7 +156,7 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     if (is_spared(arguments.problem))
         return;
     sums<shape> total; /* where there is room */
@@ -184,9 +184,9 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
                 total[i][j][e] = sum[i][j][e];
             });
         if (!shape::has_totals || own.part.ends_run()) {
-            const position<shape> at(again::thread());
+            const position<shape> at(rematerialized::thread());
             if (shape::slices > 1)
-                slices<shape>(again::thread()).add_up(sum, at.slice);
+                slices<shape>(rematerialized::thread()).add_up(sum, at.slice);
             if (shape::shares_tiles && arguments.cluster > 1 && !tb_dgemm_has_tile(&arguments, &own.part))
                 write_together<shape>(output_to_c(arguments, own.at), sum, at, arguments.cluster);
             else

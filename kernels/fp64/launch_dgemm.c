@@ -6,7 +6,7 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/mask.h"
-#include "kernels/simt/simt.h"
+#include "kernels/pieces.h"
 #include "kernels/zeros.h"
 #include "words/batch.h"
 #include "words/integers.h"
@@ -75,8 +75,8 @@ static tb_tile_order order_of(const tb_kernel *kernel, const tb_dgemm_schedule *
                           (int64_t)target.multiprocessors * blocks_on(kernel, target));
 }
 
-/* Reals of the product's A for each that is stored: a complex number stands for a block of four. */
-static int reals_in_a(const tb_kernel *kernel)
+/* Reals that an element is stored as. Each of a complex A stands for so many of the product's: the number for a block of four. */
+static int reals_of_element(const tb_kernel *kernel)
 {
     return tb_is_complex(kernel->element) ? 2 : 1;
 }
@@ -107,10 +107,10 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const bool vectors = moves_vectors(product);
     const double filling = vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
     const double step_bytes = (double)sizeof(double) * kernel->tile_k *
-                              ((double)tb_smaller(kernel->tile_m, product->m) / reals_in_a(kernel) +
+                              ((double)tb_smaller(kernel->tile_m, product->m) / reals_of_element(kernel) +
                                (double)tb_smaller(kernel->tile_n, product->n));
     const double operands = (double)sizeof(double) * (double)product->k *
-                            ((double)product->m / reals_in_a(kernel) + (double)product->n) *
+                            ((double)product->m / reals_of_element(kernel) + (double)product->n) *
                             (double)tb_members_of(product);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
@@ -356,20 +356,6 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }
 
-/* Pieces of a tile that have its steps in turn: where no tile is whole, and all are cut into as many. */
-static int32_t alternating_in(const tb_dgemm_schedule *own)
-{
-    const bool alike = own->whole == 0 && own->piece_steps == 0 && own->pieces % own->tiles == 0;
-    return alike ? (int32_t)(own->pieces / own->tiles) : 1;
-}
-
-/* Bytes from the panel of a step to that of the step after so many of k; complex numbers have two of these. */
-static int64_t jump_of(const tb_kernel *kernel, const tb_operand *operand, bool along_k, int64_t k)
-{
-    const int64_t parts = tb_is_complex(kernel->element) ? 2 : 1;
-    return k * (along_k ? 1 : operand->ld) / (along_k ? 1 : parts) * (int64_t)sizeof(double);
-}
-
 /* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
@@ -393,8 +379,12 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
         return TB_UNSUPPORTED;
     if (own->tiles == 0)
         return TB_OK;
-    const int32_t chains = chains_of(kernel, product, own), alternating = alternating_in(own),
-                  apart = chains * alternating;
+    const int32_t chains = chains_of(kernel, product, own);
+    const int32_t alternating =
+        own->piece_steps > 0 ? 1 : tb_alternating_pieces(own->tiles, own->whole, own->pieces);
+    const int32_t apart = chains * alternating;
+    /* A line of numbers across k is `parts` steps of the real product's k. */
+    const int64_t jump_k = (int64_t)apart * kernel->tile_k, parts = reals_of_element(kernel);
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
         .batches = tb_batches_of(product),
@@ -406,8 +396,8 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
         .alternating = alternating,
         .apart = apart,
         .tile_k = kernel->tile_k,
-        .jump_a = jump_of(kernel, &product->a, product->a.transposed, (int64_t)apart * kernel->tile_k),
-        .jump_b = jump_of(kernel, &product->b, !product->b.transposed, (int64_t)apart * kernel->tile_k),
+        .jump_a = tb_panel_jump(product->a.ld / parts, product->a.transposed, jump_k, sizeof(double)),
+        .jump_b = tb_panel_jump(product->b.ld / parts, !product->b.transposed, jump_k, sizeof(double)),
         .partial = workspace,
         .cluster = own->cluster,
         .tile_m = kernel->tile_m,

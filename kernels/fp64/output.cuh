@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/fp64/dgemm_mma.h"
-#include "kernels/simt/simt.h"
 
 namespace fp64
 {

@@ -51,14 +51,6 @@ static bool may_begin_short(const tb_product *product)
            (!product->a.transposed && product->b.transposed);
 }
 
-/* Pieces of a tile that have its steps in turn: where no tile is whole, and all are cut into as many. The last panel along k is not to
- * come before what is spread over all of k. */
-static int32_t alternating_in(const tb_simt_schedule *own, bool ascending)
-{
-    const bool alike = own->whole == 0 && own->pieces % own->tiles == 0;
-    return alike && ascending ? (int32_t)(own->pieces / own->tiles) : 1;
-}
-
 /* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
@@ -79,7 +71,8 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
     const int shared = shared_bytes(launcher, kernel, totals);
     const tb_tile_order order = tb_simt_order_of(kernel, own, product, launcher->target);
     const bool ascending = !order.zeros && may_begin_short(product);
-    const int32_t alternating = alternating_in(own, ascending);
+    /* The last panel along k is not to come before what is spread over all of k. */
+    const int32_t alternating = ascending ? tb_alternating_pieces(own->tiles, own->whole, own->pieces) : 1;
     const int64_t jump_k = (int64_t)alternating * kernel->tile_k;
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
@@ -90,8 +83,8 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
         .steps = own->steps,
         .dealt = dealt,
         .pieces = own->pieces,
-        .jump_a = tb_simt_jump(product->a.ld, product->a.transposed, jump_k),
-        .jump_b = tb_simt_jump(product->b.ld, !product->b.transposed, jump_k),
+        .jump_a = tb_panel_jump(product->a.ld, product->a.transposed, jump_k, sizeof(float)),
+        .jump_b = tb_panel_jump(product->b.ld, !product->b.transposed, jump_k, sizeof(float)),
         .partial = workspace,
         .cluster = own->cluster,
         .alternating = alternating,

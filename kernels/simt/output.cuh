@@ -1,7 +1,7 @@
 /* The way out of the SIMT family: which tile of C a number means, and alpha and beta. */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/mask.h"
 #include "kernels/simt/copy_async.cuh"
 #include "kernels/simt/simt.h"
@@ -50,7 +50,7 @@ __device__ inline tile locate_tile(const tb_simt_arguments &arguments, int64_t n
 __device__ inline tile locate_tile_again(const tb_simt_arguments &arguments, int64_t number, int tile_m,
                                          int tile_n)
 {
-    again::forget(number);
+    rematerialized::uses_of(number);
     return locate_tile(arguments, number, tile_m, tile_n);
 }
 

@@ -16,10 +16,10 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/simt/panel.cuh"
 #include "kernels/simt/write.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace simt
 {
@@ -144,8 +144,8 @@ template <class shape> struct totals {
 
     static __device__ unsigned address(int quad)
     {
-        return first_stage() +
-               4 * (shape::stages * shape::stage_floats + 4 * (shape::threads * quad + again::thread()));
+        return first_stage() + 4 * (shape::stages * shape::stage_floats +
+                                    4 * (shape::threads * quad + rematerialized::thread()));
     }
 
     static __device__ float *of(sums<shape> &sum, int quad)
@@ -336,11 +336,11 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt
 {
     const bool has_tile = (leaves_out_zeros && arguments.order.zeros) || part.count >= arguments.steps;
     const int slot =
-        has_tile ? -1 : int(tb_simt_slot(int64_t(blockIdx.x) - arguments.whole, part.first == 0));
+        has_tile ? -1 : int(tb_workspace_slot(int64_t(blockIdx.x) - arguments.whole, part.first == 0));
     sums<shape> sum;
     accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, part);
     /* Found anew, what is wanted from here on takes no registers before. */
-    const position<shape> at(again::thread());
+    const position<shape> at(rematerialized::thread());
     if (shape::slices > 1)
         add_slices<shape>(sum, at);
     if constexpr (shape::clusters)
@@ -361,7 +361,7 @@ __device__ inline void compute(const tb_simt_arguments &arguments, const tb_simt
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
 __device__ inline void sgemm(const tb_simt_arguments &arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     /* A whole tile, or one of the pieces into which the steps of the other tiles are dealt. */
     const bool whole = blockIdx.x < arguments.whole;
     if (arguments.problem.beta != 0 && whole && arguments.steps <= ASK_FOR_OLD_K / shape::tile_k)

@@ -9,7 +9,7 @@
  */
 #include "kernels/simt/simt.h"
 #include "kernels/simt/output.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace
 {
@@ -21,7 +21,7 @@ constexpr int threads = 256;
 extern "C" __global__ void __launch_bounds__(threads)
     sgemm_simt_reduce(const __grid_constant__ tb_simt_arguments arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     __shared__ float4 sums[threads];
     const int lanes = arguments.reduce_lanes, groups = threads / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;
@@ -30,9 +30,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     const int element = (blockIdx.x % blocks_a_tile * lanes + lane) * 4;
 
     const int64_t first_step = dealt_tile * arguments.steps;
-    const int64_t first = tb_simt_piece(first_step, arguments.dealt, arguments.pieces);
+    const int64_t first = tb_piece_of_step(first_step, arguments.dealt, arguments.pieces);
     const int64_t parts =
-        tb_simt_piece(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
+        tb_piece_of_step(first_step + arguments.steps - 1, arguments.dealt, arguments.pieces) - first + 1;
     if (parts == 1)
         return; /* one block had the tile to itself after all */
 
@@ -41,9 +41,9 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll 8
     for (int64_t part = group * parts / groups; part < end; part++) {
         const int64_t piece = first + part;
-        const float *partial = arguments.partial +
-                               tb_simt_slot(piece, part == 0) * int64_t(arguments.tile_m * arguments.tile_n) +
-                               element;
+        const float *partial =
+            arguments.partial +
+            tb_workspace_slot(piece, part == 0) * int64_t(arguments.tile_m * arguments.tile_n) + element;
         simt::add(sum, *reinterpret_cast<const float4 *>(partial));
     }
     sums[threadIdx.x] = sum;

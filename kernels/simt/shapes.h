@@ -1,9 +1,10 @@
 /* What catalog.c stamps from the rows of shapes.def: for each shape its module, its entries, and its row of the catalog. For
- * catalog.c alone, which says what the build has code for: TB_CODE_FROM_80, TB_CODE_FOR_90, TB_EARLY.
+ * catalog.c alone.
  */
 #ifndef TB_SIMT_SHAPES_H
 #define TB_SIMT_SHAPES_H
 
+#include "kernels/built_code.h"
 #include "kernels/simt/launch_simt.h"
 
 /* Elements that an operand has at least where a row is chosen that is for long ones: with fewer, the start takes longer

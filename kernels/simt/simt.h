@@ -17,6 +17,7 @@
 
 #include "kernels/batches.h"
 #include "kernels/mask.h"
+#include "kernels/pieces.h"
 #include "kernels/sgemm.h"
 #include "kernels/zeros.h"
 
@@ -29,7 +30,7 @@ typedef struct tb_simt_arguments {
     int64_t dealt;            /* steps of the tiles that are not whole */
     int64_t pieces;           /* blocks to which those are dealt */
     int64_t jump_a, jump_b;   /* bytes from the panel of a block's step to that of its next one */
-    float *partial;           /* two tiles for each piece: see tb_simt_slot; for clusters none */
+    float *partial;           /* two tiles for each piece: see tb_workspace_slot; for clusters none */
     int32_t cluster;          /* pieces of a tile that are a cluster of blocks; 1: there are no clusters */
     int32_t alternating;      /* pieces that have a tile's steps in turn; 1: their steps follow each other */
     int32_t ascending;        /* step 0 is the first panel along k: see tb_simt_segment */
@@ -76,33 +77,8 @@ typedef struct tb_simt_arguments {
          ? 4 * (tile_m) * (tile_n) * (slices)                                                                \
          : 0)
 
-#ifdef __CUDACC__
-#define TB_SIMT_INLINE __host__ __device__ inline
-#else
-#define TB_SIMT_INLINE static inline
-#endif
-
 /* Of the order of tiles. */
 #define TB_SIMT_GROUP 8
-
-/* First of the dealt steps that a piece has. */
-TB_SIMT_INLINE int64_t tb_simt_first(int64_t piece, int64_t dealt, int64_t pieces)
-{
-    return piece * dealt / pieces;
-}
-
-/* The piece that has a step. */
-TB_SIMT_INLINE int64_t tb_simt_piece(int64_t step, int64_t dealt, int64_t pieces)
-{
-    return ((step + 1) * pieces - 1) / dealt;
-}
-
-/* Where a piece leaves the sum of an incomplete tile, in tiles: a piece has at most one of which it misses
- * the beginning, its first, and one of which it has the beginning, its last. */
-TB_SIMT_INLINE int64_t tb_simt_slot(int64_t piece, int has_beginning)
-{
-    return 2 * piece + has_beginning;
-}
 
 /* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is a panel that may be a
  * short one: coming first, it needs no guard in the main loop. It is the first panel along k, so that products are added up as k grows:
@@ -120,7 +96,7 @@ typedef struct tb_simt_segment {
 #define TB_SIMT_ZEROS_FIRST 90
 
 /* Where there are zeros: all steps that a tile needs. */
-TB_SIMT_INLINE tb_simt_segment tb_simt_needed(const tb_simt_arguments *arguments, int32_t number)
+TB_HOST_DEVICE_INLINE tb_simt_segment tb_simt_needed(const tb_simt_arguments *arguments, int32_t number)
 {
     const tb_tile_order *order = &arguments->order;
     const tb_needed panels = tb_needed_steps(
@@ -134,7 +110,7 @@ TB_SIMT_INLINE tb_simt_segment tb_simt_needed(const tb_simt_arguments *arguments
 }
 
 /* The first segment of a piece. */
-TB_SIMT_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments, int64_t piece)
+TB_HOST_DEVICE_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments, int64_t piece)
 {
     const int64_t steps = arguments->steps;
     tb_simt_segment segment = {0, 0, 0, 0, 0};
@@ -144,8 +120,8 @@ TB_SIMT_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments,
         segment.first = (int32_t)(number % pieces);
         segment.count = (int32_t)(((uint32_t)steps - 1 - (uint32_t)segment.first) / pieces) + 1;
     } else {
-        const int64_t begin = tb_simt_first(piece, arguments->dealt, arguments->pieces);
-        const int64_t end = tb_simt_first(piece + 1, arguments->dealt, arguments->pieces);
+        const int64_t begin = tb_first_step_of_piece(piece, arguments->dealt, arguments->pieces);
+        const int64_t end = tb_first_step_of_piece(piece + 1, arguments->dealt, arguments->pieces);
         const int64_t tile = begin / steps, of_tile = (tile + 1) * steps - begin, all = end - begin;
         segment.tile = (int32_t)(arguments->whole + tile);
         segment.first = (int32_t)(steps - of_tile);
@@ -156,8 +132,8 @@ TB_SIMT_INLINE tb_simt_segment tb_simt_begin(const tb_simt_arguments *arguments,
 }
 
 /* The segment after one behind which the block has steps. */
-TB_SIMT_INLINE tb_simt_segment tb_simt_continue(const tb_simt_arguments *arguments,
-                                                const tb_simt_segment *before)
+TB_HOST_DEVICE_INLINE tb_simt_segment tb_simt_continue(const tb_simt_arguments *arguments,
+                                                       const tb_simt_segment *before)
 {
     const int32_t steps = (int32_t)arguments->steps;
     tb_simt_segment segment = {before->tile + 1, 0, before->behind, 0, 0};
@@ -165,12 +141,6 @@ TB_SIMT_INLINE tb_simt_segment tb_simt_continue(const tb_simt_arguments *argumen
         segment.count = steps;
     segment.behind = before->behind - segment.count;
     return segment;
-}
-
-/* Bytes from the panel of a step to that of the step after so many of k, in an operand that is contiguous along k or not. */
-TB_SIMT_INLINE int64_t tb_simt_jump(int64_t ld, bool along_k, int64_t k)
-{
-    return k * (along_k ? 1 : ld) * (int64_t)sizeof(float);
 }
 
 #endif

@@ -23,7 +23,7 @@
 
 #include "kernels/cluster.cuh"
 #include "kernels/simt/skinny_operands.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace skinny
 {
@@ -171,7 +171,7 @@ __device__ inline void accumulate(sums<layout, sizes> &sum, const typename sizes
              other = filling + sizes::chunk_elements * sizes::bytes;
     unsigned x_step = x.first, y_step = 0;
     int left_in_chunk = 0, next_chunk = 0;
-    turn::take();
+    dependent_launch::wait();
     /* A chunk is of the group of copies of the step that is fetched with it. */
 #pragma unroll 1
     for (int round = -ahead; round < at.rounds; round++, left_in_chunk--) {

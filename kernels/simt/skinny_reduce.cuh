@@ -9,14 +9,14 @@
 #pragma once
 
 #include "kernels/simt/skinny_operands.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace skinny
 {
 
 template <class real> __device__ inline void add_pieces(const tb_skinny_arguments &arguments)
 {
-    turn::take();
+    dependent_launch::wait();
     __shared__ real sums[TB_SKINNY_REDUCE_THREADS];
     const int lanes = arguments.reduce_lanes, groups = TB_SKINNY_REDUCE_THREADS / lanes;
     const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes;

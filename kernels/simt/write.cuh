@@ -1,7 +1,7 @@
 /* What becomes of a block's sums: those of its slices and of a cluster's blocks are added up, and written. */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/cluster.cuh"
 #include "kernels/simt/copy_async.cuh"
 #include "kernels/simt/output.cuh"
@@ -76,8 +76,8 @@ __device__ inline void write_tile(const output &out, const sums<shape> &sum, con
  * each takes a share of the columns, two at a time, and adds up what all of them have, in their order. */
 template <class shape> __device__ inline void write_together(const output &out, sums<shape> &sum, int blocks)
 {
-    const position<shape> at(again::thread());
-    const int thread = again::thread() % shape::slice_threads;
+    const position<shape> at(rematerialized::thread());
+    const int thread = rematerialized::thread() % shape::slice_threads;
     __syncthreads(); /* nobody reads the slices' sums any more */
     if (at.slice == 0)
         visit<shape>(sum, [&](int i, float &value) {

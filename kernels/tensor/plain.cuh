@@ -38,8 +38,8 @@ __device__ inline tb_simt_arguments plain_arguments(const tb_split_arguments &ar
     plain.tiles_n = (p.n + plain.tile_n - 1) / plain.tile_n;
     plain.whole = p.mask == TB_FULL ? plain.tiles_m * plain.tiles_n : arguments.masked_plainly.count;
     plain.steps = (p.k + plain_shape::tile_k - 1) / plain_shape::tile_k;
-    plain.jump_a = tb_simt_jump(p.lda, p.transpose_a, plain_shape::tile_k);
-    plain.jump_b = tb_simt_jump(p.ldb, !p.transpose_b, plain_shape::tile_k);
+    plain.jump_a = tb_panel_jump(p.lda, p.transpose_a, plain_shape::tile_k, sizeof(float));
+    plain.jump_b = tb_panel_jump(p.ldb, !p.transpose_b, plain_shape::tile_k, sizeof(float));
     plain.cluster = plain.alternating = 1;
     plain.totals = plain_shape::cuts_chains;
     plain.order =

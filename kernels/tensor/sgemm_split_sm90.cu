@@ -37,7 +37,7 @@ TB_SPLIT_STAMP_ADD(sgemm_split_sm90_add_128x128, split_sm90::add_as_chosen<128>)
 extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)
     sgemm_split_sm90_survey(const __grid_constant__ tb_split_arguments arguments)
 {
-    turn::take_together();
+    dependent_launch::launch_dependents_and_wait();
     const int64_t blocks_b = split::survey_blocks(split::operand_b(arguments), arguments), block = blockIdx.x;
     if (block < blocks_b)
         split::survey(split::operand_b(arguments), arguments, block);
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)
 extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)
     sgemm_split_sm90_split(const __grid_constant__ tb_split_arguments arguments)
 {
-    turn::take_together();
+    dependent_launch::launch_dependents_and_wait();
     if (split::is_narrow(arguments))
         split::split_as_chosen<split::fp16x2_fp8>(arguments, TB_SPLIT_MIXED);
     else

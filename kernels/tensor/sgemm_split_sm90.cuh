@@ -270,7 +270,7 @@ __device__ inline void release(uint32_t empty)
 template <class layout> __device__ inline uint32_t list_at(uint32_t shared, int stage)
 {
     return shared + layout::lists_offset +
-           (again::thread() / 32 - warps) * (TB_SPLIT_SEGMENT_STAGES * uint32_t(sizeof(uint32_t))) +
+           (rematerialized::thread() / 32 - warps) * (TB_SPLIT_SEGMENT_STAGES * uint32_t(sizeof(uint32_t))) +
            uint32_t(sizeof(uint32_t)) * stage;
 }
 
@@ -336,7 +336,7 @@ __device__ __forceinline__ void consume(const tb_split_arguments &arguments, uin
         if (stages > TB_SPLIT_SEGMENT_STAGES)
             before.add_to(total);
         const work work = work_again(arguments, index);
-        const int thread = again::thread() - warpgroup;
+        const int thread = rematerialized::thread() - warpgroup;
         if (arguments.shares_of_k > 1)
             store_share<layout>(arguments, total, work, thread);
         else
@@ -412,7 +412,7 @@ template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arg
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_CONSUMERS)                                         \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         __VA_ARGS__(arguments);                                                                              \
     }
 
@@ -421,6 +421,6 @@ template <class layout> __device__ __forceinline__ void sgemm(const tb_split_arg
         __launch_bounds__(split_sm90::threads, 1)                                                            \
             symbol(const __grid_constant__ tb_split_arguments arguments)                                     \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         __VA_ARGS__(arguments);                                                                              \
     }

@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "kernels/tensor/findings.cuh"
 #include "kernels/tensor/formats.cuh"
 #include "kernels/tensor/split.h"
@@ -339,7 +339,7 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(split::threads, split::blocks)                              \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        turn::take_together();                                                                               \
+        dependent_launch::launch_dependents_and_wait();                                                      \
         const int64_t block = arguments.first_split_block + blockIdx.x;                                      \
         if (block < arguments.split_blocks_a)                                                                \
             body(split::operand_a(arguments), arguments, block);                                             \
@@ -351,6 +351,6 @@ __device__ inline void begin(const tb_split_arguments &arguments)
     extern "C" __global__ void __launch_bounds__(TB_SPLIT_BEGIN_THREADS)                                     \
         symbol(const __grid_constant__ tb_split_arguments arguments)                                         \
     {                                                                                                        \
-        turn::take();                                                                                        \
+        dependent_launch::wait();                                                                            \
         split::begin(arguments);                                                                             \
     }

@@ -168,8 +168,8 @@ typedef struct tb_split_work {
 /* Tiles have different numbers of stages, which their shares divide evenly; those of one tile come before those of the next.
  * Clusters take works in turn, there and back, so that each gets long ones and short ones; so that they go forth where the last
  * works are fewer than clusters, as who comes first then had the shorter one before. */
-TB_MASK_INLINE tb_split_work tb_split_work_with_zeros(const tb_split_arguments *arguments, int32_t clusters,
-                                                      int32_t index)
+TB_HOST_DEVICE_INLINE tb_split_work tb_split_work_with_zeros(const tb_split_arguments *arguments,
+                                                             int32_t clusters, int32_t index)
 {
     const int32_t shares = arguments->shares_of_k, wave = index / clusters,
                   whole_waves = arguments->tiles * shares / clusters;

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/cluster.cuh"
 #include "kernels/tensor/ptx.cuh"
 #include "kernels/tensor/split.h"

@@ -9,7 +9,7 @@
 
 #include "kernels/triangular/mend.h"
 #include "kernels/triangular/number.cuh"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace mend
 {
@@ -87,7 +87,7 @@ __device__ inline unsigned noted_columns(const tb_mend &mend, int64_t group)
 
 template <class real, int parts> __device__ inline void run(const tb_mend &mend)
 {
-    turn::take();
+    dependent_launch::wait();
     const int64_t group = blockIdx.x % mend.groups, piece = blockIdx.x / mend.groups,
                   pieces = gridDim.x / mend.groups;
     const rows<number<real, parts>> rows = {mend};

@@ -18,11 +18,11 @@
  */
 #pragma once
 
-#include "kernels/again.cuh"
+#include "kernels/rematerialized.cuh"
 #include "kernels/fp64/panel.cuh"
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 #if __CUDA_ARCH__ >= 800
 #define TB_HAS_FP64_MMA true
@@ -142,7 +142,7 @@ template <class value> struct solver {
      * from one step to the next. */
     __device__ deal deal_of(bool along_rows, int width) const
     {
-        const int lane = again::thread() % lanes;
+        const int lane = rematerialized::thread() % lanes;
         return along_rows ? deal{lane % rows, lane / rows, 0, lines}
                           : deal{lane / width, lane % width, lanes / width, 0};
     }
@@ -405,7 +405,7 @@ template <class real, int parts> __device__ inline void solve(const tb_triangula
     const int warp = threadIdx.x / lanes;
     value *panels = reinterpret_cast<value *>(shared), *sums = panels + solver::slots * panel,
           *tiles = sums + panel, *inverses = tiles + solver::warps * tile;
-    x.few_blocks ? turn::take_together() : turn::take();
+    x.few_blocks ? dependent_launch::launch_dependents_and_wait() : dependent_launch::wait();
     const solver block = {x,
                           panels,
                           sums,

@@ -14,7 +14,7 @@
 
 #include "kernels/triangular/number.cuh"
 #include "kernels/triangular/triangular.h"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace triangular
 {
@@ -208,7 +208,7 @@ template <class real, int parts> __device__ inline void multiply(const tb_triang
     line<value> *staged = reinterpret_cast<line<value> *>(shared);
     value *tile = reinterpret_cast<value *>(staged + warps * panels::rows);
     const int warp = threadIdx.x / lanes;
-    turn::take();
+    dependent_launch::wait();
     const panels block = {x, staged + warp * panels::rows, tile, int(threadIdx.x % lanes),
                           (int64_t(blockIdx.x) * warps + warp) * columns};
     block.run();

@@ -78,8 +78,8 @@ static void clusters_have_a_tile_each(const tb_kernel *kernel)
           launched.chains);
     for (int64_t block = 0; block < blocks_launched; block++) {
         const int64_t tile = block / launched.cluster,
-                      first = tb_simt_first(block, launched.dealt, launched.pieces),
-                      end = tb_simt_first(block + 1, launched.dealt, launched.pieces);
+                      first = tb_first_step_of_piece(block, launched.dealt, launched.pieces),
+                      end = tb_first_step_of_piece(block + 1, launched.dealt, launched.pieces);
         if (first >= end || first / launched.steps != tile || (end - 1) / launched.steps != tile ||
             end - first == launched.steps)
             CHECK(false, "%s: block %lld of clusters of %d has steps %lld to %lld", kernel->name,
@@ -105,9 +105,10 @@ static void alternating_pieces_share_tiles(const tb_kernel *kernel)
                      last >= steps || last + pieces < steps || tb_dgemm_has_tile(&launched, &part);
             dealt += part.run_count;
         }
-        wrong +=
-            dealt != steps || tb_simt_piece(tile * steps, launched.dealt, launched.pieces) != tile * pieces ||
-            tb_simt_piece((tile + 1) * steps - 1, launched.dealt, launched.pieces) != (tile + 1) * pieces - 1;
+        wrong += dealt != steps ||
+                 tb_piece_of_step(tile * steps, launched.dealt, launched.pieces) != tile * pieces ||
+                 tb_piece_of_step((tile + 1) * steps - 1, launched.dealt, launched.pieces) !=
+                     (tile + 1) * pieces - 1;
     }
     CHECK(wrong == 0, "%s: %lld things are wrong of %lld tiles in %d alternating pieces of %lld steps",
           kernel->name, (long long)wrong, (long long)tiles, pieces, (long long)steps);
@@ -120,14 +121,14 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
     int64_t expected = 0;
     unsigned char *slots = calloc(2 * (size_t)launched.pieces + 1, 1);
     for (int64_t piece = 0; piece < launched.pieces; piece++) {
-        int64_t step = tb_simt_first(piece, launched.dealt, launched.pieces);
-        const int64_t end = tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+        int64_t step = tb_first_step_of_piece(piece, launched.dealt, launched.pieces);
+        const int64_t end = tb_first_step_of_piece(piece + 1, launched.dealt, launched.pieces);
         CHECK(step == expected && end > step, "%s: piece %lld has steps %lld to %lld, expected from %lld",
               kernel->name, (long long)piece, (long long)step, (long long)end, (long long)expected);
         while (step < end) {
             const int64_t within = step % launched.steps, left = launched.steps - within;
             const int64_t count = left < end - step ? left : end - step;
-            const int64_t slot = tb_simt_slot(piece, within == 0);
+            const int64_t slot = tb_workspace_slot(piece, within == 0);
             CHECK(count == launched.steps || slots[slot]++ == 0, "%s: slot %lld is written twice",
                   kernel->name, (long long)slot);
             step += count;
@@ -148,10 +149,10 @@ static void every_step_is_in_one_chain(const tb_kernel *kernel, int64_t block)
     const int64_t pieces = launched.alternating;
     const int64_t first = piece < 0    ? 0
                           : pieces > 1 ? piece / pieces * launched.steps + piece % pieces
-                                       : tb_simt_first(piece, launched.dealt, launched.pieces);
+                                       : tb_first_step_of_piece(piece, launched.dealt, launched.pieces);
     const int64_t end = piece < 0    ? launched.steps
                         : pieces > 1 ? (piece / pieces + 1) * launched.steps
-                                     : tb_simt_first(piece + 1, launched.dealt, launched.pieces);
+                                     : tb_first_step_of_piece(piece + 1, launched.dealt, launched.pieces);
     const int64_t first_tile = piece < 0 ? block : launched.whole;
     unsigned char *done_before = calloc((size_t)(end - first), 1);
     int32_t done = 0;
@@ -240,7 +241,7 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
     CHECK(kernel->launch(&launcher, kernel, product, &schedule, NULL) == TB_OK, "%s: not launched",
           kernel->name);
     const int64_t tiles = launched.order.lines * launched.order.length, steps = launched.steps,
-                  slots = tb_simt_slot(tiles * launched.tile_pieces, 0);
+                  slots = tb_workspace_slot(tiles * launched.tile_pieces, 0);
     CHECK(launched.order.zeros == tb_zeros_of(product) && tiles * launched.tile_pieces == blocks_launched &&
               launched.whole + launched.pieces == blocks_launched &&
               (launched.pieces == 0 || schedule.workspace >= (size_t)slots * sizeof(double) *
@@ -261,7 +262,7 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
                      (has_all && part.chains > 1 && kernel->chains_in_c && !tb_is_zero(product->beta)) ||
                      part.chains > launched.chains + (part.run_first == needed.first ? launched.alone : 0);
             if (!has_all && part.chain == 0)
-                written[tb_simt_slot(part.piece, part.run_first == 0)]++;
+                written[tb_workspace_slot(part.piece, part.run_first == 0)]++;
             for (int32_t i = 0; i < part.count; i++)
                 times[part.tile * steps + part.first + i * launched.apart]++;
             done += part.count;
@@ -273,7 +274,7 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
         const int64_t first = tile * launched.tile_pieces,
                       parts = tb_pieces(needed.end - needed.first, launched.piece_steps);
         for (int64_t part = 0; part < parts && parts > 1; part++)
-            wrong += written[tb_simt_slot(first + part, part == 0 && needed.first == 0)] != 1;
+            wrong += written[tb_workspace_slot(first + part, part == 0 && needed.first == 0)] != 1;
     }
     CHECK(wrong == 0, "%s: %lld x %lld x %lld, zeros %d, pieces of %d steps of %lld: %lld things are wrong",
           kernel->name, (long long)product->m, (long long)product->n, (long long)product->k,

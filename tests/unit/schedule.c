@@ -72,12 +72,12 @@ static tb_launcher launcher = {.target = {.architecture = 90},
  * in a slot of each, that of the beginning in the first one. */
 static int64_t first_part(int64_t tile)
 {
-    return tb_simt_piece(tile * launched.steps, launched.dealt, launched.pieces);
+    return tb_piece_of_step(tile * launched.steps, launched.dealt, launched.pieces);
 }
 
 static int64_t last_part(int64_t tile)
 {
-    return tb_simt_piece((tile + 1) * launched.steps - 1, launched.dealt, launched.pieces);
+    return tb_piece_of_step((tile + 1) * launched.steps - 1, launched.dealt, launched.pieces);
 }
 
 /* Pieces that have a tile's steps in turn: among them each step once, and they are its parts. */

@@ -1,9 +1,9 @@
-/* What is asked for anew wherever it is wanted, so that it takes no register in between. */
+/* Rematerialization by hand: what is read or computed anew wherever it is wanted, so that it takes no register in between. */
 #pragma once
 
 #include <stdint.h>
 
-namespace again
+namespace rematerialized
 {
 
 /* The thread's number in its block. */
@@ -22,10 +22,10 @@ __device__ inline unsigned block()
     return number;
 }
 
-/* What is computed of the number from here on is not taken from what was computed of it before. */
-__device__ inline void forget(int64_t &number)
+/* What uses the number from here on computes anew what was computed of it before. */
+__device__ inline void uses_of(int64_t &number)
 {
     asm volatile("" : "+l"(number));
 }
 
-} // namespace again
+} // namespace rematerialized

@@ -1,0 +1,23 @@
+/* As kernels/rematerialized.cuh: on the host registers are not short. */
+#pragma once
+
+#include <cstdint>
+
+namespace rematerialized
+{
+
+inline int thread()
+{
+    return int(threadIdx.x);
+}
+
+inline unsigned block()
+{
+    return blockIdx.x;
+}
+
+inline void uses_of(int64_t &)
+{
+}
+
+} // namespace rematerialized
