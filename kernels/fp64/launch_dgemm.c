@@ -440,12 +440,15 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     return launch(launcher, kernel, product, schedule, workspace);
 }
 
-/* The real product that a complex one is, with A and B as they lie: their leading dimensions count reals. */
+/* The real product that a complex one is, with A and B as they lie: their leading dimensions count reals. Where they are not read
+ * they may lie anywhere, but no copy of 16 bytes may begin just there, not even one of nothing. */
 static tb_product real_product(const tb_product *product)
 {
     tb_product real = tb_lowered(product);
     for (tb_role role = TB_A; role <= TB_B; role++)
         real.operands[role] = tb_real_view(&product->operands[role]);
+    if (product->k == 0)
+        real.a.data = real.b.data = NULL;
     return real;
 }
 
