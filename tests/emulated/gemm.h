@@ -14,7 +14,10 @@
 
 #include <complex.h>
 
-enum { MEMBERS = 3, LARGEST = 9, VOLUME_MOST = 20000000, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(number) };
+enum { MEMBERS = 3, LARGEST = 9, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(number) };
+#ifndef VOLUME_MOST
+#define VOLUME_MOST 20000000 /* multiply-adds of numbers */
+#endif
 
 /* The matrices of one operand, of rows or columns of both sorts: an address, or leading dimension, or distance between matrices, that is
  * no multiple of 16 bytes is copied number by number. */
