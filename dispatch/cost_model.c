@@ -265,6 +265,17 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     return seconds;
 }
 
+double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+{
+    const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
+    if (kernel->structured && !kernel->numbers)
+        return tb_kernel_seconds(kernel, product, chip);
+    if (kernel->numbers)
+        return tb_terms_of(product) * tb_kernel_seconds(kernel, &term, chip);
+    return tb_terms_of(product) *
+           (tb_kernel_seconds(kernel, &lowered, chip) + tb_expanding_seconds(&term, &lowered, chip));
+}
+
 /* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than
  * COLUMNS_MANY. */
 #define SWATHS       8

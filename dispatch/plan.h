@@ -218,6 +218,9 @@ double tb_kernel_seconds_by_swaths(const tb_kernel *kernel, const tb_product *pr
 /* Writing out what is expanded of the product's operands on the device, where they lie there. */
 double tb_expanding_seconds(const tb_product *product, const tb_product *lowered, const tb_chip *chip);
 
+/* The kernel's whole share of a resident product: of both terms, and with what is written out for it. */
+double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
+
 /* Whether the kernel can serve the product on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched);

@@ -300,15 +300,6 @@ static tb_plan decide_one(const tb_product *product, const tb_facts *facts)
 /* What a call on a device takes beside its kernel: starting it, waiting for it, finding the kernel. */
 #define SEPARATE_SECONDS 10e-6
 
-/* Of a resident plan, without that. */
-static double resident_seconds(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
-{
-    if (tb_is_plain(product) || plan->kernel->structured)
-        return tb_kernel_seconds(plan->kernel, product, chip);
-    const tb_product lowered = tb_lowered(product);
-    return tb_kernel_seconds(plan->kernel, &lowered, chip) + tb_expanding_seconds(product, &lowered, chip);
-}
-
 static tb_plan separately(tb_plan plan)
 {
     plan.separately = true;
@@ -340,8 +331,9 @@ static tb_plan launch_batch(const tb_product *product, const tb_product *one, co
     if (plan.route != TB_ROUTE_RESIDENT)
         return separately(first);
     plan.needs_device = true;
-    const double each = resident_seconds(one, &first, chip) + SEPARATE_SECONDS;
-    const bool slower = resident_seconds(product, &plan, chip) > (double)tb_members_of(product) * each;
+    const double each = tb_resident_seconds(first.kernel, one, chip) + SEPARATE_SECONDS;
+    const bool slower =
+        tb_resident_seconds(plan.kernel, product, chip) > (double)tb_members_of(product) * each;
     const bool refused = plan.reason == TB_REASON_KERNEL_REFUSED && first.reason != plan.reason;
     return (slower && !facts->kernel_forced) || refused ? separately(first) : plan;
 }

@@ -54,11 +54,6 @@ static tb_product part_of(const question *question)
     return is_pitched(question) ? tb_member_of(&question->product, 0) : tb_term_of(&question->product, 0);
 }
 
-static double parts_of(const question *question)
-{
-    return is_pitched(question) ? 1 : tb_terms_of(&question->product);
-}
-
 /* The same as the row multiplies it: complex numbers as they lie, or the real product. */
 static tb_product multiplied_by(const question *question, const tb_kernel *kernel)
 {
@@ -66,16 +61,11 @@ static tb_product multiplied_by(const question *question, const tb_kernel *kerne
     return kernel->numbers ? part : tb_lowered(&part);
 }
 
-/* Of all parts; of operands that lie on the device, with what is written out of them first. */
 static double kernel_seconds(const question *question, const tb_kernel *kernel)
 {
-    const tb_chip *chip = chip_of(question);
-    const tb_product part = part_of(question), multiplied = multiplied_by(question, kernel);
-    if (is_pitched(question))
-        return tb_kernel_seconds_by_swaths(kernel, &multiplied, chip);
-    const bool expands = !kernel->numbers && part.in_place == TB_OUT_OF_PLACE;
-    return parts_of(question) * (tb_kernel_seconds(kernel, &multiplied, chip) +
-                                 (expands ? tb_expanding_seconds(&part, &multiplied, chip) : 0));
+    const tb_product multiplied = multiplied_by(question, kernel);
+    return is_pitched(question) ? tb_kernel_seconds_by_swaths(kernel, &multiplied, chip_of(question))
+                                : tb_resident_seconds(kernel, &question->product, chip_of(question));
 }
 
 /* The kernel that would be taken on the resident route, if nothing were forced. */
