@@ -3,7 +3,7 @@
 
 #include "kernels/launch.h"
 #include "words/batch.h"
-#include "words/lowered.h"
+#include "words/folded.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -271,6 +271,24 @@ double tb_folding_seconds(const tb_product *product, const tb_chip *chip)
         (double)product->n * (double)product->n * (double)tb_bytes_of(tb_element_of(product));
     const double of_c = tb_is_zero(product->beta) ? square / 2 : square;
     return LATE_LAUNCH_SECONDS + (square + of_c) / chip->memory_rate;
+}
+
+double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+{
+    const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
+    if (kernel->structured && !kernel->numbers)
+        return tb_kernel_seconds(kernel, product, chip);
+    if (kernel->numbers)
+        return tb_terms_of(product) * tb_kernel_seconds(kernel, &term, chip);
+    return tb_terms_of(product) *
+           (tb_kernel_seconds(kernel, &lowered, chip) + tb_expanding_seconds(&term, &lowered, chip));
+}
+
+double tb_plan_seconds(const tb_plan *plan, const tb_product *product, const tb_chip *chip)
+{
+    const tb_product sums = tb_to_be_folded(product);
+    return plan->folds ? tb_resident_seconds(plan->kernel, &sums, chip) + tb_folding_seconds(product, chip)
+                       : tb_resident_seconds(plan->kernel, product, chip);
 }
 
 /* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than

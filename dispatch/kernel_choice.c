@@ -91,6 +91,16 @@ static uint64_t alignment_of(const tb_operand *operand)
     return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
 }
 
+/* The same of the distances between a batch's matrices: the stride's exponent, or the greatest one where all are in one place. */
+static uint64_t alignment_between(const tb_operand *operand)
+{
+    enum { NOT_OF_ELEMENTS = 0, ONE_ELEMENT = 1, MOST = 128 };
+    if (operand->count > 1 && operand->uneven && operand->stride == 0)
+        return NOT_OF_ELEMENTS;
+    return ONE_ELEMENT +
+           (uint64_t)__builtin_ctzll((uint64_t)(operand->count > 1 ? operand->stride : 0) | MOST);
+}
+
 /* Of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands' numbers
  * is not in it: a kernel that they do not suit takes no longer than the others would. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
@@ -103,7 +113,9 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
         (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
         (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
         (uint64_t)tb_is_triangle_left(product) << 30 | (uint64_t)tb_has_one_operand(product) << 31 |
-        (uint64_t)product->a.stored << 32 | (uint64_t)product->b.stored << 34;
+        (uint64_t)product->a.stored << 32 | (uint64_t)product->b.stored << 34 |
+        (uint64_t)(product->alpha.im != 0) << 36 | (uint64_t)(product->beta.im != 0) << 37 |
+        alignment_between(&product->a) << 40 | alignment_between(&product->b) << 44;
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,
@@ -197,8 +209,10 @@ const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip
         const tb_kernel *kernel = &tb_catalog[row];
         const bool takes =
             product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
+        /* Without any memory nobody can clear the imaginary parts of a Hermitian C's diagonal afterwards. */
+        const bool finishes = !kernel->numbers || product->c.structure != TB_HERMITIAN;
         if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||
-            !tb_kernel_serves(kernel, product, chip, false) ||
+            !finishes || !tb_kernel_serves(kernel, product, chip, false) ||
             tb_prepare(kernel, product, tb_target_of(chip)).workspace > 0)
             continue;
         const double seconds = tb_kernel_seconds(kernel, product, chip);

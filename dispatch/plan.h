@@ -222,6 +222,12 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
 /* Folding (words/folded.h), by itself. */
 double tb_folding_seconds(const tb_product *product, const tb_chip *chip);
 
+/* The kernel's whole share of a resident product: of both terms, and with what is written out for it. */
+double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip);
+
+/* The kernels of a resident plan, and what is folded. */
+double tb_plan_seconds(const tb_plan *plan, const tb_product *product, const tb_chip *chip);
+
 /* Whether the kernel can serve the product on this device. With pitched, A and B are, or will be, copied to
  * where every kernel wants them; otherwise their alignment counts, unless the kernel pads. */
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched);

@@ -52,24 +52,6 @@ static tb_plan on_host(tb_reason reason, tb_start start)
     return plan;
 }
 
-/* Of a resident plan, its kernels and what is written beside them. */
-static double resident_seconds(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
-{
-    if (plan->folds) {
-        const tb_product sums = tb_to_be_folded(product);
-        tb_plan one = *plan;
-        one.folds = false;
-        return resident_seconds(&sums, &one, chip) + tb_folding_seconds(product, chip);
-    }
-    if (tb_is_plain(product) || (plan->kernel->structured && !plan->kernel->numbers))
-        return tb_kernel_seconds(plan->kernel, product, chip);
-    /* One term after the other. */
-    const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
-    return tb_terms_of(product) * (plan->kernel->numbers ? tb_kernel_seconds(plan->kernel, &term, chip)
-                                                         : tb_kernel_seconds(plan->kernel, &lowered, chip) +
-                                                               tb_expanding_seconds(&term, &lowered, chip));
-}
-
 /* A product that is not plain, by kernels for plain ones if it can be lowered, or by one that reads its operands as they lie:
  * where that takes less time, or where they lie such that nothing else can. */
 static bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
@@ -93,8 +75,7 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
     }
     if (plan->route == TB_ROUTE_STREAMED)
         tb_choose_regions(&lowered, facts, as_forced, plan);
-    else if (can_directly &&
-             resident_seconds(product, &directly, chip) < resident_seconds(product, plan, chip))
+    else if (can_directly && tb_plan_seconds(&directly, product, chip) < tb_plan_seconds(plan, product, chip))
         *plan = directly;
     return true;
 }
@@ -110,7 +91,7 @@ static void choose_to_fold(const tb_product *product, const tb_facts *facts, boo
     if (!choose_kernels(&sums, facts, as_forced, &folded))
         return;
     folded.folds = true;
-    if (resident_seconds(product, &folded, chip) < resident_seconds(product, plan, chip))
+    if (tb_plan_seconds(&folded, product, chip) < tb_plan_seconds(plan, product, chip))
         *plan = folded;
 }
 
@@ -374,8 +355,8 @@ static tb_plan launch_batch(const tb_product *product, const tb_product *one, co
     if (plan.route != TB_ROUTE_RESIDENT)
         return separately(first);
     plan.needs_device = true;
-    const double each = resident_seconds(one, &first, chip) + SEPARATE_SECONDS;
-    const bool slower = resident_seconds(product, &plan, chip) > (double)tb_members_of(product) * each;
+    const double each = tb_plan_seconds(&first, one, chip) + SEPARATE_SECONDS;
+    const bool slower = tb_plan_seconds(&plan, product, chip) > (double)tb_members_of(product) * each;
     const bool refused = plan.reason == TB_REASON_KERNEL_REFUSED && first.reason != plan.reason;
     return (slower && !facts->kernel_forced) || refused ? separately(first) : plan;
 }

@@ -43,20 +43,42 @@ static tb_plan plan_for(const question *question, tb_route route)
     return plan;
 }
 
-/* The kernel that would be taken on the route, if nothing were forced. */
-static const tb_kernel *best_kernel(const question *question, tb_route route)
+static bool is_pitched(const question *question)
 {
-    const tb_product multiplied = tb_lowered(&question->product);
-    tb_plan plan = plan_for(question, route);
-    return has_device(question) && tb_choose_kernel(&multiplied, &question->facts, false, &plan) ? plan.kernel
-                                                                                                 : NULL;
+    return question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
 }
 
-static double resident_seconds(const question *question, const tb_kernel *kernel)
+/* What is multiplied at a time: on the streamed route one of a batch's products, else one of two terms. */
+static tb_product part_of(const question *question)
 {
-    const tb_product *product = &question->product, multiplied = tb_lowered(product);
-    return tb_kernel_seconds(kernel, &multiplied, chip_of(question)) +
-           tb_expanding_seconds(product, &multiplied, chip_of(question));
+    return is_pitched(question) ? tb_member_of(&question->product, 0) : tb_term_of(&question->product, 0);
+}
+
+/* The same as the row multiplies it: complex numbers as they lie, or the real product. */
+static tb_product multiplied_by(const question *question, const tb_kernel *kernel)
+{
+    const tb_product part = part_of(question);
+    return kernel->numbers ? part : tb_lowered(&part);
+}
+
+static double kernel_seconds(const question *question, const tb_kernel *kernel)
+{
+    const tb_product multiplied = multiplied_by(question, kernel);
+    return is_pitched(question) ? tb_kernel_seconds_by_swaths(kernel, &multiplied, chip_of(question))
+                                : tb_resident_seconds(kernel, &question->product, chip_of(question));
+}
+
+/* The kernel that would be taken on the resident route, if nothing were forced. */
+static const tb_kernel *best_kernel(const question *question)
+{
+    const tb_product part = part_of(question), lowered = tb_lowered(&part);
+    tb_plan plan = plan_for(question, TB_ROUTE_RESIDENT), directly = plan;
+    if (!has_device(question) || !tb_choose_kernel(&lowered, &question->facts, false, &plan))
+        return NULL;
+    if (!tb_choose_kernel(&part, &question->facts, false, &directly) || !directly.kernel->numbers)
+        return plan.kernel;
+    return kernel_seconds(question, directly.kernel) < kernel_seconds(question, plan.kernel) ? directly.kernel
+                                                                                             : plan.kernel;
 }
 
 /* The forecast of the streamed route, by as many devices as would share it; a batch's products go there one by one. */
@@ -82,7 +104,7 @@ static answer find_answer(const question *question)
 {
     const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
-    bool in_host = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    const bool in_host = is_pitched(question);
     answer answer = {.plan = tb_decide(product, &question->facts), .if_alike = plan_if_alike(question)};
     candidate *host = &answer.routes[TB_ROUTE_HOST], *resident = &answer.routes[TB_ROUTE_RESIDENT],
               *streamed = &answer.routes[TB_ROUTE_STREAMED];
@@ -93,8 +115,10 @@ static answer find_answer(const question *question)
     streamed->remark = !has_device(question) ? "no usable device"
                        : !in_host            ? "the matrices need no streaming"
                                              : NULL;
-    const tb_kernel *kernel = best_kernel(question, TB_ROUTE_RESIDENT);
-    resident->seconds = kernel ? resident_seconds(question, kernel) : 0;
+    const tb_kernel *kernel = best_kernel(question);
+    resident->seconds = !kernel             ? 0
+                        : answer.plan.folds ? tb_plan_seconds(&answer.plan, product, chip_of(question))
+                                            : kernel_seconds(question, kernel);
     resident->remark = !has_device(question) ? "no usable device"
                        : in_host             ? "the matrices lie in host memory"
                        : !kernel             ? "no kernel serves it"
@@ -121,24 +145,23 @@ static int compare_rows(const void *left, const void *right)
 /* All of the catalog for the element of what is multiplied, the cheapest first; to be freed. */
 static kernel_row *sort_kernels(const question *question, size_t *count)
 {
-    const tb_product one = tb_member_of(&question->product, 0), *product = &question->product;
-    bool pitched = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
-    const tb_product multiplied = tb_lowered(pitched ? &one : product);
+    const bool pitched = is_pitched(question);
     kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
     *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
-        const bool is_structured = kernel->structured && kernel->in_place == TB_OUT_OF_PLACE;
+        const tb_product multiplied = multiplied_by(question, kernel);
+        const bool is_structured =
+            kernel->structured && !kernel->numbers && kernel->in_place == TB_OUT_OF_PLACE;
         if (kernel->element != tb_element_of(&multiplied) || kernel->in_place != multiplied.in_place ||
-            (is_structured && !tb_is_batch(&multiplied)))
+            (is_structured && !tb_is_batch(&multiplied)) || (kernel->numbers && pitched))
             continue;
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;
         row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
         if (!row->serves)
             continue;
-        row->seconds = (pitched ? tb_kernel_seconds_by_swaths : tb_kernel_seconds)(kernel, &multiplied,
-                                                                                   chip_of(question));
+        row->seconds = kernel_seconds(question, kernel);
         row->at_risk = tb_time_kernel(kernel, &multiplied, chip_of(question)).at_risk;
     }
     if (rows)
@@ -148,7 +171,7 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
 
 static const char *objection_to(const question *question, const kernel_row *row)
 {
-    const tb_product multiplied = tb_lowered(&question->product);
+    const tb_product multiplied = multiplied_by(question, row->kernel);
     return tb_kernel_objection(row->kernel, &multiplied, question->facts.accuracy,
                                chip_of(question)->architecture);
 }

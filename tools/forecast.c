@@ -63,11 +63,9 @@ static double host_seconds_of(const tb_called *called)
 /* A plan for operands on the device has no forecast, as there is no choice. */
 static double device_seconds_of(const tb_product *product, const tb_plan *plan, const tb_chip *chip)
 {
-    const tb_product multiplied = tb_lowered(product);
     if (plan->device_seconds > 0 || !plan->kernel)
         return plan->device_seconds;
-    return tb_kernel_seconds(plan->kernel, &multiplied, chip) +
-           tb_expanding_seconds(product, &multiplied, chip);
+    return tb_plan_seconds(plan, product, chip);
 }
 
 static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int cores)

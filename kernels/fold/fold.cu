@@ -3,7 +3,7 @@
  * little else.
  */
 #include "kernels/fold/fold.h"
-#include "kernels/turn.cuh"
+#include "kernels/dependent_launch.cuh"
 
 namespace fold
 {
@@ -104,7 +104,7 @@ template <class number> __device__ inline void run(const tb_fold &fold)
     const int lane = threadIdx.x % extent, line = threadIdx.x / extent;
     const number *sums = static_cast<const number *>(fold.sums);
     number own[extent / lines_at_a_time];
-    turn::take();
+    dependent_launch::wait();
 #pragma unroll
     for (int i = 0; i < extent / lines_at_a_time; i++) {
         const int64_t further = line + i * lines_at_a_time;

@@ -38,9 +38,8 @@
     .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, copying, ring_bytes), .chains_in_c = !(totals),              \
     .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                           \
     .shared_bytes = (ring_bytes) + TB_DGEMM_BYTES_BEHIND(copying), .efficiency = efficiency_,                \
-    .blocks = blocks_, .masks = true, .batches = true, .k_limit = TB_DGEMM_K_LIMIT,                          \
-    .entries = entries_##letter##gemm_mma_##name_, .prepare = tb_##letter##gemm_mma_prepare,                 \
-    .launch = tb_launch_##letter##gemm_mma
+    .blocks = blocks_, .masks = true, .batches = true, .entries = entries_##letter##gemm_mma_##name_,        \
+    .prepare = tb_##letter##gemm_mma_prepare, .launch = tb_launch_##letter##gemm_mma
 
 #define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, through_l1,       \
                      totals, first, efficiency_)                                                             \
@@ -48,6 +47,7 @@
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages_ " stages",        \
         .element = TB_FP64,                                                                                  \
         .alignment = 1,                                                                                      \
+        .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
         TB_DGEMM_FIELDS(name_, d, m, n, k, warps_m, warps_n, slices_, copying,                               \
                         stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying), blocks_, totals, first,            \
                         efficiency_),                                                                        \
@@ -60,6 +60,7 @@
                    " tiles of parts, k in stages of " #k ", " #stages_ " stages",                            \
         .element = TB_COMPLEX_FP64,                                                                          \
         .alignment = 2,                                                                                      \
+        .k_limit = TB_DGEMM_K_LIMIT / 2, /* of the real product it is twice as long */                       \
         .structured = true,                                                                                  \
         .numbers = true,                                                                                     \
         TB_DGEMM_FIELDS(name_, z, m, n, k, warps_m, warps_n, slices_, 0,                                     \

@@ -430,12 +430,25 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     return launch(launcher, kernel, product, schedule, workspace);
 }
 
-/* The real product that a complex one is, with A and B as they lie: their leading dimensions count reals. */
+/* A complex matrix as it lies, whose leading dimension counts reals. Of a product that does not read it it may lie anywhere, but no
+ * copy of 16 bytes may begin just there, not even one of nothing. */
+static tb_operand view_of(const tb_operand *operand, bool is_read)
+{
+    tb_operand view = tb_real_view(operand);
+    if (!is_read) {
+        view.data = NULL;
+        view.uneven = false;
+        view.stride = 0;
+    }
+    return view;
+}
+
+/* The real product that a complex one is, with A and B as they lie. */
 static tb_product real_product(const tb_product *product)
 {
     tb_product real = tb_lowered(product);
     for (tb_role role = TB_A; role <= TB_B; role++)
-        real.operands[role] = tb_real_view(&product->operands[role]);
+        real.operands[role] = view_of(&product->operands[role], product->k > 0);
     return real;
 }
 

@@ -134,7 +134,10 @@ static tb_product product_of(const routine_call *made)
         product.c.structure = TB_HERMITIAN;
     if (p->mask != TB_FULL)
         product.mask = (p->mask == TB_LOWER) != p->row_major ? TB_LOWER : TB_UPPER;
-    return case_multiplies(made) ? product : tb_steps_of(&product, (tb_range){0, 0});
+    if (case_multiplies(made))
+        return product;
+    return product.in_place == TB_OUT_OF_PLACE ? tb_without_product(&product)
+                                               : tb_steps_of(&product, (tb_range){0, 0});
 }
 
 /* Whether the forced kernel can take the operands, as they lie or from pitched buffers, and the mask: or those of what the

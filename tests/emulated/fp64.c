@@ -13,6 +13,7 @@
 typedef double complex number;
 typedef double complex total;
 #define ROUTINE TB_ZGEMM
+#define VOLUME_MOST 5000000 /* each of them four of reals */
 #else
 typedef double number;
 typedef double total;

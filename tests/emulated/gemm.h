@@ -14,7 +14,10 @@
 
 #include <complex.h>
 
-enum { MEMBERS = 3, LARGEST = 9, VOLUME_MOST = 20000000, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(number) };
+enum { MEMBERS = 3, LARGEST = 9, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(number) };
+#ifndef VOLUME_MOST
+#define VOLUME_MOST 20000000 /* multiply-adds of numbers */
+#endif
 
 /* The matrices of one operand, of rows or columns of both sorts: an address, or leading dimension, or distance between matrices, that is
  * no multiple of 16 bytes is copied number by number. */
@@ -68,6 +71,13 @@ static total conjugated_if(bool is_conjugated, number x)
 #endif
 }
 
+/* Bytes by which what is complex may begin beside a multiple of 16: C, which is written number by number then, and what is not read. */
+static int64_t shift_of(const test *t, tb_role role)
+{
+    return is_complex() && t->apart == 0 && (role == TB_C || t->given.k == 0) ? (int64_t)sizeof(number) / 2
+                                                                              : 0;
+}
+
 /* Gives an operand its matrices, in an order that is no stride's or in one that is. */
 static void store(test *t, tb_role role, int64_t members, bool even, check_random *random)
 {
@@ -79,7 +89,8 @@ static void store(test *t, tb_role role, int64_t members, bool even, check_rando
     const int64_t of_last = x->rows > 0 && x->columns > 0 ? x->ld * (x->columns - 1) + x->rows : 0;
     const int64_t numbers = own->stride * (members - 1) + of_last;
     const size_t bytes = (size_t)(even ? tb_round_up(numbers, IN_VECTOR) : numbers) * sizeof(number);
-    own->memory = t->apart > 0 ? untouched(bytes) : guarded(bytes);
+    const size_t all_bytes = bytes + (size_t)(even ? 0 : shift_of(t, role));
+    own->memory = t->apart > 0 ? untouched(all_bytes) : guarded(all_bytes);
     for (int64_t i = 0; i < members; i++)
         t->members[role][i] =
             own->memory.start + (i < 2 && members > 2 ? 1 - i : i) * own->stride * (int64_t)sizeof(number);

@@ -108,7 +108,7 @@ block &own_block()
 void do_copy(const asynchronous_copy &copy)
 {
     char *to = static_cast<char *>(memory_at(copy.to, copy.bytes));
-    if (copy.valid > 0 && reinterpret_cast<uintptr_t>(copy.from) % unsigned(copy.bytes) != 0)
+    if (reinterpret_cast<uintptr_t>(copy.from) % unsigned(copy.bytes) != 0)
         fail("a copy", "from where nothing of its size may begin");
     if (copy.valid > 0)
         std::memcpy(to, copy.from, size_t(copy.valid));

@@ -220,6 +220,17 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
+/* What a kernel for complex numbers, as they lie, makes of a product: of a Hermitian C it knows nothing. */
+static void forget_structure(const tb_kernel *kernel, tb_product *product)
+{
+    if (!kernel->numbers)
+        return;
+    if (product->terms == 2 || product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL ||
+        product->alpha.im != 0 || product->beta.im != 0)
+        sim_abort("launched with a product that is not for complex numbers as they lie");
+    product->c.structure = TB_GENERAL;
+}
+
 static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                            const tb_schedule *schedule, void *scratch, bool again)
 {
@@ -238,6 +249,7 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
         return TB_OK;
 
     tb_product inside = *p;
+    forget_structure(kernel, &inside);
     if (!tb_is_batch(p))
         sim_reach_product(&inside, device);
     const size_t bytes = schedule->workspace;

@@ -90,6 +90,21 @@ def a_routine_has_kernels_of_its_own():
     equal(call("TOOL", "explain", *question, "--routine", "gemm").returncode, 2)
 
 
+def complex_numbers_may_be_read_where_they_lie():
+    chosen = set()
+    for routine, *sizes in (("zgemm", "300", "300", "300"), ("zgemm", "1000", "1000", "1000"), ("zherk", "1000", "1000"),
+                            ("zher2k", "1000", "1000"), ("zgemm_batch", "64", "64", "64")):
+        answer = _explain("--routine", routine, *sizes, "--pointers", "device", "--assume", "h200")
+        free = [kernel for kernel in answer["kernels"] if kernel["serves"] and "objection" not in kernel]
+        cheapest = min(free, key=lambda kernel: kernel["seconds"])
+        equal((answer["choice"]["kernel"], answer["route"]["resident"]["seconds"]), (cheapest["name"], cheapest["seconds"]))
+        equal({kernel["name"].split("_")[0] for kernel in answer["kernels"]}, {"dgemm", "zgemm"})
+        chosen.add(answer["choice"]["kernel"].split("_")[0])
+    equal(chosen, {"dgemm", "zgemm"})
+    in_host = _explain("--routine", "zgemm", "1000", "1000", "1000", "--assume", "h200")
+    equal({kernel["name"].split("_")[0] for kernel in in_host["kernels"]}, {"dgemm"})
+
+
 def triangles_are_asked_for_with_two_sizes():
     at = ("--pointers", "device", "--assume", "h200", "--cores", "16")
     whole = _explain("4000", "4000", "4000", *at)

@@ -95,6 +95,18 @@ def a_forecast_is_that_of_explain():
         equal((forecast["host_seconds"], forecast["recorded_seconds"]), (1e3, 1e3))
 
 
+def what_lies_on_the_device_is_forecast_as_by_explain():
+    for routine, letters, extents, words in (("zgemm", "NN", (300, 300, 300), ("300", "300", "300")),
+                                             ("zgemm", "NN", (4000, 4000, 4000), ("4000", "4000", "4000")),
+                                             ("zher2k", "LNC", (1000, 1000, 1000), ("1000", "1000")),
+                                             ("dsyr2k", "LNT", (1000, 1000, 1000), ("1000", "1000")),
+                                             ("dtrmm", "LLNN", (1000, 500, 1000), ("1000", "500"))):
+        answer = call("TOOL", "explain", "--routine", routine, *words, "--pointers", "device", "--assume", "h200", "--json")
+        explained = {route["route"]: route.get("seconds") for route in json.loads(answer.stdout)["routes"]}
+        forecast = _forecast_of([_kind(routine, letters, extents, places="ddd", device=(10, 1, 0))], "--assume", "h200")
+        assert abs(forecast["seconds"] / (10 * explained["resident"]) - 1) < 1e-6, (routine, forecast, explained)
+
+
 def the_host_is_as_it_was_measured():
     # So fast a host keeps what another one would give away.
     slow, fast = (_forecast_of([_kind(host=(10, seconds))]) for seconds in (10, 1e-3))

@@ -138,6 +138,20 @@ static void a_launch_covers_all_of_c(const tb_kernel *kernel)
             }
 }
 
+/* A row serves as long a k as it says. */
+static void the_longest_k_is_launched(const tb_kernel *kernel)
+{
+    const tb_launcher launcher = {.target = {.architecture = kernel->architecture, .multiprocessors = 132},
+                                  .load = note_nothing,
+                                  .launch = note_launch,
+                                  .launch_clusters = note_clusters};
+    const tb_product product = tb_gemm(tb_gemm_routine(kernel->element), true, false, 1, 1, kernel->k_limit,
+                                       1, NULL, kernel->k_limit, NULL, kernel->k_limit, 0, NULL, 1);
+    const tb_schedule schedule = tb_prepare(kernel, &product, launcher.target);
+    CHECK(kernel->k_limit == 0 || kernel->launch(&launcher, kernel, &product, &schedule, NULL) == TB_OK,
+          "%s: k = %lld", kernel->name, (long long)kernel->k_limit);
+}
+
 /* A stride of 0 says that some matrices are less than a number apart. */
 static void an_uneven_batch_is_taken_when_all_is_aligned(const tb_kernel *kernel, const tb_operand *aligned)
 {
@@ -187,8 +201,10 @@ int main(void)
         a_row_has_an_entry_for_each_transposition(&tb_catalog[row]);
         a_shape_has_one_name(&tb_catalog[row]);
         a_rows_blocks_have_room(&tb_catalog[row]);
-        if (tb_catalog[row].in_place == TB_OUT_OF_PLACE) /* else triangular.c */
+        if (tb_catalog[row].in_place == TB_OUT_OF_PLACE) { /* else triangular.c */
             a_launch_covers_all_of_c(&tb_catalog[row]);
+            the_longest_k_is_launched(&tb_catalog[row]);
+        }
         an_operand_is_taken_when_it_is_aligned(&tb_catalog[row]);
     }
     return check_result();

@@ -148,10 +148,45 @@ static void what_is_remembered_is_of_triangles_alike(void)
     CHECK(differ > 0, "the half makes no difference");
 }
 
+/* Complex products: rows for numbers as they lie serve none whose alpha or beta is complex, or one of whose operands lies where 16 bytes
+ * do not begin. */
+static void what_is_remembered_is_of_numbers_alike(void)
+{
+    enum { QUESTIONS = 2000, MEMBERS = 3 };
+    static double memory[64] __attribute__((aligned(128)));
+    static const int64_t extents[] = {30, 100, 300, 1000};
+    check_random random = {.state = 1};
+    int by_numbers = 0;
+    for (int i = 0; i < QUESTIONS; i++) {
+        const row row = row_on_device(CHECK_PICK(&random, extents), CHECK_PICK(&random, extents), 300);
+        tb_product product = tb_gemm(TB_ZGEMM, false, false, row.m, row.n, row.k, 1, memory, 1000, memory,
+                                     1000, 1, memory, 1000);
+        const bool is_batch = check_between(&random, 0, 1);
+        product.alpha.im = check_between(&random, 0, 3) == 0;
+        product.beta.im = check_between(&random, 0, 3) == 0;
+        for (tb_role role = TB_A; role < TB_ROLES && is_batch; role++) {
+            const bool is_apart = role == TB_C || check_between(&random, 0, 3) > 0;
+            product.operands[role].count = MEMBERS;
+            product.operands[role].uneven = !is_apart;
+            product.operands[role].stride = is_apart ? 1000000 : 0;
+        }
+        tb_facts facts = facts_of(&row);
+        const tb_kernel *anew = tb_decide(&product, &facts).kernel;
+        tb_plan plan;
+        decide_with_memory(&product, &facts, &plan);
+        by_numbers += anew->numbers;
+        CHECK(plan.kernel == anew, "%lld x %lld, alpha 1%+gi, beta 1%+gi, %s: %s, not %s", (long long)row.m,
+              (long long)row.n, product.alpha.im, product.beta.im,
+              product.a.uneven || product.b.uneven ? "uneven" : "even", plan.kernel->name, anew->name);
+    }
+    CHECK(by_numbers > 0 && by_numbers < QUESTIONS, "%d of %d by rows for numbers", by_numbers, QUESTIONS);
+}
+
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
     what_is_remembered_is_of_operands_aligned_alike();
     what_is_remembered_is_of_triangles_alike();
+    what_is_remembered_is_of_numbers_alike();
     return check_result();
 }
