@@ -273,22 +273,33 @@ double tb_folding_seconds(const tb_product *product, const tb_chip *chip)
     return LATE_LAUNCH_SECONDS + (square + of_c) / chip->memory_rate;
 }
 
-double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+/* Of a kernel as it has been prepared for what it multiplies of the product: all of it, or a term, or what that is lowered to. */
+static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *product,
+                                  const tb_schedule *schedule, const tb_chip *chip)
 {
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
     if (kernel->structured && !kernel->numbers)
-        return tb_kernel_seconds(kernel, product, chip);
+        return seconds_of(kernel, product, schedule, chip);
     if (kernel->numbers)
-        return tb_terms_of(product) * tb_kernel_seconds(kernel, &term, chip);
+        return tb_terms_of(product) * seconds_of(kernel, &term, schedule, chip);
     return tb_terms_of(product) *
-           (tb_kernel_seconds(kernel, &lowered, chip) + tb_expanding_seconds(&term, &lowered, chip));
+           (seconds_of(kernel, &lowered, schedule, chip) + tb_expanding_seconds(&term, &lowered, chip));
+}
+
+double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
+{
+    const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
+    const tb_product *multiplied = !kernel->structured ? &lowered : kernel->numbers ? &term : product;
+    const tb_schedule schedule = tb_prepare(kernel, multiplied, tb_target_of(chip));
+    return seconds_as_prepared(kernel, product, &schedule, chip);
 }
 
 double tb_plan_seconds(const tb_plan *plan, const tb_product *product, const tb_chip *chip)
 {
     const tb_product sums = tb_to_be_folded(product);
-    return plan->folds ? tb_resident_seconds(plan->kernel, &sums, chip) + tb_folding_seconds(product, chip)
-                       : tb_resident_seconds(plan->kernel, product, chip);
+    return plan->folds ? seconds_as_prepared(plan->kernel, &sums, &plan->schedule, chip) +
+                             tb_folding_seconds(product, chip)
+                       : seconds_as_prepared(plan->kernel, product, &plan->schedule, chip);
 }
 
 /* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than

@@ -106,16 +106,17 @@ static uint64_t alignment_between(const tb_operand *operand)
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const uint64_t flags =
-        (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
-        (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 | (uint64_t)facts->accuracy << 4 |
-        alignment_of(&product->a) << 8 | alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
-        (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
-        (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
-        (uint64_t)tb_is_triangle_left(product) << 30 | (uint64_t)tb_has_one_operand(product) << 31 |
-        (uint64_t)product->a.stored << 32 | (uint64_t)product->b.stored << 34 |
-        (uint64_t)(product->alpha.im != 0) << 36 | (uint64_t)(product->beta.im != 0) << 37 |
-        alignment_between(&product->a) << 40 | alignment_between(&product->b) << 44;
+    const uint64_t flags = (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
+                           (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 |
+                           (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
+                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
+                           (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
+                           (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
+                           (uint64_t)tb_is_triangle_left(product) << 30 |
+                           (uint64_t)tb_has_one_operand(product) << 31 | (uint64_t)product->a.stored << 32 |
+                           (uint64_t)product->b.stored << 34 | (uint64_t)(product->alpha.im != 0) << 36 |
+                           (uint64_t)(product->beta.im != 0) << 37 | (uint64_t)(product->terms == 2) << 38 |
+                           alignment_between(&product->a) << 40 | alignment_between(&product->b) << 44;
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,
