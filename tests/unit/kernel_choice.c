@@ -352,7 +352,7 @@ static void rows_for_numbers_read_them_once(void)
     enum { M = 100000, N = 32, K = 1000 };
     tb_chip slow = h200s[0];
     slow.memory_rate /= 10;
-    slow.memory_bytes_a_clock /= 10;
+    slow.memory_bytes_a_clock = 1.8; /* an H200 has ten times as many */
     const tb_product product = tb_gemm(TB_ZGEMM, false, false, M, N, K, 1, NULL, M, NULL, K, 0, NULL, M);
     const double least = (double)tb_operand_bytes(&product.a) / slow.memory_rate;
     for (size_t row = 0; row < tb_catalog_size; row++) {
