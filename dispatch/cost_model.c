@@ -268,7 +268,7 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
 double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
-    if (kernel->structured && !kernel->numbers)
+    if (kernel->structured && !kernel->numbers && kernel->element == tb_element_of(product))
         return tb_kernel_seconds(kernel, product, chip);
     if (kernel->numbers)
         return tb_terms_of(product) * tb_kernel_seconds(kernel, &term, chip);
