@@ -273,12 +273,18 @@ double tb_folding_seconds(const tb_product *product, const tb_chip *chip)
     return LATE_LAUNCH_SECONDS + (square + of_c) / chip->memory_rate;
 }
 
+/* Whether the kernel takes the product as it is, both terms of it too. */
+static bool reads_as_given(const tb_kernel *kernel, const tb_product *product)
+{
+    return kernel->structured && !kernel->numbers && kernel->element == tb_element_of(product);
+}
+
 /* Of a kernel as it has been prepared for what it multiplies of the product: all of it, or a term, or what that is lowered to. */
 static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *product,
                                   const tb_schedule *schedule, const tb_chip *chip)
 {
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
-    if (kernel->structured && !kernel->numbers)
+    if (reads_as_given(kernel, product))
         return seconds_of(kernel, product, schedule, chip);
     if (kernel->numbers)
         return tb_terms_of(product) * seconds_of(kernel, &term, schedule, chip);
@@ -289,7 +295,9 @@ static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *pro
 double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
-    const tb_product *multiplied = !kernel->structured ? &lowered : kernel->numbers ? &term : product;
+    const tb_product *multiplied = reads_as_given(kernel, product) ? product
+                                   : kernel->numbers               ? &term
+                                                                   : &lowered;
     const tb_schedule schedule = tb_prepare(kernel, multiplied, tb_target_of(chip));
     return seconds_as_prepared(kernel, product, &schedule, chip);
 }

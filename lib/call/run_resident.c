@@ -198,6 +198,14 @@ static bool knows_terms(const tb_kernel *kernel)
     return kernel->structured && !kernel->numbers;
 }
 
+/* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
+ * a complex one is lowered to. */
+static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
+{
+    const bool as_given = kernel->structured && kernel->element == tb_element_of(product);
+    return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
+}
+
 /* The product is one term, or all terms where the kernel knows them. */
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, int term, held *held)
 {
@@ -205,7 +213,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
     tb_plan own = *plan;
     held->done = 0;
     TB_TRY(send_tables(stream, &product, plan->place.device, held));
-    if (!tb_is_plain(&product) && !plan->kernel->structured && product.in_place == TB_OUT_OF_PLACE)
+    if (needs_expansion(plan->kernel, &product))
         TB_TRY(expand_operands(stream, &product, plan, held->pitched[term]));
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (plan->pads[term == 0 ? role : TB_B - role] && product.operands[role].expanded_from == 0)

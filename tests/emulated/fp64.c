@@ -12,7 +12,7 @@
 #include <complex.h>
 typedef double complex number;
 typedef double complex total;
-#define ROUTINE TB_ZGEMM
+#define ROUTINE     TB_ZGEMM
 #define VOLUME_MOST 5000000 /* each of them four of reals */
 #else
 typedef double number;

@@ -2,6 +2,7 @@
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
+#include "words/lowered.h"
 
 #include <string.h>
 
@@ -323,8 +324,71 @@ static void masked_products_get_kernels_that_mask(void)
     }
 }
 
+/* Rows that read complex numbers as they lie: of all that a product may be, what they serve. */
+static void rows_for_numbers_serve_one_general_product(void)
+{
+    static double memory[4] __attribute__((aligned(16)));
+    enum { NOTHING, ALPHA, BETA, STRUCTURE_A, STRUCTURE_B, TERMS, ADDRESS, LONG_K, CHANGES };
+    for (size_t row = 0; row < tb_catalog_size; row++)
+        for (int change = NOTHING; tb_catalog[row].numbers && change < CHANGES; change++) {
+            const tb_kernel *kernel = &tb_catalog[row];
+            tb_product product =
+                tb_gemm(TB_ZGEMM, false, false, 20, 20, 20, 1, memory, 20, memory, 20, 1, NULL, 20);
+            product.alpha.im = change == ALPHA;
+            product.beta.im = change == BETA;
+            product.a.structure = change == STRUCTURE_A ? TB_SYMMETRIC : TB_GENERAL;
+            product.b.structure = change == STRUCTURE_B ? TB_HERMITIAN : TB_GENERAL;
+            product.terms = change == TERMS ? 2 : 1;
+            product.b.data = change == ADDRESS ? memory + 1 : memory;
+            product.k = change == LONG_K ? kernel->k_limit + 1 : 20;
+            CHECK(tb_kernel_serves(kernel, &product, &h200s[0], false) == (change == NOTHING),
+                  "%s, change %d", kernel->name, change);
+        }
+}
+
+/* Where memory is what a product takes, that is of each complex number 16 bytes. */
+static void rows_for_numbers_read_them_once(void)
+{
+    enum { M = 100000, N = 32, K = 1000 };
+    tb_chip slow = h200s[0];
+    slow.memory_rate /= 10;
+    slow.memory_bytes_a_clock = 1.8; /* an H200 has ten times as many */
+    const tb_product product = tb_gemm(TB_ZGEMM, false, false, M, N, K, 1, NULL, M, NULL, K, 0, NULL, M);
+    const double least = (double)tb_operand_bytes(&product.a) / slow.memory_rate;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        if (!kernel->numbers)
+            continue;
+        const double seconds = tb_kernel_seconds(kernel, &product, &slow);
+        CHECK(seconds > least && seconds < 1.5 * least, "%s: %g s, of which reading takes %g", kernel->name,
+              seconds, least);
+    }
+}
+
+/* One term with another: the forecasts that are compared are of as much. */
+static void terms_count_alike_whichever_rows_have_them(void)
+{
+    static double memory[4] __attribute__((aligned(128)));
+    int by_numbers = 0, lowered = 0;
+    for (int64_t n = 100; n < 5000; n += 300) {
+        const row row = row_on_device(n, n, n);
+        const tb_product one = tb_rank_2k(TB_ZHER2K, TB_LOWER, false, n, n, 1, memory, n, memory, n, 1,
+                                          memory, n),
+                         term = tb_term_of(&one, 0);
+        tb_facts facts = facts_of(&row);
+        const tb_kernel *of_both = tb_decide(&one, &facts).kernel, *of_one = tb_decide(&term, &facts).kernel;
+        CHECK(of_both == of_one, "n = %lld: %s, a term %s", (long long)n, of_both->name, of_one->name);
+        by_numbers += of_both->numbers;
+        lowered += !of_both->numbers;
+    }
+    CHECK(by_numbers > 0 && lowered > 0, "%d by rows for numbers, %d not", by_numbers, lowered);
+}
+
 int main(void)
 {
+    rows_for_numbers_serve_one_general_product();
+    rows_for_numbers_read_them_once();
+    terms_count_alike_whichever_rows_have_them();
     masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
