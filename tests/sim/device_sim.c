@@ -187,6 +187,13 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     return TB_OK;
 }
 
+static atomic_long foldings;
+
+long sim_foldings(void)
+{
+    return atomic_load(&foldings);
+}
+
 static tb_status fold(tb_stream *stream, const tb_folding *folding)
 {
     const int device = sim_queue_device(sim_stream_queue(stream));
@@ -201,6 +208,7 @@ static tb_status fold(tb_stream *stream, const tb_folding *folding)
     reach_operand(&inside.sums, device, "what is folded");
     reach_operand(&inside.c, device, "where it is folded to");
     sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_FOLD, .folding = inside, .fault = fault});
+    atomic_fetch_add(&foldings, 1);
     return TB_OK;
 }
 

@@ -88,4 +88,7 @@ int sim_threads_waiting(void);
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);
 
+/* Launches so far that have folded (words/folded.h). */
+long sim_foldings(void);
+
 #endif

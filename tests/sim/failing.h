@@ -54,6 +54,7 @@ typedef struct scenario {
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
     bool fetched;              /* the host computes what is fetched from the device: nothing is launched */
+    bool folds;                /* without failures */
     long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
@@ -63,6 +64,7 @@ typedef struct report {
     bool used;                    /* the device was up, and work was begun */
     long failures;                /* that the script caused */
     long launches;                /* of the first call */
+    long foldings;                /* of the first call */
     long allocations;             /* on the device, of the first call */
     sim_usage usage[LATER_CALLS]; /* after each later call */
     char wrong[256];
@@ -369,6 +371,7 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     tileblas_set_option("KERNEL", scenario->kernel != NULL ? scenario->kernel : kernel);
     multiply_at_once(scenario, report);
     report->launches = sim_operations("launch");
+    report->foldings = sim_foldings();
     report->allocations = sim_operations("allocate");
     report->failures = sim_failures("any");
     /* A device that cannot be opened is no loss. */
@@ -449,6 +452,8 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
     CHECK((normal.launches == 0) == scenario->fetched, "%ld launches", normal.launches);
     CHECK(scenario->launches == 0 || scenario->launches == normal.launches, "%ld launches, not %ld",
           normal.launches, scenario->launches);
+    CHECK(!scenario->folds || normal.foldings == 1, "%d x %d x %d is not folded", scenario->m, scenario->n,
+          scenario->k);
     /* How many slots devices use at a time is left to chance, up to all of them. */
     long devices = scenario->devices != NULL ? atol(scenario->devices) : 1;
     size_t pinned = (size_t)(devices * atol(PINNED_MIB)) << 20;

@@ -2,6 +2,7 @@
  *
  *   failures_expanded FAILURE            operands are written out on the device
  *   failures_expanded FAILURE in_place   products and solves in C's place
+ *   failures_expanded FAILURE folded     rank-2k updates where all lies on the device
  *
  * FAILURE: memory, lost or half (device_sim.h).
  */
@@ -250,13 +251,60 @@ static void fail_to_fetch(void)
     }
 }
 
+/* Rank-2k updates that are folded, of operands that all lie where the device reaches them: until what is folded has been computed C
+ * is as it was, so that nothing but work that was done by halves is beyond help. */
+static void fail_in_folded(const char *failure)
+{
+    static const scenario scenarios[] = {
+        {.element = TB_FP64, .m = 150, .n = 150, .k = 90, .triangle = TB_UPPER, .beta = -2},
+        {.element = TB_FP32, .m = 190, .n = 190, .k = 70, .triangle = TB_LOWER, .transposed = true},
+        {.element = TB_COMPLEX_FP64,
+         .m = 90,
+         .n = 90,
+         .k = 70,
+         .triangle = TB_LOWER,
+         .alpha_im = 0.5,
+         .beta = -2,
+         .beta_im = 0.5},
+        {.element = TB_COMPLEX_FP32,
+         .m = 130,
+         .n = 130,
+         .k = 250,
+         .triangle = TB_UPPER,
+         .hermitian = true,
+         .transposed = true,
+         .alpha_im = -0.5,
+         .beta = 1},
+    };
+    const bool goes_half_way = strcmp(failure, "half") == 0;
+    for (size_t i = 0; i < 2 * sizeof scenarios / sizeof scenarios[0]; i++) {
+        scenario scenario = scenarios[i / 2];
+        scenario.threads = 1;
+        scenario.two_terms = true;
+        scenario.folds = true;
+        scenario.kernel = "auto";
+        scenario.memory = i % 2 == 0 ? TB_MEMORY_MANAGED : TB_MEMORY_DEVICE;
+        if (scenario.memory == TB_MEMORY_MANAGED) {
+            fail_everywhere(&scenario, goes_half_way ? "launch" : "any", failure);
+        } else if (strcmp(failure, "memory") == 0) {
+            fail_everywhere(&scenario, "launch", failure);
+            fail_everywhere(&scenario, "allocate", failure);
+        }
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
-    const bool in_place = count > 2 && strcmp(arguments[2], "in_place") == 0;
+    const char *what = count > 2 ? arguments[2] : "";
     begin_failing();
-    (in_place ? fail_in_c_place : fail_in_expanded)(failure);
-    if (!in_place && strcmp(failure, "memory") == 0)
+    if (strcmp(what, "in_place") == 0)
+        fail_in_c_place(failure);
+    else if (strcmp(what, "folded") == 0)
+        fail_in_folded(failure);
+    else
+        fail_in_expanded(failure);
+    if (*what == '\0' && strcmp(failure, "memory") == 0)
         fail_to_fetch();
     return check_result();
 }
