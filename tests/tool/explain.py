@@ -92,12 +92,15 @@ def a_routine_has_kernels_of_its_own():
 
 def complex_numbers_may_be_read_where_they_lie():
     chosen = set()
-    for routine, *sizes in (("zgemm", "300", "300", "300"), ("zgemm", "1000", "1000", "1000"), ("zherk", "1000", "1000"),
+    for routine, *sizes in (("zgemm", "300", "300", "300"), ("zgemm", "4000", "4000", "4000"), ("zherk", "1000", "1000"),
                             ("zher2k", "1000", "1000"), ("zgemm_batch", "64", "64", "64")):
         answer = _explain("--routine", routine, *sizes, "--pointers", "device", "--assume", "h200")
         free = [kernel for kernel in answer["kernels"] if kernel["serves"] and "objection" not in kernel]
         cheapest = min(free, key=lambda kernel: kernel["seconds"])
-        equal((answer["choice"]["kernel"], answer["route"]["resident"]["seconds"]), (cheapest["name"], cheapest["seconds"]))
+        if routine == "zher2k":  # one of its terms alone, added to its transpose
+            assert answer["route"]["resident"]["seconds"] < cheapest["seconds"], (answer["choice"], cheapest)
+        else:
+            equal((answer["choice"]["kernel"], answer["route"]["resident"]["seconds"]), (cheapest["name"], cheapest["seconds"]))
         equal({kernel["name"].split("_")[0] for kernel in answer["kernels"]}, {"dgemm", "zgemm"})
         chosen.add(answer["choice"]["kernel"].split("_")[0])
     equal(chosen, {"dgemm", "zgemm"})
