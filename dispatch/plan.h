@@ -88,6 +88,8 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
+    int64_t
+        bytes_most; /* of a device's memory beside operands that lie there, by the option DEVICE_MEMORY; 0: no limit */
     const tb_choice_memory *memory; /* NULL: every choice is made anew */
 } tb_facts;
 
@@ -171,7 +173,7 @@ typedef struct tb_outline {
     tb_route route;
     tb_reason reason;
     const tb_kernel *kernel;
-    bool pads_a, pads_b;
+    bool pads_a, pads_b, folds;
     int device, region_count;
     double host_seconds, device_seconds;
 } tb_outline;

@@ -1,5 +1,6 @@
 /* Which route a product takes, and why. */
 #include "dispatch/plan.h"
+#include "dispatch/tiling.h"
 #include "words/batch.h"
 #include "words/folded.h"
 #include "words/lowered.h"
@@ -95,12 +96,20 @@ static void choose_to_fold(const tb_product *product, const tb_facts *facts, boo
         *plan = folded;
 }
 
+static bool has_room_to_fold(const tb_product *product, const tb_facts *facts)
+{
+    const tb_product sums = tb_to_be_folded(product);
+    return facts->bytes_most == 0 ||
+           tb_pitched(sums.c.rows, sums.c.element) * sums.c.columns * (int64_t)tb_bytes_of(sums.c.element) <=
+               facts->bytes_most;
+}
+
 static bool choose_for_terms(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     const tb_plan before = *plan;
     if (!choose_for_lowered(product, facts, as_forced, plan))
         return false;
-    if (plan->route == TB_ROUTE_RESIDENT && tb_can_be_folded(product))
+    if (plan->route == TB_ROUTE_RESIDENT && tb_can_be_folded(product) && has_room_to_fold(product, facts))
         choose_to_fold(product, facts, as_forced, before, plan);
     return true;
 }

@@ -5,8 +5,9 @@
 #include "lib/machine/machine.h"
 #include "tools/tool.h"
 #include "words/batch.h"
-#include "words/lowered.h"
+#include "words/folded.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -66,6 +67,17 @@ static double kernel_seconds(const question *question, const tb_kernel *kernel)
     const tb_product multiplied = multiplied_by(question, kernel);
     return is_pitched(question) ? tb_kernel_seconds_by_swaths(kernel, &multiplied, chip_of(question))
                                 : tb_resident_seconds(kernel, &question->product, chip_of(question));
+}
+
+/* The same of a row of the list: where updates of rank 2k are folded, by each kernel for which that takes less time. */
+static double row_seconds(const question *question, const answer *answer, const tb_kernel *kernel)
+{
+    const double by_terms = kernel_seconds(question, kernel);
+    if (!answer->plan.folds)
+        return by_terms;
+    const tb_product sums = tb_to_be_folded(&question->product);
+    return fmin(by_terms, tb_resident_seconds(kernel, &sums, chip_of(question)) +
+                              tb_folding_seconds(&question->product, chip_of(question)));
 }
 
 /* The kernel that would be taken on the resident route, if nothing were forced. */
@@ -143,10 +155,11 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* All of the catalog for the element of what is multiplied, the cheapest first; to be freed. */
-static kernel_row *sort_kernels(const question *question, size_t *count)
+static kernel_row *sort_kernels(const question *question, answer *answer)
 {
     const bool pitched = is_pitched(question);
     kernel_row *rows = calloc(question->facts.kernel_count, sizeof *rows);
+    size_t *count = &answer->kernel_count;
     *count = 0;
     for (size_t i = 0; rows && i < question->facts.kernel_count; i++) {
         const tb_kernel *kernel = &question->facts.kernels[i];
@@ -161,7 +174,7 @@ static kernel_row *sort_kernels(const question *question, size_t *count)
         row->serves = tb_kernel_serves(kernel, &multiplied, chip_of(question), pitched);
         if (!row->serves)
             continue;
-        row->seconds = kernel_seconds(question, kernel);
+        row->seconds = row_seconds(question, answer, kernel);
         row->at_risk = tb_time_kernel(kernel, &multiplied, chip_of(question)).at_risk;
     }
     if (rows)
@@ -352,7 +365,7 @@ static int print_json(const question *question, const answer *answer, const kern
 int explain_answer(const question *question)
 {
     answer answer = find_answer(question);
-    kernel_row *rows = has_device(question) ? sort_kernels(question, &answer.kernel_count) : NULL;
+    kernel_row *rows = has_device(question) ? sort_kernels(question, &answer) : NULL;
     int status = TOOL_OK;
     if (question->as_json)
         status = print_json(question, &answer, rows);

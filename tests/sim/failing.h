@@ -54,7 +54,7 @@ typedef struct scenario {
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */
     long launches;             /* without failures; 0: any */
     bool fetched;              /* the host computes what is fetched from the device: nothing is launched */
-    bool folds;                /* without failures */
+    int foldings;              /* without failures; 0: any number, -1: none */
     long step;                 /* between operations that fail, where a call has many; 0: every one does */
 } scenario;
 
@@ -452,8 +452,9 @@ static inline void fail_everywhere(const scenario *scenario, const char *operati
     CHECK((normal.launches == 0) == scenario->fetched, "%ld launches", normal.launches);
     CHECK(scenario->launches == 0 || scenario->launches == normal.launches, "%ld launches, not %ld",
           normal.launches, scenario->launches);
-    CHECK(!scenario->folds || normal.foldings == 1, "%d x %d x %d is not folded", scenario->m, scenario->n,
-          scenario->k);
+    const long foldings = scenario->foldings > 0 ? scenario->foldings : 0;
+    CHECK(scenario->foldings == 0 || normal.foldings == foldings, "%d x %d x %d: %ld foldings, not %ld",
+          scenario->m, scenario->n, scenario->k, normal.foldings, foldings);
     /* How many slots devices use at a time is left to chance, up to all of them. */
     long devices = scenario->devices != NULL ? atol(scenario->devices) : 1;
     size_t pinned = (size_t)(devices * atol(PINNED_MIB)) << 20;

@@ -315,6 +315,15 @@ static void large_updates_of_rank_2k_are_folded(void)
         const tb_plan plan = tb_decide(&product, &facts);
         CHECK(plan.folds == cases[i].folds, "%s %lld: folds %d", tb_routine_rows[cases[i].routine].name,
               (long long)n, (int)plan.folds);
+        char text[256];
+        tb_print_plan(&plan, text, sizeof text);
+        CHECK((strstr(text, ", folded on device 0") != NULL) == plan.folds, "folds %d: %s", (int)plan.folds,
+              text);
+        /* The user's limit is for what is folded, too. */
+        facts.bytes_most = n * n * (int64_t)tb_bytes_of(tb_element_of(&product));
+        CHECK(tb_decide(&product, &facts).folds == plan.folds, "%s: no room", text);
+        facts.bytes_most--;
+        CHECK(!tb_decide(&product, &facts).folds, "%s: more room than there is", text);
     }
 }
 
