@@ -8,6 +8,7 @@
  * by copying C into host memory.
  */
 #include "lib/call/diagonal.h"
+#include "lib/call/facts.h"
 #include "lib/call/run.h"
 
 #include "lib/device/device.h"
@@ -359,12 +360,36 @@ static void restore_c(const tb_product *product, const held *held)
 
 /* ---- The call --------------------------------------------------------------------------------------------- */
 
+/* What would have been decided if nothing were folded. */
+static tb_plan plan_by_terms(const tb_product *product, const tb_plan *plan)
+{
+    tb_facts facts = {0};
+    memcpy(facts.places, plan->places, sizeof facts.places);
+    tb_gather_facts(product, &facts);
+    facts.bytes_most = 1;
+    return tb_decide(product, &facts);
+}
+
+/* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those that need
+ * none at all take a hundred times as long where numbers are complex. */
+static tb_status run_by_terms(const tb_product *product, const tb_plan *plan, held *held)
+{
+    const tb_plan by_terms = plan_by_terms(product, plan);
+    if (by_terms.route != TB_ROUTE_RESIDENT)
+        return TB_OUT_OF_MEMORY;
+    const tb_status status = run(product, &by_terms, false, held);
+    give_buffers(held);
+    return status;
+}
+
 static tb_status multiply(const tb_product *product, const tb_plan *plan, held *held)
 {
     TB_TRY(save_c(product, plan, held));
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(product, plan, false, held);
     give_buffers(held);
+    if (status == TB_OUT_OF_MEMORY && plan->folds && !plan->place.context && !held->has_begun)
+        status = run_by_terms(product, plan, held);
     if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(held)) {
         restore_c(product, held);
         status = run(product, plan, true, held);

@@ -64,7 +64,7 @@ typedef struct report {
     bool used;                    /* the device was up, and work was begun */
     long failures;                /* that the script caused */
     long launches;                /* of the first call */
-    long foldings;                /* of the first call */
+    long foldings, copies;        /* of the first call */
     long allocations;             /* on the device, of the first call */
     sim_usage usage[LATER_CALLS]; /* after each later call */
     char wrong[256];
@@ -372,6 +372,7 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     multiply_at_once(scenario, report);
     report->launches = sim_operations("launch");
     report->foldings = sim_foldings();
+    report->copies = sim_operations("copy");
     report->allocations = sim_operations("allocate");
     report->failures = sim_failures("any");
     /* A device that cannot be opened is no loss. */

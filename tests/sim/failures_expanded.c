@@ -302,6 +302,29 @@ static void fail_in_folded(const char *failure)
     }
 }
 
+/* Without memory for what is to be folded, kernels that can do without are asked to add one term after the other: the copy is that of zeros
+ * to a Hermitian C's diagonal, which those that need no memory at all clear themselves. */
+static void add_terms_where_there_is_no_room(void)
+{
+    static const scenario scenario = {.element = TB_COMPLEX_FP64,
+                                      .m = 130,
+                                      .n = 130,
+                                      .k = 250,
+                                      .triangle = TB_UPPER,
+                                      .hermitian = true,
+                                      .two_terms = true,
+                                      .beta = -2,
+                                      .threads = 1,
+                                      .memory = TB_MEMORY_DEVICE};
+    const report folded = run_scenario(&scenario, ""),
+                 by_terms = run_scenario(&scenario, "allocate:1=memory");
+    CHECK(folded.foldings == 1 && folded.copies == 0, "%ld foldings, %ld copies", folded.foldings,
+          folded.copies);
+    CHECK(by_terms.foldings == 0 && by_terms.copies == 1 && by_terms.failures == 1,
+          "without memory %ld foldings, %ld copies, %ld failures", by_terms.foldings, by_terms.copies,
+          by_terms.failures);
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -313,6 +336,8 @@ int main(int count, char **arguments)
         fail_in_folded(failure);
     else
         fail_in_expanded(failure);
+    if (strcmp(what, "folded") == 0)
+        add_terms_where_there_is_no_room();
     if (*what == '\0' && strcmp(failure, "memory") == 0)
         fail_to_fetch();
     return check_result();

@@ -327,6 +327,20 @@ static void large_updates_of_rank_2k_are_folded(void)
     }
 }
 
+/* Folding reads all of P, and a triangle of C unless beta is 0, and writes the triangle. */
+static void folding_takes_what_its_memory_takes(void)
+{
+    enum { N = 4096, LAUNCH = 10 /* us, at most */ };
+    for (int beta = 0; beta < 2; beta++) {
+        const tb_product product =
+            tb_rank_2k(TB_ZHER2K, TB_LOWER, false, N, N, 1, NULL, N, NULL, N, beta, NULL, N);
+        const double least = (1.5 + 0.5 * beta) * N * N * 16 / h200s[0].memory_rate,
+                     seconds = tb_folding_seconds(&product, &h200s[0]);
+        CHECK(seconds >= least && seconds < least + 1e-6 * LAUNCH, "beta %d: %g s, not %g", beta, seconds,
+              least);
+    }
+}
+
 int main(void)
 {
     every_row_is_decided_as_it_says();
@@ -339,5 +353,6 @@ int main(void)
     batches_go_as_one_or_one_by_one();
     a_triangle_takes_less_than_all();
     large_updates_of_rank_2k_are_folded();
+    folding_takes_what_its_memory_takes();
     return check_result();
 }
