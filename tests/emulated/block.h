@@ -20,6 +20,9 @@ typedef void emulated_kernel(const void *argument);
 void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int threads, int shared_bytes,
                   const void *argument);
 
+/* Threads of the last launch that waited for the launch before it: all of those of an entry that is launched early. */
+int64_t emulated_waits(void);
+
 /* For the orders that are drawn. */
 void emulated_seed(uint64_t seed);
 

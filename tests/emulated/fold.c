@@ -15,8 +15,11 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
 {
     (void)launcher;
     emulated_kernel *kernel = emulated_find(entry->symbol);
-    if (CHECK(kernel != NULL, "there is no %s", entry->symbol))
+    if (CHECK(kernel != NULL, "there is no %s", entry->symbol)) {
         emulated_run(kernel, blocks, 1, threads, shared_bytes, argument);
+        CHECK(!entry->early || emulated_waits() == blocks * threads,
+              "%s does not wait for the launch before it", entry->symbol);
+    }
     return TB_OK;
 }
 

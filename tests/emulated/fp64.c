@@ -63,8 +63,11 @@ static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int6
     in_parts += entry == &tb_entry_dgemm_mma_reduce;
     in_parts_with_zeros += entry == &tb_entry_dgemm_mma_reduce && arguments.order.zeros;
     emulated_kernel *kernel = emulated_find(entry->symbol);
-    if (CHECK(kernel && shared_bytes <= entry->dynamic_shared_bytes, "%s", entry->symbol))
+    if (CHECK(kernel && shared_bytes <= entry->dynamic_shared_bytes, "%s", entry->symbol)) {
         emulated_run(kernel, blocks, cluster, threads, shared_bytes, &arguments);
+        CHECK(!entry->early || emulated_waits() == blocks * threads,
+              "%s does not wait for the launch before it", entry->symbol);
+    }
     return TB_OK;
 }
 

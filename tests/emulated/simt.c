@@ -33,8 +33,11 @@ static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int6
     (void)launcher;
     const tb_simt_arguments *arguments = argument;
     emulated_kernel *kernel = emulated_find(entry->symbol);
-    if (CHECK(kernel && shared_bytes <= entry->dynamic_shared_bytes, "%s", entry->symbol))
+    if (CHECK(kernel && shared_bytes <= entry->dynamic_shared_bytes, "%s", entry->symbol)) {
         emulated_run(kernel, blocks, cluster, threads, shared_bytes, arguments);
+        CHECK(!entry->early || emulated_waits() == blocks * threads,
+              "%s does not wait for the launch before it", entry->symbol);
+    }
     if (entry == &tb_entry_simt_reduce)
         return TB_OK;
     whole += arguments->whole > 0;

@@ -3,6 +3,7 @@
 #include "tests/emulated/block.h"
 #include "tests/emulated/cuda.h"
 #include "tests/emulated/table.h"
+#include "tests/emulated/kernels/dependent_launch.cuh"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +18,9 @@ dim3 threadIdx, blockIdx, gridDim, blockDim;
 
 namespace emulated
 {
+
+int64_t waits;
+
 namespace
 {
 
@@ -472,6 +476,11 @@ void emulated_seed(uint64_t seed)
     emulated::random.seed(seed);
 }
 
+int64_t emulated_waits(void)
+{
+    return emulated::waits;
+}
+
 void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int threads, int shared_bytes,
                   const void *argument)
 {
@@ -487,6 +496,7 @@ void emulated_run(emulated_kernel *kernel, int64_t blocks, int cluster, int thre
     blockDim.x = unsigned(threads);
     gridDim.x = unsigned(blocks);
     copies_at_once = emulated::random() % 2;
+    waits = 0;
     std::vector<unsigned> order(static_cast<size_t>(blocks / cluster));
     for (unsigned i = 0; i < order.size(); i++)
         order[i] = i * unsigned(cluster);
