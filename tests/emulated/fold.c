@@ -8,6 +8,8 @@
 #include "tests/emulated/block.h"
 #include "tests/emulated/guarded.h"
 
+#include <sys/mman.h>
+
 enum { FOLDINGS = 400, LARGEST = 99 };
 
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
@@ -154,6 +156,24 @@ static void one_folding(check_random *random)
     release(&c);
 }
 
+/* More elements apart than 32 bits count: of all that memory three pages are touched. */
+static void columns_may_lie_far_apart(void)
+{
+    const int64_t ld = (INT64_C(1) << 31) + 8;
+    const size_t bytes = (size_t)(ld + 2) * sizeof(float);
+    float sums[] = {1, 2, 3, 4};
+    float *c = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (c == MAP_FAILED)
+        return;
+    const tb_folding folding = {.sums = {.data = sums, .rows = 2, .columns = 2, .ld = 2, .element = TB_FP32},
+                                .c = {.data = c, .rows = 2, .columns = 2, .ld = ld, .element = TB_FP32},
+                                .mask = TB_UPPER};
+    const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 132}, .launch = run};
+    CHECK(tb_launch_fold(&launcher, &folding) == TB_OK && c[0] == 2 && c[ld] == 5 && c[ld + 1] == 8,
+          "columns far apart: %g, %g and %g", c[0], c[ld], c[ld + 1]);
+    munmap(c, bytes);
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
@@ -161,5 +181,6 @@ int main(void)
         emulated_seed(check_next(&random));
         one_folding(&random);
     }
+    columns_may_lie_far_apart();
     return check_result();
 }

@@ -182,11 +182,30 @@ static void what_is_remembered_is_of_numbers_alike(void)
     CHECK(by_numbers > 0 && by_numbers < QUESTIONS, "%d of %d by rows for numbers", by_numbers, QUESTIONS);
 }
 
+/* Of two terms several questions are asked: each has a place of its own. */
+static void what_is_asked_of_terms_is_remembered(void)
+{
+    static double memory[4] __attribute__((aligned(128)));
+    static const tb_routine routines[] = {TB_SSYR2K, TB_DSYR2K, TB_CSYR2K, TB_ZHER2K};
+    enum { N = 1000 };
+    for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
+        const row row = row_on_device(N, N, N);
+        const tb_product product =
+            tb_rank_2k(routines[i], TB_LOWER, false, N, N, 1, memory, N, memory, N, 1, memory, N);
+        tb_facts facts = facts_of(&row);
+        tb_plan plan;
+        decide_with_memory(&product, &facts, &plan);
+        CHECK(decide_with_memory(&product, &facts, &plan), "%s: asked anew",
+              tb_routine_rows[routines[i]].name);
+    }
+}
+
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
     what_is_remembered_is_of_operands_aligned_alike();
     what_is_remembered_is_of_triangles_alike();
     what_is_remembered_is_of_numbers_alike();
+    what_is_asked_of_terms_is_remembered();
     return check_result();
 }

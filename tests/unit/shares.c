@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MULTIPROCESSORS = 132, SHAPES = 1000, SHAPES_WITH_ZEROS = 200, LAUNCHES_MAXIMUM = 16 };
+enum { MULTIPROCESSORS = 132, SHAPES = 1000, SHAPES_WITH_ZEROS = 200, LAUNCHES_MAXIMUM = 16, WAVES_MOST = 4 };
 
 static tb_split_arguments launched; /* of what multiplies: the last one's */
 static const char *symbols[LAUNCHES_MAXIMUM];
@@ -50,6 +50,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 static int cut_with_zeros; /* products of which k was shared out */
+static int cut_in_waves;   /* the same, of more tiles than there are blocks */
 static tb_product asked_for;
 
 /* Of both blocks of a cluster, one of which may lie outside of C or of its mask. */
@@ -75,6 +76,10 @@ static int products_come_in_order(int first)
     CHECK(blocks[first] >= 1 && blocks[first] <= works && blocks[first] <= MULTIPROCESSORS &&
               blocks[first] % TB_SPLIT_CLUSTER_BLOCKS == 0,
           "%lld blocks for %lld works", (long long)blocks[first], (long long)works);
+    /* Each share has room of its own. */
+    CHECK(mine->shares_of_k == 1 || works <= WAVES_MOST * MULTIPROCESSORS, "%lld works in %d shares of k",
+          (long long)works, mine->shares_of_k);
+    cut_in_waves += mine->shares_of_k > 1 && works > mine->shares_of_k * MULTIPROCESSORS;
     return first + 1 + adds;
 }
 
@@ -330,6 +335,7 @@ int main(void)
         for (int shape = 0; shape < SHAPES_WITH_ZEROS; shape++)
             a_product_with_zeros_is_cut(kernel, shape, 2 * check_between(&random, 1, shape % 3 ? 2500 : 200),
                                         2 * check_between(&random, 1, shape % 5 ? 2500 : 200));
+        CHECK(cut_in_waves > 0, "k is never shared out where there is more than a wave of tiles");
         CHECK(cut_with_zeros > 0, "k is never shared out where there are zeros");
         if (strcmp(names[i], "sgemm_split_sm90") == 0) {
             a_product_is_cut(kernel, 500, 600, 700);
