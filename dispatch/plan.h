@@ -63,6 +63,8 @@ typedef struct tb_repeated {
     bool host_due, streamed_due;     /* that way ought to be tried, if it may be the faster */
     /* One that is known to take longer may be tried by now if it takes at most so many times as long as the other. */
     double host_times_most, streamed_times_most;
+    double
+        host_ratio; /* what its own calls took on the host, divided by what had been forecast; 0: not known */
 } tb_repeated;
 
 /* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */

@@ -100,7 +100,8 @@ void tb_recall_product(const tb_product *product, tb_facts *facts)
                                     .host_due = is_due(&entry->host, calls),
                                     .streamed_due = is_due(&entry->streamed, calls),
                                     .host_times_most = times_most(&entry->host, calls),
-                                    .streamed_times_most = times_most(&entry->streamed, calls)};
+                                    .streamed_times_most = times_most(&entry->streamed, calls),
+                                    .host_ratio = is_known(&entry->host) ? ratio_of(&entry->host) : 0};
     /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
     if (facts->repeated.host_known && facts->repeated.streamed_known) {
         facts->machine.host_ratio = ratio_of(&entry->host);

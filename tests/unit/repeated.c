@@ -173,6 +173,17 @@ int main(void)
               plan.host_seconds, saving.last_on_host);
     }
 
+    /* Nor does the forecast keep them where the host's own calls take many times as long as it says. */
+    product = product_of(0.4, &plan);
+    course slow_host = {.host = 30 * plan.host_seconds, .streamed = 2.5 * plan.host_seconds};
+    CHECK(settles(&product, &slow_host, false, 8), "a host that is slow with this shape: %d calls of it",
+          slow_host.on_host);
+    product = product_of(0.4, &plan);
+    course slower_still = {.host = 1.5 * plan.host_seconds, .streamed = 2.5 * plan.host_seconds};
+    call_so_often(&product, &slower_still, CALLS);
+    CHECK(slower_still.on_device == 0, "a host that is less slow: %d calls of the device",
+          slower_still.on_device);
+
     /* Far from alike: nothing is tried. */
     product = product_of(3, &plan);
     course clear = {.host = plan.host_seconds, .streamed = plan.device_seconds};
