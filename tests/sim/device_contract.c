@@ -149,7 +149,7 @@ static void set_ones(tb_element element, void *memory, int count)
             ((float *)memory)[i] = i % parts == 0;
 }
 
-/* Of ones, in memory that host and device both reach; A is symmetric for kernels that read it as it lies. */
+/* Of ones, in memory that host and device both reach; A is symmetric for kernels that read any as it lies. */
 static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
 {
     const tb_operand ones = {
@@ -160,7 +160,7 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     if (kernel->in_place != TB_OUT_OF_PLACE)
         return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, SIZE,
                              SIZE, (tb_scalar){2, 0}, memory, SIZE, product.c.data, SIZE);
-    if (kernel->structured) {
+    if (kernel->structured && !kernel->numbers) {
         product.a.structure = TB_SYMMETRIC;
         product.a.stored = TB_LOWER;
     }
