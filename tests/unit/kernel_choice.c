@@ -2,8 +2,10 @@
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
+#include "words/batch.h"
 #include "words/folded.h"
 
+#include <math.h>
 #include <string.h>
 
 /* No plan has a kernel that the device or the operands rule out. */
@@ -387,11 +389,41 @@ static void terms_count_alike_whichever_rows_have_them(void)
     CHECK(by_numbers > 0 && lowered > 0, "%d by rows for numbers, %d not", by_numbers, lowered);
 }
 
+/* What is written out for a kernel counts beside it; also for a structured row of real numbers, to which complex batches are lowered. */
+static void writing_operands_out_takes_time(void)
+{
+    static double memory[4] __attribute__((aligned(128)));
+    enum { N = 1000 };
+    const row row = row_on_device(N, N, N);
+    const tb_facts facts = facts_of(&row);
+    const tb_chip *chip = facts.machine.chips;
+    const tb_product hermitian =
+                         tb_symm(TB_ZHEMM, true, TB_LOWER, N, N, 1, memory, N, memory, N, 0, memory, N),
+                     lowered = tb_lowered(&hermitian);
+    const tb_plan plan = tb_decide(&hermitian, &facts);
+    const double expanding = tb_expanding_seconds(&hermitian, &lowered, chip),
+                 of_kernel = tb_kernel_seconds(plan.kernel, &lowered, chip);
+    CHECK(expanding > 0 && fabs(tb_plan_seconds(&plan, &hermitian, chip) - of_kernel - expanding) < 1e-12,
+          "%g s, of the kernel %g, of writing out %g", tb_plan_seconds(&plan, &hermitian, chip), of_kernel,
+          expanding);
+
+    tb_product batch = tb_gemm(TB_ZGEMM, false, false, N, N, N, 1, memory, N, memory, N, 0, memory, N);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&batch.operands[role], 3, N * N, NULL);
+    const tb_product real = tb_lowered(&batch);
+    const tb_kernel *structured = tb_find_kernel("dgemm_structured");
+    const double seconds = tb_resident_seconds(structured, &batch, chip),
+                 least =
+                     tb_kernel_seconds(structured, &real, chip) + tb_expanding_seconds(&batch, &real, chip);
+    CHECK(fabs(seconds - least) < 1e-12, "%g s, not %g", seconds, least);
+}
+
 int main(void)
 {
     rows_for_numbers_serve_one_general_product();
     rows_for_numbers_read_them_once();
     terms_count_alike_whichever_rows_have_them();
+    writing_operands_out_takes_time();
     masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();
     kernels_for_show_are_never_chosen();
