@@ -25,16 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CONTENDERS_MAXIMUM = 16, SHAPES_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UPS = 3 };
-
-/* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
-#define REST_SECONDS 0.2
-
-/* Calls this long are no faster behind another one; each side's, by itself. */
-#define LONG_SECONDS 0.1
 
 typedef struct shape {
     int m, n, k;
@@ -99,7 +92,7 @@ static bool ask(contender *c, const char *request, char *answer, int size)
 static void rest_after(const contender *c)
 {
     if (strcmp(c->name, "openblas") == 0 || strncmp(c->name, "nvblas", 6) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(REST_SECONDS * 1e9)}, NULL);
+        bench_rest_after_openblas();
 }
 
 static double run_once(contender *c)
@@ -120,7 +113,7 @@ static void measure(const shape *s, const char *memory)
     for (int turn = -WARM_UPS; turn < turns; turn++)
         for (int i = 0; i < contender_count; i++) {
             const double first = run_once(&contenders[i]);
-            const double second = first < LONG_SECONDS ? run_once(&contenders[i]) : first;
+            const double second = first < BENCH_LONG_SECONDS ? run_once(&contenders[i]) : first;
             if (turn >= 0) {
                 first_times[i][turn] = first;
                 times[i][turn] = second;
