@@ -88,7 +88,7 @@ static level3_times measure(const level3_options *options, const level3_sides *s
         for (int place = 0; place < times.sides; place++) {
             const int side = order_in_round(times.rounds, place, times.sides);
             const double seconds = take_turn(sides, side, operands);
-            bench_expect(isnan(seconds) == isnan(times.seconds[side]), "a side refused what it had computed");
+            bench_expect(!isnan(seconds) == !isnan(times.seconds[side]), "a side refused what it had computed");
             turns[side][times.rounds] = seconds;
         }
         if (++times.rounds == ROUNDS_MOST)
