@@ -7,7 +7,7 @@
  *
  * All sides take turns in one run: in each round every side has one, and no side is always first (order_in_round). Medians
  * count. In host memory a turn is two calls where they are short, and the second counts, as in the first one threads may have to
- * wake up; and OpenBLAS's turn is followed by a rest until its threads sleep. cublasXt takes part with tiles of 1024, 2048 and
+ * wake up; and it is followed by a rest until OpenBLAS's threads sleep. cublasXt takes part with tiles of 1024, 2048 and
  * 4096, each size being a side by itself, and the one with the least median is what is told. Operands are the same at every call,
  * which our cache of operands knows (TILEBLAS_OPERAND_CACHE=0 loads them at every call, as cublasXt does).
  *
@@ -44,7 +44,8 @@ static double take_turn(const level3_sides *sides, int side, const level3_operan
     double seconds = time_call(sides, side, operands);
     if (sides->on_host && seconds < BENCH_LONG_SECONDS)
         seconds = time_call(sides, side, operands);
-    level3_rest_after(sides, side);
+    if (sides->on_host)
+        level3_rest();
     return seconds;
 }
 
@@ -88,7 +89,8 @@ static level3_times measure(const level3_options *options, const level3_sides *s
         for (int place = 0; place < times.sides; place++) {
             const int side = order_in_round(times.rounds, place, times.sides);
             const double seconds = take_turn(sides, side, operands);
-            bench_expect(!isnan(seconds) == !isnan(times.seconds[side]), "a side refused what it had computed");
+            bench_expect(!isnan(seconds) == !isnan(times.seconds[side]),
+                         "a side refused what it had computed");
             turns[side][times.rounds] = seconds;
         }
         if (++times.rounds == ROUNDS_MOST)

@@ -1,11 +1,11 @@
 #include "bench/level3_sides.h"
 
 #include "bench/expect.h"
-#include "bench/timing.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <string.h>
+#include <stdlib.h>
+#include <time.h>
 
 /* The documentation tells no best one. */
 static const int xt_blocks[LEVEL3_XT_BLOCKS] = {1024, 2048, 4096};
@@ -83,8 +83,20 @@ bool level3_call(const level3_sides *sides, int side, const bench_routine *routi
     return sides->on_host || cudaDeviceSynchronize() == cudaSuccess;
 }
 
-void level3_rest_after(const level3_sides *sides, int side)
+static double processor_seconds(void)
 {
-    if (strcmp(sides->list[side].name, "OpenBLAS") == 0)
-        bench_rest_after_openblas();
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+void level3_rest(void)
+{
+    const double piece = 0.005;
+    for (int i = 0; i < 40; i++) {
+        const double before = processor_seconds();
+        nanosleep(&(struct timespec){.tv_nsec = (long)(piece * 1e9)}, NULL);
+        if (processor_seconds() - before < piece / 2) /* not even one thread spins */
+            return;
+    }
 }
