@@ -5,6 +5,7 @@
 #include "kernels/catalog.h"
 #include "kernels/fp64/schedule_dgemm.h"
 #include "kernels/launch.h"
+#include "kernels/simt/schedule_simt.h"
 #include "tests/check.h"
 #include "words/batch.h"
 
@@ -65,6 +66,21 @@ static void scattered_pieces_read_what_l2_does_not_hold(void)
     CHECK(tb_scattered_readings(kernel, &batch, 165, 8) == 0, "of a batch");
 }
 
+/* So that products whose long operand L2 does not hold are not dealt so. */
+static void pieces_end_with_tiles_where_they_would_be_scattered(void)
+{
+    const tb_product of_floats = product_of(TB_SGEMM, 88, 2416, 4272, 1 << 14),
+                     of_doubles = product_of(TB_DGEMM, 96, 2024, 2976, 1 << 14);
+    const tb_schedule simt = tb_prepare(tb_find_kernel("sgemm_simt_16x128_2"), &of_floats, h200),
+                      fp64 = tb_prepare(tb_find_kernel("dgemm_mma_32x64_2"), &of_doubles, h200);
+    const tb_simt_schedule *floats = TB_DEAL(&simt, tb_simt_schedule);
+    const tb_dgemm_schedule *doubles = TB_DEAL(&fp64, tb_dgemm_schedule);
+    CHECK(floats->pieces == 0 || floats->pieces % (floats->tiles - floats->whole) == 0, "floats: %lld pieces",
+          (long long)floats->pieces);
+    CHECK(doubles->pieces == 0 || doubles->pieces % (doubles->tiles - doubles->whole) == 0,
+          "doubles: %lld pieces", (long long)doubles->pieces);
+}
+
 /* Where there are enough of them, the device computes as many tiles in a given time however their number divides into rounds; what
  * is left after a single round has a multiprocessor for itself, which three blocks would share. */
 static void tiles_left_after_some_rounds_run_beside_others(void)
@@ -74,12 +90,11 @@ static void tiles_left_after_some_rounds_run_beside_others(void)
     for (int tiles = 1; tiles < 10; tiles++) {
         const tb_product product =
             product_of(TB_DGEMM, 12 * kernel->tile_m, 11 * tiles * kernel->tile_n, 2048, 1 << 16);
-        tb_dgemm_schedule schedule = {0};
         const tb_schedule prepared = tb_prepare(kernel, &product, h200);
-        schedule = *TB_DEAL(&prepared, tb_dgemm_schedule);
+        const tb_dgemm_schedule *schedule = TB_DEAL(&prepared, tb_dgemm_schedule);
         clocks[tiles] = prepared.clocks;
-        CHECK(tiles <= 6 || schedule.pieces == 0, "%d tiles each: %lld pieces", tiles,
-              (long long)schedule.pieces);
+        CHECK(tiles <= 6 || schedule->pieces == 0, "%d tiles each: %lld pieces", tiles,
+              (long long)schedule->pieces);
     }
     CHECK(clocks[7] < 1.01 * 7 / 6 * clocks[6], "7 tiles each: %g, 6: %g", clocks[7], clocks[6]);
     CHECK(clocks[8] < 1.01 * 8 / 6 * clocks[6], "8 tiles each: %g, 6: %g", clocks[8], clocks[6]);
@@ -106,6 +121,7 @@ int main(void)
 {
     a_matrix_that_is_both_operands_is_read_once();
     scattered_pieces_read_what_l2_does_not_hold();
+    pieces_end_with_tiles_where_they_would_be_scattered();
     tiles_left_after_some_rounds_run_beside_others();
     lines_that_begin_anywhere_take_small_tiles_longer();
     return check_result();
