@@ -73,6 +73,13 @@ typedef enum tb_accuracy {
     TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
 } tb_accuracy;
 
+/* The operands that a kernel multiplies as they lie, and so the products that it serves. */
+typedef enum tb_reads {
+    TB_READS_PLAIN,      /* those of plain products (words/lowered.h); others are lowered to these */
+    TB_READS_STRUCTURED, /* all others, and of plain products batches alone */
+    TB_READS_COMPLEX,    /* general complex ones, where alpha and beta are real, a term at a time */
+} tb_reads;
+
 /* How a kernel would compute a product: what that is forecast to take, what it needs, and how it is dealt to blocks. */
 #define TB_DEAL_BYTES 256
 typedef struct tb_schedule {
@@ -120,10 +127,7 @@ struct tb_kernel {
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
     bool batches;       /* serves batches (words/batch.h) */
-    bool structured; /* serves products that are not plain (words/lowered.h), and of others batches alone */
-    bool
-        numbers; /* of the structured: serves complex products alone of general operands, whose alpha and beta are real, a term at a
-                     time */
+    tb_reads reads;     /* operands that it multiplies as they lie */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;      /* largest k served, 0 when there is none */

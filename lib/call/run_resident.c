@@ -196,14 +196,14 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
 /* Whether the kernel adds up the terms of a product, and makes the diagonal of a Hermitian one real. */
 static bool knows_terms(const tb_kernel *kernel)
 {
-    return kernel->structured && !kernel->numbers;
+    return kernel->reads == TB_READS_STRUCTURED;
 }
 
 /* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
  * a complex one is lowered to. */
 static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
 {
-    const bool as_given = kernel->structured && kernel->element == tb_element_of(product);
+    const bool as_given = kernel->reads != TB_READS_PLAIN && kernel->element == tb_element_of(product);
     return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
 }
 

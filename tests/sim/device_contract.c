@@ -160,7 +160,7 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     if (kernel->in_place != TB_OUT_OF_PLACE)
         return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, SIZE,
                              SIZE, (tb_scalar){2, 0}, memory, SIZE, product.c.data, SIZE);
-    if (kernel->structured && !kernel->numbers) {
+    if (kernel->reads == TB_READS_STRUCTURED) {
         product.a.structure = TB_SYMMETRIC;
         product.a.stored = TB_LOWER;
     }

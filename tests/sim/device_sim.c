@@ -231,7 +231,7 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
 /* What a kernel for complex numbers, as they lie, makes of a product: of a Hermitian C it knows nothing. */
 static void forget_structure(const tb_kernel *kernel, tb_product *product)
 {
-    if (!kernel->numbers)
+    if (kernel->reads != TB_READS_COMPLEX)
         return;
     if (product->terms == 2 || product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL ||
         product->alpha.im != 0 || product->beta.im != 0)

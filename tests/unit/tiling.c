@@ -378,7 +378,7 @@ int main(void)
     triangles_are_cut(&random);
     what_is_in_place_goes_through_slots(&random);
     for (size_t row = 0; row < tb_catalog_size; row++)
-        for (int i = 0; i < SHAPES && !tb_catalog[row].structured; i++) {
+        for (int i = 0; i < SHAPES && tb_catalog[row].reads == TB_READS_PLAIN; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 9000 : 40),
                           n = check_between(&random, 1, i % 3 ? 9000 : 40),
                           k = check_between(&random, 1, 9000);
