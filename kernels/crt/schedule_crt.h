@@ -68,7 +68,7 @@ static inline int64_t tb_crt_numbers_k(const tb_product *product)
 
 static inline int64_t tb_crt_stages_of(const tb_product *product)
 {
-    return tb_pieces(tb_crt_numbers_k(product), TB_CRT_STAGE_K);
+    return tb_ceil_div(tb_crt_numbers_k(product), TB_CRT_STAGE_K);
 }
 
 /* ---- Of its deal ------------------------------------------------------------------------------------------ */

@@ -21,6 +21,7 @@
 #include "dispatch/tiling.h"
 #include "words/batch.h"
 #include "words/folded.h"
+#include "words/integers.h"
 #include "words/lowered.h"
 
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
 {
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     size_t before = SIZE_MAX;
-    for (*chunk = product->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
+    for (*chunk = product->k;; *chunk = tb_round_up(*chunk / 2, CHUNK_STEP)) {
         const size_t bytes = *chunk == product->k
                                  ? plan->schedule.workspace
                                  : workspace_of_chunks(stream, plan->kernel, product, *chunk);

@@ -46,7 +46,7 @@ static void lay_out_whole(tb_stream_run *run)
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
     const tb_operand *operand = &run->product->operands[role];
-    const int64_t bands = tb_is_in_bands(run, role) ? tb_pieces(operand->rows, run->tiling->band_m) : 1;
+    const int64_t bands = tb_is_in_bands(run, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
     const int64_t columns = bands * tb_larger(operand->columns, 1);
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }

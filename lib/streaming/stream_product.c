@@ -163,7 +163,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, co
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
-    run.all = tb_pieces(product->m, tb_band_rows(&run)) * product->n;
+    run.all = tb_ceil_div(product->m, tb_band_rows(&run)) * product->n;
     tb_lay_out(&run);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);
