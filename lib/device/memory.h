@@ -1,6 +1,5 @@
 /* Buffers that are kept between calls, because allocating costs more than most products, and given back when nobody
- * has used them for a while (the option KEEP_SECONDS). Those for matrices
- * are pitched (cuMemAllocPitch), so that every column starts where the fast kernels want it.
+ * has used them for a while (the option KEEP_SECONDS).
  */
 #ifndef TB_MEMORY_H
 #define TB_MEMORY_H
@@ -22,9 +21,6 @@ typedef struct tb_buffer {
 
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
-
-/* The same for columns of so many bytes each; *pitch says how far apart they are. */
-tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_buffer *buffer, size_t *pitch);
 
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
