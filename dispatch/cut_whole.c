@@ -4,7 +4,6 @@
  */
 #include "dispatch/choose_tiling.h"
 
-#include "dispatch/plan.h"
 #include "words/integers.h"
 
 #include <math.h>

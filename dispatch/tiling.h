@@ -17,6 +17,7 @@
 #define TB_TILING_H
 
 #include "kernels/catalog.h"
+#include "words/integers.h"
 #include "words/product.h"
 
 #include <stdbool.h>
@@ -75,8 +76,7 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
 /* The columns of the step that are multiplied at a time, from so many on from the step's first. */
 static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
 {
-    const int64_t left = step->columns.count - column;
-    return (tb_range){step->columns.first + column, step->swath_n < left ? step->swath_n : left};
+    return (tb_range){step->columns.first + column, tb_smaller(step->swath_n, step->columns.count - column)};
 }
 
 /* Some columns of what the step multiplies. */

@@ -8,7 +8,6 @@
 #include "tools/record.h"
 #include "tools/supposed_gpu.h"
 #include "tools/tool.h"
-#include "words/lowered.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -6,7 +6,6 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/mask.h"
-#include "kernels/pieces.h"
 #include "kernels/zeros.h"
 #include "words/batch.h"
 #include "words/integers.h"

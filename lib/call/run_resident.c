@@ -86,11 +86,11 @@ static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, co
                                   int64_t chunk)
 {
     const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
-    const int64_t firsts[] = {0, chunk < last ? chunk : last, last};
+    const int64_t firsts[] = {0, tb_smaller(chunk, last), last};
     size_t most = 0;
     for (int i = 0; i < 3; i++) {
         const int64_t left = product->k - firsts[i];
-        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], left < chunk ? left : chunk});
+        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], tb_smaller(left, chunk)});
         const size_t bytes = tb_device.prepare(stream, kernel, &part).workspace;
         most = bytes > most ? bytes : most;
     }
@@ -133,7 +133,7 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
 {
     do {
         const int64_t left = product->k - held->done;
-        const tb_product part = tb_steps_of(product, (tb_range){held->done, left < chunk ? left : chunk});
+        const tb_product part = tb_steps_of(product, (tb_range){held->done, tb_smaller(left, chunk)});
         const tb_schedule schedule =
             part.k == product->k ? plan->schedule : tb_device.prepare(stream, plan->kernel, &part);
         const tb_status status = tb_device.launch(stream, plan->kernel, &part, &schedule, workspace);

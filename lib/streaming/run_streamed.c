@@ -6,7 +6,6 @@
 #include "lib/call/run.h"
 
 #include "lib/call/stream.h"
-#include "lib/device/copies.h"
 #include "lib/device/device.h"
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"

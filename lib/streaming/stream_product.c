@@ -150,15 +150,14 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         let_streams_end(run->pipeline, false);
 }
 
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
-                            const tb_plan *plan, const tb_kernel *kernel, const tb_tiling *tiling,
-                            tb_progress *done)
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
+                            const tb_product *product, const tb_tiling *tiling, tb_progress *done)
 {
     tb_stream_run run = {.pipeline = pipeline,
                          .product = product,
-                         .given = given,
-                         .plan = plan,
-                         .kernel = kernel,
+                         .given = &region->given,
+                         .plan = region->plan,
+                         .kernel = region->kernel,
                          .tiling = tiling};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);

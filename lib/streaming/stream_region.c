@@ -51,8 +51,7 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *re
         tb_tiling own = *tiling;
         if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
             own.band_m = own.piece_m = tb_smaller(own.band_m, block.m);
-        const tb_status status =
-            tb_stream_product(pipeline, &block, &region->given, region->plan, region->kernel, &own, done);
+        const tb_status status = tb_stream_product(pipeline, region, &block, &own, done);
         done->rows += first;
         TB_TRY(status);
     }

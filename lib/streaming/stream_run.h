@@ -4,8 +4,8 @@
 
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
-#include "lib/streaming/copy_threads.h"
 #include "lib/streaming/pipeline.h"
+#include "words/integers.h"
 
 /* An operand on the device. */
 typedef struct tb_stream_operand {
@@ -84,8 +84,8 @@ typedef struct tb_band {
 static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
 {
     const int64_t n = run->product->n, most = tb_band_rows(run);
-    const int64_t row = columns / n * most, left = run->product->m - row;
-    return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
+    const int64_t row = columns / n * most;
+    return (tb_band){.row = row, .rows = tb_smaller(run->product->m - row, most), .column = columns % n};
 }
 
 /* Whether the link writes into C itself. */
