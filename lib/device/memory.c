@@ -194,11 +194,10 @@ unsigned long tb_buffer_changes(void)
     return atomic_load(&changes);
 }
 
-bool tb_is_refused(int device, size_t bytes)
+bool tb_pinned_is_refused(size_t bytes)
 {
     take_lock();
-    const bool refused =
-        device == TB_PINNED && refused_bytes > 0 && bytes >= refused_bytes && tb_seconds() < refused_until;
+    const bool refused = refused_bytes > 0 && bytes >= refused_bytes && tb_seconds() < refused_until;
     tb_free_lock(&lock);
     return refused;
 }
@@ -223,7 +222,7 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     tb_buffer taken = take_kept(device, bytes, false);
     *buffer = (tb_buffer){0};
     if (!taken.memory) {
-        if (tb_is_refused(device, bytes))
+        if (device == TB_PINNED && tb_pinned_is_refused(bytes))
             return TB_OUT_OF_MEMORY;
         taken = (tb_buffer){.bytes = bytes, .device = device};
         tb_status status = allocate(device, bytes, &taken.memory);

@@ -32,8 +32,8 @@ unsigned long tb_buffer_changes(void);
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 
-/* Whether so much memory of that kind could not be had a moment ago: nobody asks for it again for a while. */
-bool tb_is_refused(int device, size_t bytes);
+/* Whether so much pinned memory could not be had a moment ago: nobody asks for it again for a while. */
+bool tb_pinned_is_refused(size_t bytes);
 
 /* ---- Buffers whose contents may be wanted again --------------------------------------------------------------
  *

@@ -156,7 +156,7 @@ static bool lacks_slots(const tb_budget *room)
     bool needed = false;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         needed = needed || room->passages[role] == TB_BY_SLOTS;
-    return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
+    return needed && tb_pinned_is_refused((size_t)room->slot_bytes);
 }
 
 /* As it was cut before, where the library keeps what that took: asking how much is free takes several
