@@ -43,8 +43,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
-    bool
-        grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths */
+    /* With whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths. */
+    bool grows;
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */

@@ -17,8 +17,8 @@ typedef struct scenario {
     tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
     bool structured_right;     /* of the right one instead: k is n */
     tb_triangle stored;        /* of that factor */
-    tb_in_place
-        in_place; /* by TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count */
+    /* By TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count. */
+    tb_in_place in_place;
     bool unit_diagonal; /* of a triangular one */
     double beta;
     double alpha_im, beta_im; /* of complex numbers */
