@@ -5,7 +5,8 @@
 
 tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy)
 {
-    tb_count_copy(copy);
+    if (copy->direction != TB_DEVICE_TO_DEVICE)
+        tb_add_link_bytes((double)copy->row_bytes * (double)copy->rows);
     return tb_device.copy(stream, copy);
 }
 
