@@ -5,6 +5,7 @@
     bench/pictures.py streamed bench/results/h200-streamed-pageable.json docs/streamed.png
     bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
     bench/pictures.py routines regret-sgemm.json regret-ztrsm.json ... docs/routines.png
+    bench/pictures.py level3   level3-device.json level3-host.json docs/level3.png
     bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
     bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
     bench/pictures.py spread    bench/results/h200-spread.json docs/spread.png
@@ -154,6 +155,62 @@ def routines(*runs):
     return picture
 
 
+TYPES = {"s": "real single", "d": "real double", "c": "complex single", "z": "complex double"}
+BESIDE = {"cublas": "cuBLAS", "openblas": "OpenBLAS", "cublasxt": "cublasXt"}
+
+
+def level3(*runs):
+    """How many times as fast as another library each routine is: a row of panels for each run and library, a panel for each
+    type, in it a line for each routine and a dot for each size. At 1 both sides take as long."""
+    rows = [(run, beside) for run in runs for beside in BESIDE if any(beside in p["seconds"] for p in run["products"])]
+    sizes = sorted({p["n"] for run in runs for p in run["products"]})
+    names = list(dict.fromkeys(p["routine"][1:] for run in runs for p in run["products"]))
+    types = [letter for letter in TYPES if any(p["routine"][0] == letter for run in runs for p in run["products"])]
+    colours = dict(zip(sizes, matplotlib.colormaps["viridis_r"]([0.1 + 0.9 * i / max(len(sizes) - 1, 1)
+                                                               for i in range(len(sizes))])))
+    picture, panels = plot.subplots(len(rows), len(types), figsize=(1.5 + 2.2 * len(types), 0.9 + 2.7 * len(rows)),
+                                    sharex="row", sharey=True, squeeze=False)
+    for line, (run, beside) in zip(panels, rows):
+        for axes, letter in zip(line, types):
+            mine = [p for p in run["products"] if p["routine"][0] == letter]
+            _level3_panel(axes, mine, beside, names, colours)
+            axes.set_title(f"{TYPES[letter]} beside {BESIDE[beside]}", fontsize=8)
+        for axes in line:  # they share the axis, whose limits are known now
+            _ratio_ticks(axes)
+        line[0].set_yticks(range(len(names)), [name.upper() for name in names], fontsize=8)
+        line[0].set_ylim(len(names) - 0.5, -0.5)
+        line[0].set_ylabel(f"{run['memory']} {'memory' if run['memory'] == 'device' else 'host memory'}", fontsize=9)
+    for axes in panels[-1]:
+        axes.set_xlabel("times as fast, logarithmic", fontsize=8)
+    handles = [matplotlib.lines.Line2D([], [], color=colours[n], marker="o", linestyle="", label=str(n)) for n in sizes]
+    panels[0][-1].legend(handles=handles, title="n", fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    ours = "the other library itself" if any("itself" in p["seconds"] for p in runs[0]["products"]) else "TileBLAS"
+    picture.suptitle(f"{ours}, level 3, n x n x n, {runs[0]['machine']['gpu']}", fontsize=11)
+    return picture
+
+
+def _level3_panel(axes, products, beside, names, colours):
+    for position, name in enumerate(names):
+        points = [(p["n"], p["seconds"][beside] / p["seconds"].get("tileblas", p["seconds"].get("itself")))
+                  for p in products if p["routine"][1:] == name and p["seconds"].get(beside)]
+        if points:
+            ratios = [ratio for _, ratio in points]
+            axes.hlines(position, min(ratios), max(ratios), color="0.8", linewidth=1, zorder=1)
+            axes.scatter(ratios, [position] * len(points), s=18, color=[colours[n] for n, _ in points], zorder=2)
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=0.8, zorder=0)
+    _bare(axes)
+
+
+def _ratio_ticks(axes):
+    """Of a logarithmic axis of ratios, a tick at some of the steps between powers of ten, by how many of these there are."""
+    least, most = axes.get_xlim()
+    steps = (1, 1.5, 2, 3, 5, 7) if most / least < 20 else (1, 3) if most / least < 300 else (1,)
+    ticks = [step * 10.0**power for power in range(-3, 6) for step in steps if least <= step * 10.0**power <= most]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=7)
+    axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
 def _of_kernel(name):
     """How a kernel or a side of cuBLAS looks in the pictures of tensor cores and of errors."""
     known = {"cuBLAS SGEMM": "black", "cuBLAS TF32": "0.6", "sgemm_bf16x6_sm90": "tab:blue",
@@ -260,14 +317,14 @@ def _name_choices(axes, products):
         begin = end
 
 
-PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "routines": routines, "tensor": tensor,
-            "precision": precision, "spread": spread}
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "routines": routines, "level3": level3,
+            "tensor": tensor, "precision": precision, "spread": spread}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=PICTURES)
-    parser.add_argument("results", nargs="+", help="one file, but of routines")
+    parser.add_argument("results", nargs="+", help="one file, but of routines and of level3")
     parser.add_argument("picture")
     arguments = parser.parse_args()
     picture = PICTURES[arguments.kind](*(json.loads(pathlib.Path(path).read_text()) for path in arguments.results))

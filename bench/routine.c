@@ -123,6 +123,13 @@ size_t bench_bytes_out(const tb_product *product)
     return product->mask == TB_FULL ? all : (all + tb_column_bytes(&product->c)) / 2;
 }
 
+bench_number bench_number_of(tb_element element, tb_scalar scalar)
+{
+    if (tb_real_of(element) == TB_FP64)
+        return (bench_number){.doubles = {scalar.re, scalar.im}};
+    return (bench_number){.floats = {(float)scalar.re, (float)scalar.im}};
+}
+
 /* ---- By CBLAS's names -------------------------------------------------------------------------------------- */
 
 static int cblas_operation(const tb_operand *operand)
@@ -178,19 +185,6 @@ typedef void fortran_rank_k(const char *, const char *, const int *, const int *
 typedef void fortran_triangular(const char *, const char *, const char *, const char *, const int *,
                                 const int *, const void *, const void *, const int *, void *, const int *);
 
-/* A scalar as it lies in memory; where the routine has a real one, that is the first part. */
-typedef union number {
-    float floats[2];
-    double doubles[2];
-} number;
-
-static number number_of(tb_element element, tb_scalar scalar)
-{
-    if (tb_real_of(element) == TB_FP64)
-        return (number){.doubles = {scalar.re, scalar.im}};
-    return (number){.floats = {(float)scalar.re, (float)scalar.im}};
-}
-
 static const char *operation_of(const tb_operand *operand)
 {
     return !operand->transposed ? "N" : operand->conjugated ? "C" : "T";
@@ -204,7 +198,8 @@ static const char *letter_of(tb_triangle triangle)
 void bench_call_fortran(bench_function *function, const tb_product *product)
 {
     const tb_element element = tb_element_of(product);
-    const number alpha = number_of(element, product->alpha), beta = number_of(element, product->beta);
+    const bench_number alpha = bench_number_of(element, product->alpha),
+                       beta = bench_number_of(element, product->beta);
     const tb_operand *a = &product->a, *b = &product->b, *c = &product->c, *triangle;
     const int m = (int)product->m, n = (int)product->n, k = (int)product->k;
     const int lda = (int)a->ld, ldb = (int)b->ld, ldc = (int)c->ld;

@@ -48,6 +48,13 @@ bool bench_has_operand(const bench_routine *routine, tb_role role);
 size_t bench_bytes_in(const bench_routine *routine, const tb_product *product);
 size_t bench_bytes_out(const tb_product *product);
 
+/* A scalar as it lies in memory; where the routine has a real one, that is the first part. */
+typedef union bench_number {
+    float floats[2];
+    double doubles[2];
+} bench_number;
+bench_number bench_number_of(tb_element element, tb_scalar scalar);
+
 /* The product by a function that was looked up as cblas_dgemm, of those measured beside others, or as dgemm_; integers of 32
  * bits. */
 typedef void bench_function(void);

@@ -158,10 +158,7 @@ static void register_run_copy(void)
 
 static void open_cublas_xt(void)
 {
-    int devices[] = {0};
-    bench_expect(cublasXtCreate(&cublas_xt) == CUBLAS_STATUS_SUCCESS &&
-                     cublasXtDeviceSelect(cublas_xt, 1, devices) == CUBLAS_STATUS_SUCCESS &&
-                     cublasXtSetBlockDim(cublas_xt, XT_BLOCK) == CUBLAS_STATUS_SUCCESS,
+    bench_expect(bench_create_cublas_xt(&cublas_xt, XT_BLOCK) == CUBLAS_STATUS_SUCCESS,
                  "cublasXt does not start");
 }
 

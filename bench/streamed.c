@@ -33,9 +33,6 @@ enum { CONTENDERS_MAXIMUM = 16, SHAPES_MAXIMUM = 16, TURNS_MAXIMUM = 11, WARM_UP
 /* OpenBLAS's threads go on spinning after a call for 2^28 ticks, 0.13 s at 2 GHz. */
 #define REST_SECONDS 0.2
 
-/* Calls this long are no faster behind another one; each side's, by itself. */
-#define LONG_SECONDS 0.1
-
 typedef struct shape {
     int m, n, k;
 } shape;
@@ -120,7 +117,7 @@ static void measure(const shape *s, const char *memory)
     for (int turn = -WARM_UPS; turn < turns; turn++)
         for (int i = 0; i < contender_count; i++) {
             const double first = run_once(&contenders[i]);
-            const double second = first < LONG_SECONDS ? run_once(&contenders[i]) : first;
+            const double second = first < BENCH_LONG_SECONDS ? run_once(&contenders[i]) : first;
             if (turn >= 0) {
                 first_times[i][turn] = first;
                 times[i][turn] = second;

@@ -30,6 +30,9 @@
 #              about 200 s for each of STREAMED_MEMORY (default "pageable pinned"), 50 s with STREAMED_SIDES
 #              "link_in link_out link_both kernel tileblas copy-run-copy nvblas-tuned"; PINNED_SIDES are those of
 #              pinned memory, if others; STREAMED_OPTIONS may be "--size 1024 --size 4096"
+#   level3     bench/level3: every routine and type of level 3, of each of LEVEL3_MEMORY (default "device host") beside
+#              cuBLAS on the device, and in host memory beside OpenBLAS and cublasXt, some minutes each; LEVEL3_OPTIONS may be
+#              "--size 1024,2048,4096"; bench/pictures.py level3 draws level3-device.json and level3-host.json
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind
 #              of host memory of REGRET_MEMORY (default all kinds), one for the device's, and 200 REGRET_SHAPES; of
 #              each of REGRET_ROUTINES (default $ROUTINE), which are any of level 3 that are no batches, in a file
@@ -75,6 +78,13 @@ measure_streamed() { # measure_streamed MEMORY
     [[ $1 == pinned ]] && sides=${PINNED_SIDES:-$sides}
     # shellcheck disable=SC2086 # options, names
     "$build/bench/streamed" --routine "$routine" ${STREAMED_OPTIONS:-} "$out/streamed-$1.json" "$1" $sides
+}
+
+measure_level3() { # measure_level3 MEMORY
+    local where=()
+    [[ $1 == host ]] && where=(--host)
+    # shellcheck disable=SC2086 # options
+    "$build/bench/level3" "${where[@]}" --json "$out/level3-$1.json" ${LEVEL3_OPTIONS:-}
 }
 
 measure_regret() { # measure_regret ROUTINE
@@ -125,6 +135,12 @@ run_part() {
     streamed)
         for each in ${STREAMED_MEMORY:-pageable pinned}; do
             measure_streamed "$each" || status=1
+        done
+        return $status
+        ;;
+    level3)
+        for each in ${LEVEL3_MEMORY:-device host}; do
+            measure_level3 "$each" || status=1
         done
         return $status
         ;;

@@ -1,0 +1,21 @@
+/* The options of bench/level3: level3.c explains them. */
+#ifndef BENCH_LEVEL3_OPTIONS_H
+#define BENCH_LEVEL3_OPTIONS_H
+
+#include <stdbool.h>
+
+typedef struct level3_options {
+    bool on_host;
+    bool itself;
+    bool right, apart;
+    int columns;          /* of C in TRMM and TRSM; 0: as many as rows */
+    double seconds;       /* on each product and side */
+    const char *routines; /* with commas between them; NULL: all */
+    const char *sizes;
+    const char *json; /* NULL: no file */
+} level3_options;
+
+/* Ends the program where they are none. */
+level3_options level3_read_options(int argc, char **argv);
+
+#endif

@@ -1,0 +1,47 @@
+/* The sides of bench/level3: the library, what it stands beside, and in host memory cublasXt too, with tiles of several sizes.
+ * Each writes into a C of its own.
+ */
+#ifndef BENCH_LEVEL3_SIDES_H
+#define BENCH_LEVEL3_SIDES_H
+
+#include "bench/cublas_calls.h"
+
+#include <stdbool.h>
+
+enum { LEVEL3_XT_BLOCKS = 3 };
+enum { LEVEL3_OURS, LEVEL3_REFERENCE, LEVEL3_XT, LEVEL3_SIDES_MOST = LEVEL3_XT + LEVEL3_XT_BLOCKS };
+
+typedef struct level3_side {
+    const char *name;
+    const char *key; /* its name in JSON */
+    void *library;   /* that has the routines by Fortran's names; NULL: one of the next two calls them */
+    cublasHandle_t cublas;      /* or NULL */
+    cublasXtHandle_t cublas_xt; /* or NULL */
+    int block;                  /* rows and columns of cublasXt's tiles */
+} level3_side;
+
+typedef struct level3_sides {
+    bool on_host;
+    level3_side list[LEVEL3_SIDES_MOST];
+} level3_sides;
+
+/* In device memory cuBLAS is the reference, in host memory OpenBLAS; with `itself` the reference takes our place, too. Ends the
+ * program where one of them is not there. */
+level3_sides level3_open_sides(bool on_host, bool itself);
+
+/* How many of them take part in products of that order, the first so many. Of cublasXt's tiles those that are as large as the
+ * matrices, or larger, are alike, and the smallest of these stands for all. */
+int level3_count_sides(const level3_sides *sides, int n);
+
+/* Whether the libraries that are looked into have it. */
+bool level3_has_routine(const level3_sides *sides, const bench_routine *routine);
+
+/* Computes the product, which is there afterwards. False: cuBLAS or cublasXt refused. */
+bool level3_call(const level3_sides *sides, int side, const bench_routine *routine,
+                 const tb_product *product);
+
+/* Waits until the process's threads sleep, a fifth of a second at most. OpenBLAS's go on spinning after a call for 2^28 ticks,
+ * 0.13 s at 2 GHz, also where our library called it. */
+void level3_rest(void);
+
+#endif
