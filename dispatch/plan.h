@@ -48,7 +48,6 @@ typedef struct tb_machine {
     int host_cores;
     const tb_chip *chips; /* the one that single products go to comes first; open ones only are used */
     int chip_count;       /* 0 unless the machine is ready */
-    double backlog;       /* seconds of work that wait for the device with the least of it */
     int devices_wanted;   /* that share a product if it can be cut; 0: as many as make it faster */
     /* While no device is up: seconds that the host has taken for calls that one would have won. */
     double host_spent;
