@@ -38,7 +38,7 @@ static void collect_contenders(bench *bench, int architecture)
     for (size_t i = 0; i < tb_catalog_size && bench->count < CONTENDERS_MAXIMUM; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
         if (kernel->element == bench->element && (of_doubles || kernel->accuracy != TB_ACCURACY_IEEE) &&
-            !kernel->structured && tb_kernel_runs_on(kernel, architecture))
+            kernel->reads == TB_READS_PLAIN && tb_kernel_runs_on(kernel, architecture))
             bench->contenders[bench->count++] = (contender){.name = kernel->name, .kernel = kernel};
     }
 }

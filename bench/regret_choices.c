@@ -77,13 +77,14 @@ static bool force(const regret_choice *choice)
 /* Those for plain products serve others, which are lowered to these. */
 static bool is_of_routine(const tb_kernel *kernel, const tb_product *p)
 {
-    return kernel->element == (kernel->structured ? tb_element_of(p) : tb_real_of(tb_element_of(p)));
+    return kernel->element ==
+           (kernel->reads == TB_READS_PLAIN ? tb_real_of(tb_element_of(p)) : tb_element_of(p));
 }
 
 /* One thread for each element. */
 static bool is_naive(const tb_kernel *kernel)
 {
-    return kernel->structured || strcmp(kernel->name, "naive") == 0 ||
+    return kernel->reads != TB_READS_PLAIN || strcmp(kernel->name, "naive") == 0 ||
            strcmp(kernel->name, "dgemm_naive") == 0;
 }
 
@@ -102,7 +103,8 @@ static int list_choices(regret_memory memory, const tb_product *p, regret_choice
         const tb_kernel *kernel = &tb_catalog[row];
         const bool endless = is_naive(kernel) && tb_volume(p) > 5e9;
         if (tb_kernel_is_free_on(kernel, architecture) && is_of_routine(kernel, p) &&
-            kernel->accuracy <= TB_ACCURACY_FP32 && (!kernel->structured || !tb_is_plain(p)) && !endless)
+            kernel->accuracy <= TB_ACCURACY_FP32 && (kernel->reads == TB_READS_PLAIN || !tb_is_plain(p)) &&
+            !endless)
             choices[count++] = (regret_choice){.route = "auto", .kernel = tb_catalog[row].name};
     }
     return count;

@@ -3,7 +3,6 @@
  */
 #include "compat/host_blas.h"
 
-#include "compat/arguments.h"
 #include "compat/forwarders.h"
 #include "compat/host_calls.h"
 #include "compat/host_search.h"

@@ -30,7 +30,7 @@ static int64_t choose_slab(const tb_product *product)
     int64_t k = tb_larger(product->k, 1);
     int64_t slab = SLAB_BYTES / ((int64_t)tb_bytes_of(tb_element_of(product)) * (product->m + product->n));
     slab = tb_smaller(tb_larger(slab, SLAB_K_LEAST), SLAB_K_MOST);
-    return tb_smaller(tb_round_up(tb_smaller(slab, tb_pieces(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
+    return tb_smaller(tb_round_up(tb_smaller(slab, tb_ceil_div(k, SLABS_LEAST)), TB_SLAB_K_MULTIPLE), k);
 }
 
 int64_t tb_blocks_at_a_time(const tb_budget *budget)
@@ -41,8 +41,8 @@ int64_t tb_blocks_at_a_time(const tb_budget *budget)
 int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k)
 {
     const tb_kernel *kernel = budget->kernel;
-    int64_t tiles = tb_larger(tb_blocks_at_a_time(budget) / tb_pieces(rows, kernel->tile_m), 1);
-    tiles = tb_larger(tiles, tb_pieces(tb_pieces(columns, TB_SWATHS_MAXIMUM), kernel->tile_n));
+    int64_t tiles = tb_larger(tb_blocks_at_a_time(budget) / tb_ceil_div(rows, kernel->tile_m), 1);
+    tiles = tb_larger(tiles, tb_ceil_div(tb_ceil_div(columns, TB_SWATHS_MAXIMUM), kernel->tile_n));
     tiles = tb_larger(tiles, SWATH_VOLUME_LEAST / tb_larger(rows * k, 1) / kernel->tile_n);
     return tb_smaller(tiles * kernel->tile_n, columns);
 }
@@ -108,7 +108,7 @@ bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb
 static void set_block(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
                       int64_t ring, tb_tiling *tiling)
 {
-    tiling->slabs = tb_pieces(tb_larger(product->k, 1), tiling->slab_k);
+    tiling->slabs = tb_ceil_div(tb_larger(product->k, 1), tiling->slab_k);
     tiling->block_m = tiling->band_m = block_m;
     tiling->block_n = block_n;
     tiling->next_n = block_n;
@@ -126,9 +126,9 @@ static bool shrink(const tb_product *product, int64_t block_m, int64_t block_n, 
         if (tb_tiling_fits(budget, product, tiling))
             return true;
         if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
-            block_n = tb_round_up(tb_pieces(block_n, 2), BLOCK_LEAST);
+            block_n = tb_round_up(tb_ceil_div(block_n, 2), BLOCK_LEAST);
         else if (block_m > BLOCK_LEAST)
-            block_m = tb_round_up(tb_pieces(block_m, 2), BLOCK_LEAST);
+            block_m = tb_round_up(tb_ceil_div(block_m, 2), BLOCK_LEAST);
         else
             return false;
     }
@@ -160,7 +160,7 @@ bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_til
     const bool in_one = tb_volume(product) < TWO_BLOCKS_VOLUME || tb_has_one_operand(product);
     int64_t blocks = in_one ? 1 : 2;
     int64_t block_m = tb_smaller(product->m, rows_most);
-    int64_t block_n = tb_smaller(tb_round_up(tb_pieces(product->n, blocks), kernel->tile_n), product->n);
+    int64_t block_n = tb_smaller(tb_round_up(tb_ceil_div(product->n, blocks), kernel->tile_n), product->n);
     block_n = tb_smaller(block_n, rows_most);
 
     set_block(product, block_m, block_n, true, TB_RING_MAXIMUM, tiling);

@@ -276,7 +276,7 @@ double tb_folding_seconds(const tb_product *product, const tb_chip *chip)
 /* Whether the kernel takes the product as it is, both terms of it too. */
 static bool reads_as_given(const tb_kernel *kernel, const tb_product *product)
 {
-    return kernel->structured && !kernel->numbers && kernel->element == tb_element_of(product);
+    return kernel->reads == TB_READS_STRUCTURED && kernel->element == tb_element_of(product);
 }
 
 /* Of a kernel as it has been prepared for what it multiplies of the product: all of it, or a term, or what that is lowered to. */
@@ -286,7 +286,7 @@ static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *pro
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
     if (reads_as_given(kernel, product))
         return seconds_of(kernel, product, schedule, chip);
-    if (kernel->numbers)
+    if (kernel->reads == TB_READS_COMPLEX)
         return tb_terms_of(product) * seconds_of(kernel, &term, schedule, chip);
     return tb_terms_of(product) *
            (seconds_of(kernel, &lowered, schedule, chip) + tb_expanding_seconds(&term, &lowered, chip));
@@ -295,9 +295,9 @@ static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *pro
 double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     const tb_product term = tb_term_of(product, 0), lowered = tb_lowered(&term);
-    const tb_product *multiplied = reads_as_given(kernel, product) ? product
-                                   : kernel->numbers               ? &term
-                                                                   : &lowered;
+    const tb_product *multiplied = reads_as_given(kernel, product)     ? product
+                                   : kernel->reads == TB_READS_COMPLEX ? &term
+                                                                       : &lowered;
     const tb_schedule schedule = tb_prepare(kernel, multiplied, tb_target_of(chip));
     return seconds_as_prepared(kernel, product, &schedule, chip);
 }

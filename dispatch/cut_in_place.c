@@ -20,7 +20,7 @@ static int64_t band_most(const tb_product *product, const tb_budget *budget)
 {
     const int64_t in_slot = tb_in_slot(budget, product);
     for (int slots = TB_SLOTS / 2; slots <= TB_SLOTS; slots++) {
-        const int64_t rows = in_slot / tb_pieces(product->n, slots);
+        const int64_t rows = in_slot / tb_ceil_div(product->n, slots);
         if (rows >= EXTENT_MULTIPLE || (slots == TB_SLOTS && rows > 0))
             return rows >= EXTENT_MULTIPLE ? rows / EXTENT_MULTIPLE * EXTENT_MULTIPLE : rows;
     }
@@ -75,7 +75,7 @@ static tb_tiling cut(const tb_product *product, const tb_budget *budget, int par
 {
     const bool by_columns = tb_goes_by_columns(product);
     const int64_t extent = by_columns ? product->n : product->m,
-                  each = tb_smaller(tb_round_up(tb_pieces(extent, parts), EXTENT_MULTIPLE), extent);
+                  each = tb_smaller(tb_round_up(tb_ceil_div(extent, parts), EXTENT_MULTIPLE), extent);
     const int64_t most =
         by_columns || budget->passages[TB_C] == TB_NO_PASSAGE ? extent : band_most(product, budget);
     return by_columns ? cut_columns(product, each) : cut_rows(product, tb_smaller(each, most));
@@ -90,11 +90,11 @@ static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling
                 return false;
             tiling->whole = false;
             tiling->block_n = tiling->next_n = tiling->swath_n = tiling->next_swath_n =
-                tb_pieces(tiling->block_n, 2);
+                tb_ceil_div(tiling->block_n, 2);
         } else {
             if (tiling->block_m == 1)
                 return false;
-            tiling->block_m = tb_pieces(tiling->block_m, 2);
+            tiling->block_m = tb_ceil_div(tiling->block_m, 2);
             tiling->band_m = tiling->piece_m = tb_smaller(tiling->band_m, tiling->block_m);
             tiling->apart = tiling->band_m < tiling->block_m;
         }

@@ -4,7 +4,6 @@
  */
 #include "dispatch/choose_tiling.h"
 
-#include "dispatch/plan.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -44,14 +43,14 @@ static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t til
                            int64_t count, int64_t most, const tb_budget *budget)
 {
     const int64_t at_a_time = tb_blocks_at_a_time(budget);
-    const int64_t first = tb_larger(tb_pieces(least, tile), 1);
+    const int64_t first = tb_larger(tb_ceil_div(least, tile), 1);
     int64_t best = first;
     double best_share = 0;
     if (!keeps_device_busy(product, other))
         return tb_smaller(first * tile, most);
     for (int64_t tiles = first;
          best_share < 0.9 && tiles * tile <= most && tiles <= 2 * first + at_a_time / count; tiles++) {
-        const double rounds = (double)tb_pieces(tiles * count, at_a_time);
+        const double rounds = (double)tb_ceil_div(tiles * count, at_a_time);
         const double share = (double)(tiles * count) / (rounds * (double)at_a_time);
         if (share > 1.05 * best_share) {
             best = tiles;
@@ -80,14 +79,14 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
     const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
     tiling->piece_m = tiling->band_m;
     tiling->slab_k =
-        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_pieces(k, count), TB_SLAB_K_MULTIPLE), k);
-    tiling->slabs = tb_pieces(k, tiling->slab_k);
+        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_ceil_div(k, count), TB_SLAB_K_MULTIPLE), k);
+    tiling->slabs = tb_ceil_div(k, tiling->slab_k);
     tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
     tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
     if (rows)
-        tiling->piece_m = fill_rounds(product, tb_pieces(m, count), budget->kernel->tile_m, product->m,
-                                      tb_pieces(tiling->block_n, budget->kernel->tile_n),
-                                      tb_smaller(2 * tb_pieces(m, count), tiling->band_m), budget);
+        tiling->piece_m = fill_rounds(product, tb_ceil_div(m, count), budget->kernel->tile_m, product->m,
+                                      tb_ceil_div(tiling->block_n, budget->kernel->tile_n),
+                                      tb_smaller(2 * tb_ceil_div(m, count), tiling->band_m), budget);
     tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
 }
 
@@ -184,7 +183,7 @@ static const int swaths[] = {24, 21, 18, 15, 14, 12, 10, 9, 8, 6, 4, 3};
 static int64_t swath_least(const tb_product *product, const tb_budget *budget)
 {
     const int64_t in_slot = tb_in_slot(budget, product);
-    const int64_t by_count = tb_pieces(product->n, TB_SWATHS_MAXIMUM);
+    const int64_t by_count = tb_ceil_div(product->n, TB_SWATHS_MAXIMUM);
     return tb_is_zero(product->beta) ? by_count
                                      : tb_larger(by_count, in_slot * 5 / 4 / (product->m + product->k));
 }
@@ -194,7 +193,7 @@ static void try_swaths(search *search)
     const int64_t n = search->product->n, least = swath_least(search->product, search->budget);
     cut next = {.band_m = search->product->m};
     for (size_t i = 0; i < sizeof swaths / sizeof *swaths; i++) {
-        next.swath_n = SWATH_MULTIPLE * tb_pieces(n, COLUMNS_MANY) * swaths[i];
+        next.swath_n = SWATH_MULTIPLE * tb_ceil_div(n, COLUMNS_MANY) * swaths[i];
         if (next.swath_n >= least && next.swath_n < n)
             try_first_blocks(search, next);
     }
@@ -215,7 +214,7 @@ static void try_more(search *search)
             cut next = from;
             next.lead = lead;
             next.band_m =
-                tb_smaller(tb_round_up(tb_pieces(m * eighths, 8), search->budget->kernel->tile_m), m);
+                tb_smaller(tb_round_up(tb_ceil_div(m * eighths, 8), search->budget->kernel->tile_m), m);
             next.first_swaths = tb_larger(from.first_swaths * (8 - lead) / 8, 1);
             consider(search, &next);
             next.first_swaths = 1;
@@ -241,7 +240,8 @@ static const int growths[] = {3, 4, 6, 8, 12, 16, 24};
 static tb_tiling cut_growing(const tb_product *product, const tb_budget *budget, int parts)
 {
     const int64_t n = product->n, tile = tb_larger(budget->kernel->tile_m, budget->kernel->tile_n);
-    const int64_t grown = tb_smaller(tb_round_up(tb_pieces(n, parts), tile), n), k = tb_larger(product->k, 1);
+    const int64_t grown = tb_smaller(tb_round_up(tb_ceil_div(n, parts), tile), n),
+                  k = tb_larger(product->k, 1);
     const bool by_rows = product->mask == TB_LOWER;
     tb_tiling tiling = {.whole = true,
                         .grows = true,
@@ -303,7 +303,8 @@ static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tili
         tb_larger(slot / (far ? FAR_SLOT_ROWS : SLOT_ROWS), (straight ? slot / 2 : slot) / tb_larger(n, k));
     const int64_t rows = tb_larger(tb_smaller(m / PIECES, PIECE_SLOTS_MOST * slot / k), least);
     const int64_t tile = budget->kernel->tile_m;
-    const int64_t most = fill_rounds(product, rows, tile, n, tb_pieces(n, budget->kernel->tile_n), m, budget);
+    const int64_t most =
+        fill_rounds(product, rows, tile, n, tb_ceil_div(n, budget->kernel->tile_n), m, budget);
     *tiling = (tb_tiling){.whole = true,
                           .block_m = m,
                           .block_n = n,
@@ -313,7 +314,7 @@ static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tili
                           .slabs = 1,
                           .apart = budget->passages[TB_C] != TB_NO_PASSAGE};
     /* None is much lower than the others: each has all of B split once more. */
-    tiling->band_m = tb_smaller(tb_round_up(tb_pieces(m, tb_larger(m / most, 1)), tile), m);
+    tiling->band_m = tb_smaller(tb_round_up(tb_ceil_div(m, tb_larger(m / most, 1)), tile), m);
     tiling->piece_m = tiling->band_m;
     tiling->swath_n = tiling->band_swath_n = tb_choose_swath(budget, tiling->band_m, n, k);
     return tiling->band_m < m;

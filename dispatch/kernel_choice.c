@@ -16,12 +16,24 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device)
     return NULL;
 }
 
-/* Of rows that read complex numbers where they lie: operands are general, alpha and beta real, and there is one term. */
-static bool serves_numbers(const tb_product *product)
+static bool can_be_read_as_complex(const tb_product *product)
 {
     return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
            product->b.structure == TB_GENERAL && (product->k == 0 || product->alpha.im == 0) &&
            product->beta.im == 0 && product->terms < 2;
+}
+
+static bool reads_operands(const tb_kernel *kernel, const tb_product *product)
+{
+    switch (kernel->reads) {
+    case TB_READS_PLAIN:
+        return tb_is_plain(product);
+    case TB_READS_STRUCTURED:
+        return !tb_is_plain(product) || tb_is_batch(product);
+    case TB_READS_COMPLEX:
+        return can_be_read_as_complex(product);
+    }
+    return false;
 }
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
@@ -29,10 +41,7 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
         kernel->in_place != product->in_place || (product->mask != TB_FULL && !kernel->masks))
         return false;
-    if (tb_is_batch(product) ? !kernel->batches || (!kernel->structured && !tb_is_plain(product))
-                             : kernel->structured == tb_is_plain(product))
-        return false;
-    if (kernel->numbers && !serves_numbers(product))
+    if (!reads_operands(kernel, product) || (tb_is_batch(product) && !kernel->batches))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
@@ -211,7 +220,7 @@ const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip
         const bool takes =
             product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
         /* Without any memory nobody can clear the imaginary parts of a Hermitian C's diagonal afterwards. */
-        const bool finishes = !kernel->numbers || product->c.structure != TB_HERMITIAN;
+        const bool finishes = kernel->reads != TB_READS_COMPLEX || product->c.structure != TB_HERMITIAN;
         if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||
             !finishes || !tb_kernel_serves(kernel, product, chip, false) ||
             tb_prepare(kernel, product, tb_target_of(chip)).workspace > 0)

@@ -48,7 +48,6 @@ typedef struct tb_machine {
     int host_cores;
     const tb_chip *chips; /* the one that single products go to comes first; open ones only are used */
     int chip_count;       /* 0 unless the machine is ready */
-    double backlog;       /* seconds of work that wait for the device with the least of it */
     int devices_wanted;   /* that share a product if it can be cut; 0: as many as make it faster */
     /* While no device is up: seconds that the host has taken for calls that one would have won. */
     double host_spent;
@@ -63,8 +62,8 @@ typedef struct tb_repeated {
     bool host_due, streamed_due;     /* that way ought to be tried, if it may be the faster */
     /* One that is known to take longer may be tried by now if it takes at most so many times as long as the other. */
     double host_times_most, streamed_times_most;
-    double
-        host_ratio; /* what its own calls took on the host, divided by what had been forecast; 0: not known */
+    /* What its own calls took on the host, divided by what had been forecast; 0: not known. */
+    double host_ratio;
 } tb_repeated;
 
 /* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */
@@ -90,8 +89,8 @@ typedef struct tb_facts {
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
-    int64_t
-        bytes_most; /* of a device's memory beside operands that lie there, by the option DEVICE_MEMORY; 0: no limit */
+    /* Bytes of a device's memory beside operands that lie there, by the option DEVICE_MEMORY; 0: no limit. */
+    int64_t bytes_most;
     const tb_choice_memory *memory; /* NULL: every choice is made anew */
 } tb_facts;
 

@@ -255,18 +255,27 @@ static bool should_compare_host(double host, double device, const tb_repeated *r
     return repeated->host_due && may_be_tried(host, device, times, repeated->host_times_most);
 }
 
+/* Seconds of work that wait for the open device with the least of it. */
+static double least_backlog(const tb_facts *facts)
+{
+    double least = HUGE_VAL;
+    for (int i = 0; i < facts->machine.chip_count && i < TB_BACKLOGS; i++)
+        if (facts->machine.chips[i].open)
+            least = fmin(least, facts->backlogs[i]);
+    return least < HUGE_VAL ? least : 0;
+}
+
 /* A streamed plan has been made; who gets the call? */
 static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
 {
     const tb_repeated *repeated = &facts->repeated;
-    const double device = plan.device_seconds;
-    const bool is_free = facts->machine.backlog <= 0;
+    const double device = plan.device_seconds, backlog = least_backlog(facts);
     if (is_worth_it(device, host, repeated)) {
-        if (host <= device + facts->machine.backlog)
+        if (host <= device + backlog)
             return on_host(TB_REASON_DEVICE_BUSY, plan.start);
         return should_compare_host(host, device, repeated) ? on_host(TB_REASON_COMPARING, plan.start) : plan;
     }
-    if (!is_free || !should_compare_streamed(device, host, facts))
+    if (backlog > 0 || !should_compare_streamed(device, host, facts))
         return on_host(TB_REASON_TOO_SMALL, plan.start);
     plan.reason = TB_REASON_COMPARING;
     return plan;

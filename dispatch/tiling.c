@@ -36,7 +36,7 @@ static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
 {
     const tb_element element = tb_element_of(product);
     const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
-    const int64_t bands = tiling->apart ? tb_pieces(m, tiling->band_m) : 1;
+    const int64_t bands = tiling->apart ? tb_ceil_div(m, tiling->band_m) : 1;
     const int64_t band_m = tiling->apart ? tiling->band_m : m;
     const double c = matrix_bytes(band_m, bands * n, element);
     const double b = product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element);
@@ -54,7 +54,7 @@ static double in_place_bytes(const tb_product *product, const tb_tiling *tiling)
     if (!tiling->whole)
         return triangle + matrix_bytes(product->m, tiling->ring_c * tiling->block_n, element);
     const int64_t rows = tb_smaller(tiling->block_m, product->m);
-    return triangle + matrix_bytes(tiling->band_m, tb_pieces(rows, tiling->band_m) * product->n, element);
+    return triangle + matrix_bytes(tiling->band_m, tb_ceil_div(rows, tiling->band_m) * product->n, element);
 }
 
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
@@ -73,11 +73,11 @@ double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
 {
     const double loads_a =
-        tiling->ring_a < tiling->slabs ? (double)tb_pieces(product->n, tiling->block_n) : 1;
+        tiling->ring_a < tiling->slabs ? (double)tb_ceil_div(product->n, tiling->block_n) : 1;
     if (tb_shares_operand(product, tiling))
         return tb_bytes_read(&product->a);
     return tb_bytes_read(&product->a) * loads_a +
-           tb_bytes_read(&product->b) * (double)tb_pieces(product->m, tiling->block_m);
+           tb_bytes_read(&product->b) * (double)tb_ceil_div(product->m, tiling->block_m);
 }
 
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k)
@@ -93,18 +93,18 @@ tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n
 /* Pieces of A that the first block waits for. */
 static int64_t first_steps(const tb_tiling *tiling)
 {
-    return tiling->piece_m < tiling->band_m ? tb_pieces(tiling->band_m, tiling->piece_m)
+    return tiling->piece_m < tiling->band_m ? tb_ceil_div(tiling->band_m, tiling->piece_m)
                                             : tiling->slabs - tiling->lead;
 }
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
 {
     if (!tiling->whole)
-        return tb_pieces(product->n, tiling->block_n) * tiling->slabs;
+        return tb_ceil_div(product->n, tiling->block_n) * tiling->slabs;
     if (tiling->grows)
-        return tb_pieces(product->n, tiling->next_n);
-    return tiling->lead + first_steps(tiling) + tb_pieces(product->n - tiling->block_n, tiling->next_n) +
-           tb_pieces(product->m, tiling->band_m) - 1;
+        return tb_ceil_div(product->n, tiling->next_n);
+    return tiling->lead + first_steps(tiling) + tb_ceil_div(product->n - tiling->block_n, tiling->next_n) +
+           tb_ceil_div(product->m, tiling->band_m) - 1;
 }
 
 const tb_role tb_bringing_order[TB_ROLES] = {TB_C, TB_B, TB_A};
@@ -229,7 +229,7 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
     if (index < first_steps(tiling))
         return first_step(product, tiling, index);
     index -= first_steps(tiling);
-    const int64_t blocks = tb_pieces(n - tiling->block_n, tiling->next_n);
+    const int64_t blocks = tb_ceil_div(n - tiling->block_n, tiling->next_n);
     const bool brings_c = tiling->lead == 0;
     if (index < blocks)
         return (tb_step){.rows = {0, tiling->band_m},

@@ -17,6 +17,7 @@
 #define TB_TILING_H
 
 #include "kernels/catalog.h"
+#include "words/integers.h"
 #include "words/product.h"
 
 #include <stdbool.h>
@@ -42,8 +43,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
-    bool
-        grows; /* with whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths */
+    /* With whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths. */
+    bool grows;
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
     int64_t ring_a; /* slabs of A on the device at a time; all of them are kept for the blocks to the right */
@@ -75,8 +76,7 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
 /* The columns of the step that are multiplied at a time, from so many on from the step's first. */
 static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
 {
-    const int64_t left = step->columns.count - column;
-    return (tb_range){step->columns.first + column, step->swath_n < left ? step->swath_n : left};
+    return (tb_range){step->columns.first + column, tb_smaller(step->swath_n, step->columns.count - column)};
 }
 
 /* Some columns of what the step multiplies. */

@@ -28,7 +28,7 @@
 /* Into how many pieces so many of a kernel's steps can be cut. */
 static inline int64_t tb_pieces_most(int64_t steps, const tb_kernel *kernel)
 {
-    return steps / tb_pieces(TB_PIECE_MINIMUM_K, kernel->tile_k);
+    return steps / tb_ceil_div(TB_PIECE_MINIMUM_K, kernel->tile_k);
 }
 
 /* Of a batch, whose tiles keep coming, so much of what lies beyond C's edges in a tile is not multiplied, as blocks go on sooner whose

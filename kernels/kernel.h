@@ -73,15 +73,22 @@ typedef enum tb_accuracy {
     TB_ACCURACY_FAST, /* less accurate: docs/precision.md says by how much */
 } tb_accuracy;
 
+/* The operands that a kernel multiplies as they lie, and so the products that it serves. */
+typedef enum tb_reads {
+    TB_READS_PLAIN,      /* those of plain products (words/lowered.h); others are lowered to these */
+    TB_READS_STRUCTURED, /* all others, and of plain products batches alone */
+    TB_READS_COMPLEX,    /* general complex ones, where alpha and beta are real, a term at a time */
+} tb_reads;
+
 /* How a kernel would compute a product: what that is forecast to take, what it needs, and how it is dealt to blocks. */
 #define TB_DEAL_BYTES 256
 typedef struct tb_schedule {
-    double
-        clocks; /* of all launches together, once they run; 0 where the kernel has no forecast of its own */
-    double
-        clocks_of_a; /* of these, what a launch is spared that finds what the one before it made of the same A */
-    double
-        clocks_at_risk; /* so many more, should operands not suit the kernel, where it is not known that they do */
+    /* Of all launches together, once they run; 0 where the kernel has no forecast of its own. */
+    double clocks;
+    /* Of these, what a launch is spared that finds what the one before it made of the same A. */
+    double clocks_of_a;
+    /* So many more, should operands not suit the kernel, where it is not known that they do. */
+    double clocks_at_risk;
     size_t workspace; /* bytes of device memory that the launch needs beside the operands */
     _Alignas(8) unsigned char deal[TB_DEAL_BYTES]; /* the family's own */
 } tb_schedule;
@@ -113,23 +120,20 @@ struct tb_kernel {
     int segment_k;       /* steps of k that are read in one piece of an operand along k */
     int blocks;          /* that fit a multiprocessor at a time */
     bool shares_tiles;   /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
-    bool
-        chains_in_c; /* totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma */
+    /* Totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma. */
+    bool chains_in_c;
     int chain_roots;    /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */
     int blocks_along_k; /* where A and B are aligned and both along k; of the SIMT family */
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
     bool batches;       /* serves batches (words/batch.h) */
-    bool structured; /* serves products that are not plain (words/lowered.h), and of others batches alone */
-    bool
-        numbers; /* of the structured: serves complex products alone of general operands, whose alpha and beta are real, a term at a
-                     time */
+    tb_reads reads;     /* operands that it multiplies as they lie */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
     int64_t k_limit;      /* largest k served, 0 when there is none */
     tb_accuracy accuracy;
-    int64_t
-        least_extent; /* of m, n and k; below it the kernel is served to those who force it, but never chosen */
+    /* The least that m, n and k are; below it the kernel is served to those who force it, but never chosen. */
+    int64_t least_extent;
     int64_t short_side;     /* chosen only where m or n is at most this, 0 when it does not matter */
     int64_t least_elements; /* chosen only where A or B has at least so many elements */
     int64_t least_members;  /* chosen only for batches of at least so many products */

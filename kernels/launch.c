@@ -42,7 +42,8 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
                           const tb_schedule *schedule, void *workspace)
 {
     (void)schedule, (void)workspace;
-    int64_t tiles_m = tb_pieces(product->m, kernel->tile_m), tiles_n = tb_pieces(product->n, kernel->tile_n);
+    int64_t tiles_m = tb_ceil_div(product->m, kernel->tile_m),
+            tiles_n = tb_ceil_div(product->n, kernel->tile_n);
     union {
         tb_sgemm single_precision;
         tb_dgemm double_precision;
@@ -67,7 +68,7 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
 static int64_t least_clusters(int cluster, int multiprocessors)
 {
     bool small = multiprocessors <= SMALL_DEVICE;
-    int64_t groups = small ? tb_pieces(multiprocessors, GROUP_MULTIPROCESSORS) : GROUPS_MAXIMUM;
+    int64_t groups = small ? tb_ceil_div(multiprocessors, GROUP_MULTIPROCESSORS) : GROUPS_MAXIMUM;
     int64_t room = (int64_t)multiprocessors - groups * ((cluster - 1) / 2 * 2);
     return room > 0 ? room / cluster : 0;
 }
@@ -84,7 +85,7 @@ int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target
 {
     int share = 1;
     if (cluster <= 2)
-        return tb_pieces(blocks, target.multiprocessors);
+        return tb_ceil_div(blocks, target.multiprocessors);
     while (share < most && blocks / cluster > tb_clusters_at_a_time(cluster, share, target))
         share++;
     return share;
@@ -104,10 +105,10 @@ double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product,
 {
     if (tb_is_batch(product))
         return 0;
-    const int64_t tiles_m = tb_pieces(product->m, kernel->tile_m),
-                  tiles_n = tb_pieces(product->n, kernel->tile_n);
-    const int64_t rows = tb_smaller(tb_pieces(dealt, tb_smaller(group, tiles_n)), tiles_m),
-                  columns = tb_smaller(tb_pieces(dealt, rows), tiles_n);
+    const int64_t tiles_m = tb_ceil_div(product->m, kernel->tile_m),
+                  tiles_n = tb_ceil_div(product->n, kernel->tile_n);
+    const int64_t rows = tb_smaller(tb_ceil_div(dealt, tb_smaller(group, tiles_n)), tiles_m),
+                  columns = tb_smaller(tb_ceil_div(dealt, rows), tiles_n);
     return (scattered_extent(kernel, product, dealt, rows, columns, kernel->tile_m, product->m) +
             scattered_extent(kernel, product, dealt, columns, rows, kernel->tile_n, product->n)) /
            (double)(product->m + (tb_has_one_operand(product) ? 0 : product->n));

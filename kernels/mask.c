@@ -34,10 +34,11 @@ typedef struct lines {
  * C's last row says how many tiles any line has. */
 static lines lower_lines(int64_t m, int64_t n, int64_t tile_m, int64_t tile_n, int64_t diagonal)
 {
-    const int64_t rows = tb_pieces(m, tile_m);
+    const int64_t rows = tb_ceil_div(m, tile_m);
     const int64_t first = between(floor_divide(diagonal, tile_m), 0, rows);
     return (lines){.count = diagonal < m ? rows - first : 0,
-                   .most = tb_smaller(tb_pieces(n, tile_n), tb_pieces(tb_larger(m - diagonal, 0), tile_n)),
+                   .most =
+                       tb_smaller(tb_ceil_div(n, tile_n), tb_ceil_div(tb_larger(m - diagonal, 0), tile_n)),
                    /* whole tiles: a column of them is touched as soon as one of theirs is */
                    .reach = (first + 1) * tile_m - diagonal + tile_n - 1,
                    .first_row = first,
@@ -47,7 +48,7 @@ static lines lower_lines(int64_t m, int64_t n, int64_t tile_m, int64_t tile_n, i
 /* A row of tiles touches an upper mask with its first row. */
 static lines upper_lines(int64_t m, int64_t n, int64_t tile_m, int64_t tile_n, int64_t diagonal)
 {
-    const int64_t rows = tb_pieces(m, tile_m), columns = tb_pieces(n, tile_n);
+    const int64_t rows = tb_ceil_div(m, tile_m), columns = tb_ceil_div(n, tile_n);
     const int64_t count = between(floor_divide(n - 1 + diagonal, tile_m) + 1, 0, rows);
     return (lines){.count = count,
                    .most = columns,
@@ -65,13 +66,13 @@ tb_masked_tiles tb_mask_tiles(int64_t m, int64_t n, int32_t tile_m, int32_t tile
                               int32_t mask, int64_t diagonal)
 {
     if (mask == TB_FULL)
-        return (tb_masked_tiles){.count = tb_pieces(m, tile_m) * tb_pieces(n, tile_n)};
+        return (tb_masked_tiles){.count = tb_ceil_div(m, tile_m) * tb_ceil_div(n, tile_n)};
     diagonal = between(diagonal, -n, m); /* beyond, it changes nothing */
     const lines lines = mask == TB_LOWER ? lower_lines(m, n, tile_m, tile_n, diagonal)
                                          : upper_lines(m, n, tile_m, tile_n, diagonal);
     if (lines.count == 0 || lines.most == 0)
         return (tb_masked_tiles){.mask = mask};
-    const int64_t sloped = between(tb_pieces(lines.most * tile_n - lines.reach, tile_m), 0, lines.count);
+    const int64_t sloped = between(tb_ceil_div(lines.most * tile_n - lines.reach, tile_m), 0, lines.count);
     const int64_t height = tb_smaller(tb_round_up(group, period(tile_m, tile_n)), lines.count);
     const int64_t narrowest = tiles_of(&lines, 0, tile_m, tile_n);
     tb_masked_tiles tiles = {

@@ -4,8 +4,6 @@
  */
 #include "tools/contestants.h"
 
-#include "lib/device/copies.h"
-
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * supposed, so that a machine without a GPU can tell what one with it would do.
  */
 #include "lib/call/facts.h"
-#include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "tools/explain_answer.h"
 #include "tools/problem.h"

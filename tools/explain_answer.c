@@ -59,7 +59,7 @@ static tb_product part_of(const question *question)
 static tb_product multiplied_by(const question *question, const tb_kernel *kernel)
 {
     const tb_product part = part_of(question);
-    return kernel->numbers ? part : tb_lowered(&part);
+    return kernel->reads == TB_READS_COMPLEX ? part : tb_lowered(&part);
 }
 
 static double kernel_seconds(const question *question, const tb_kernel *kernel)
@@ -87,7 +87,8 @@ static const tb_kernel *best_kernel(const question *question)
     tb_plan plan = plan_for(question, TB_ROUTE_RESIDENT), directly = plan;
     if (!has_device(question) || !tb_choose_kernel(&lowered, &question->facts, false, &plan))
         return NULL;
-    if (!tb_choose_kernel(&part, &question->facts, false, &directly) || !directly.kernel->numbers)
+    if (!tb_choose_kernel(&part, &question->facts, false, &directly) ||
+        directly.kernel->reads != TB_READS_COMPLEX)
         return plan.kernel;
     return kernel_seconds(question, directly.kernel) < kernel_seconds(question, plan.kernel) ? directly.kernel
                                                                                              : plan.kernel;
@@ -165,9 +166,9 @@ static kernel_row *sort_kernels(const question *question, answer *answer)
         const tb_kernel *kernel = &question->facts.kernels[i];
         const tb_product multiplied = multiplied_by(question, kernel);
         const bool is_structured =
-            kernel->structured && !kernel->numbers && kernel->in_place == TB_OUT_OF_PLACE;
+            kernel->reads == TB_READS_STRUCTURED && kernel->in_place == TB_OUT_OF_PLACE;
         if (kernel->element != tb_element_of(&multiplied) || kernel->in_place != multiplied.in_place ||
-            (is_structured && !tb_is_batch(&multiplied)) || (kernel->numbers && pitched))
+            (is_structured && !tb_is_batch(&multiplied)) || (kernel->reads == TB_READS_COMPLEX && pitched))
             continue;
         kernel_row *row = &rows[(*count)++];
         row->kernel = kernel;

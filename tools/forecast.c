@@ -8,7 +8,6 @@
 #include "tools/record.h"
 #include "tools/supposed_gpu.h"
 #include "tools/tool.h"
-#include "words/lowered.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -174,7 +173,7 @@ static int forecast(const char *path, const supposed_gpu *gpu, bool as_json)
         tool_complain("forecast", "%s: %s", path, errno ? strerror(errno) : "this is no record");
         return TOOL_FAILED;
     }
-    for (size_t place = 0; place < tb_called_places(); place++) {
+    for (size_t place = 0; place < TB_CALLED_PLACES; place++) {
         if (!tb_read_called(place, &called))
             continue;
         const outlook amount = look_ahead(&called, gpu, record.cores);

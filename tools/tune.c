@@ -1,7 +1,6 @@
 /* `tileblas tune`: makes the library learn what this machine takes, route by route and shape by shape, and keeps that
  * as the user's profile, with which programs begin. What they learn by themselves afterwards comes on top.
  */
-#include "include/tileblas.h"
 #include "lib/process/clock.h"
 #include "lib/device/device.h"
 #include "lib/machine/machine.h"

@@ -15,15 +15,15 @@ static inline int64_t tb_larger(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
-/* Number of pieces of a given size that cover a length. */
-static inline int64_t tb_pieces(int64_t length, int64_t piece)
+/* The quotient, rounded up. */
+static inline int64_t tb_ceil_div(int64_t dividend, int64_t divisor)
 {
-    return (length + piece - 1) / piece;
+    return (dividend + divisor - 1) / divisor;
 }
 
 static inline int64_t tb_round_up(int64_t value, int64_t multiple)
 {
-    return tb_pieces(value, multiple) * multiple;
+    return tb_ceil_div(value, multiple) * multiple;
 }
 
 #endif

@@ -52,9 +52,9 @@ typedef struct tb_product {
     tb_scalar alpha, beta; /* where beta is 0, C is not read */
     tb_triangle mask;      /* of C: what is read and written; the rest keeps its bytes */
     bool mask_pairs;       /* the mask takes two rows of C, parts of complex numbers, for one */
-    int64_t
-        diagonal; /* element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
-    int terms;    /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
+    /* Element (i, j) belongs to a lower mask where i - j >= diagonal, to an upper one where <=. */
+    int64_t diagonal;
+    int terms; /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
     tb_in_place in_place; /* otherwise than out of place, k is the triangle's order, and beta is 1 */
     /* Of plain products, at most one of the two: op(A)'s, or op(B)'s, elements beyond this triangle are zeros. They lie in
      * memory, and may be read; but kernels may leave out the steps of k that multiply nothing else. Of complex numbers written

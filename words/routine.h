@@ -34,8 +34,8 @@ typedef enum tb_routine {
 typedef struct tb_routine_row {
     const char *name;       /* "sgemm" */
     const char *cblas_name; /* "cblas_sgemm" */
-    const char
-        *reported; /* in upper case and a blank, for the reference BLAS's handler of errors: "SGEMM " */
+    /* In upper case and a blank, for the reference BLAS's handler of errors: "SGEMM ". */
+    const char *reported;
     tb_routine_class class;
     tb_element element;
 } tb_routine_row;

@@ -57,10 +57,10 @@ static tb_status launch_survey(const tb_launcher *launcher, tb_entry *entries,
                                const tb_crt_arguments *arguments)
 {
     const int64_t m = arguments->a.rows, n = arguments->same ? 0 : arguments->b.rows,
-                  rows = tb_pieces(m, TB_CRT_BLOCK_ROWS) + tb_pieces(n, TB_CRT_BLOCK_ROWS),
-                  blocks = TB_CRT_SCOUTS + rows * tb_pieces(arguments->problem.k, arguments->survey_k);
+                  rows = tb_ceil_div(m, TB_CRT_BLOCK_ROWS) + tb_ceil_div(n, TB_CRT_BLOCK_ROWS),
+                  blocks = TB_CRT_SCOUTS + rows * tb_ceil_div(arguments->problem.k, arguments->survey_k);
     TB_TRY(launcher->launch(launcher, &entries[TB_CRT_SURVEY], blocks, TB_CRT_PASS_THREADS, 0, arguments));
-    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_pieces(m + n, TB_CRT_PASS_THREADS),
+    TB_TRY(launcher->launch(launcher, &entries[TB_CRT_GATHER], tb_ceil_div(m + n, TB_CRT_PASS_THREADS),
                             TB_CRT_PASS_THREADS, 0, arguments));
     return launcher->launch(launcher, &entries[TB_CRT_DECIDE], 1, TB_CRT_DECIDE_THREADS, 0, arguments);
 }
@@ -112,8 +112,8 @@ static tb_status launch_rectangles(const tb_crt_family *family, const tb_launche
             narrow(&arguments.b, &all->b, all->parts, column, columns.count, stages);
             arguments.masked = tb_crt_tiles_of(family, &part);
             arguments.tiles = (int32_t)arguments.masked.count;
-            arguments.tiles_m = (int32_t)tb_pieces(part.m, tb_crt_rows_of_tiles(family, &part));
-            arguments.tiles_n = (int32_t)tb_pieces(part.n, family->tile_n);
+            arguments.tiles_m = (int32_t)tb_ceil_div(part.m, tb_crt_rows_of_tiles(family, &part));
+            arguments.tiles_n = (int32_t)tb_ceil_div(part.n, family->tile_n);
             /* What the launch before, or the rectangle before, has made. */
             const bool has_a = column > 0, has_b = row > 0 && own->columns >= product->n;
             arguments.pieces_a = has_a ? 0 : pieces_of(&arguments.a, stages);
@@ -132,7 +132,7 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
         return own->native->launch(launcher, own->native, product, &native, workspace);
     if (!tb_crt_is_in_range(product))
         return TB_UNSUPPORTED;
-    const int64_t stages = tb_crt_stages_of(product), blocks_k = tb_pieces(product->k, own->survey_k);
+    const int64_t stages = tb_crt_stages_of(product), blocks_k = tb_ceil_div(product->k, own->survey_k);
     char *left = workspace;
     tb_crt_arguments arguments = {
         .problem = tb_dgemm_of(product),

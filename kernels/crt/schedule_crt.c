@@ -72,8 +72,8 @@ static size_t residue_bytes(const tb_crt_deal *deal, const tb_product *product)
 
 size_t tb_crt_census_bytes(const tb_crt_deal *deal, const tb_product *product)
 {
-    return (size_t)(tb_crt_numbers_m(product) + product->n) * (size_t)tb_pieces(product->k, deal->survey_k) *
-           sizeof(tb_crt_census);
+    return (size_t)(tb_crt_numbers_m(product) + product->n) *
+           (size_t)tb_ceil_div(product->k, deal->survey_k) * sizeof(tb_crt_census);
 }
 
 /* The larger of the rectangle's sides is halved until there is room for it. */
@@ -85,7 +85,7 @@ static void cut(const tb_crt_family *family, tb_crt_deal *deal, const tb_product
     while (residue_bytes(deal, product) > family->workspace_most &&
            (deal->rows > least || deal->columns > least)) {
         int64_t *side = deal->rows > deal->columns ? &deal->rows : &deal->columns;
-        *side = tb_round_up(tb_pieces(*side, 2), least);
+        *side = tb_round_up(tb_ceil_div(*side, 2), least);
     }
 }
 
@@ -93,11 +93,11 @@ static void cut(const tb_crt_family *family, tb_crt_deal *deal, const tb_product
  * than TB_CRT_SURVEY_K_SHORT, which costs more, only to fill it at all. */
 static int32_t survey_k_of(const tb_product *product, tb_target target)
 {
-    const int64_t rows =
-        tb_pieces(tb_crt_numbers_m(product), TB_CRT_BLOCK_ROWS) + tb_pieces(product->n, TB_CRT_BLOCK_ROWS);
+    const int64_t rows = tb_ceil_div(tb_crt_numbers_m(product), TB_CRT_BLOCK_ROWS) +
+                         tb_ceil_div(product->n, TB_CRT_BLOCK_ROWS);
     int32_t steps = TB_CRT_SURVEY_K_MOST;
     while (steps > TB_CRT_SURVEY_K_LEAST &&
-           rows * tb_pieces(product->k, steps) <
+           rows * tb_ceil_div(product->k, steps) <
                (steps > TB_CRT_SURVEY_K_SHORT ? 12 : 4) * (int64_t)target.multiprocessors)
         steps /= 2;
     return steps;

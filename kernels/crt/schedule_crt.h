@@ -13,8 +13,8 @@
 /* What the rows differ in. */
 typedef struct tb_crt_family {
     int32_t tile_n;
-    int32_t
-        cluster; /* tiles one above the other that blocks take together, one after the other; 1: a block for each tile and modulus */
+    /* Tiles one above the other that blocks take together, one after the other; 1: a block for each tile and modulus. */
+    int32_t cluster;
     int threads, shared_bytes;
     double (*stage_clocks)(tb_target target); /* of a tile, and one modulus */
     double round_clocks;                      /* to begin a tile, and to store its residues */
@@ -68,7 +68,7 @@ static inline int64_t tb_crt_numbers_k(const tb_product *product)
 
 static inline int64_t tb_crt_stages_of(const tb_product *product)
 {
-    return tb_pieces(tb_crt_numbers_k(product), TB_CRT_STAGE_K);
+    return tb_ceil_div(tb_crt_numbers_k(product), TB_CRT_STAGE_K);
 }
 
 /* ---- Of its deal ------------------------------------------------------------------------------------------ */

@@ -50,8 +50,8 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
         arguments.batches.strides[TB_C] = target->stride;
     }
     const bool vector = is_aligned(target, TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
-    const int64_t tiles_m = tb_pieces(arguments.rows, TB_EXPAND_TILE),
-                  tiles_n = tb_pieces(arguments.columns, TB_EXPAND_TILE);
+    const int64_t tiles_m = tb_ceil_div(arguments.rows, TB_EXPAND_TILE),
+                  tiles_n = tb_ceil_div(arguments.columns, TB_EXPAND_TILE);
     if (tiles_m == 0 || tiles_n == 0)
         return TB_OK;
     if (tiles_m > TB_BLOCKS_MAXIMUM / tiles_n / members)

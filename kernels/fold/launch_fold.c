@@ -15,7 +15,7 @@ tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding)
                                .c_whole = (uintptr_t)c->data % tb_bytes_of(c->element) == 0,
                                .upper = folding->mask == TB_UPPER,
                                .hermitian = c->structure == TB_HERMITIAN};
-    const int64_t lines = tb_pieces(c->rows, TB_FOLD_TILE);
+    const int64_t lines = tb_ceil_div(c->rows, TB_FOLD_TILE);
     if (lines == 0)
         return TB_OK;
     if (lines > TB_BLOCKS_MAXIMUM / (lines + 1))

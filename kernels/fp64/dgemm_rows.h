@@ -61,8 +61,7 @@
         .element = TB_COMPLEX_FP64,                                                                          \
         .alignment = 2,                                                                                      \
         .k_limit = TB_DGEMM_K_LIMIT / 2, /* of the real product it is twice as long */                       \
-        .structured = true,                                                                                  \
-        .numbers = true,                                                                                     \
+        .reads = TB_READS_COMPLEX,                                                                           \
         TB_DGEMM_FIELDS(name_, z, m, n, k, warps_m, warps_n, slices_, 0,                                     \
                         stages_ * TB_ZGEMM_STAGE_BYTES(m, n, k), blocks_, totals, first, efficiency_),       \
     },

@@ -16,7 +16,7 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
 {
     const int64_t parts = arguments->order.zeros
                               ? arguments->tile_pieces
-                              : tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
+                              : tb_ceil_div(arguments->steps * arguments->pieces, arguments->dealt);
     arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
     const int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 2;
     const int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);

@@ -6,7 +6,6 @@
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "kernels/mask.h"
-#include "kernels/pieces.h"
 #include "kernels/zeros.h"
 #include "words/batch.h"
 #include "words/integers.h"
@@ -203,7 +202,7 @@ int32_t tb_dgemm_alone_in(const tb_kernel *kernel, const tb_product *product)
     if (!(zeros & TB_ZEROS_BEFORE) || !may_be_cut(kernel, product, true))
         return 0;
     const int extent = zeros & TB_ZEROS_BY_COLUMN ? kernel->tile_n : kernel->tile_m;
-    return (int32_t)tb_pieces(zeros & TB_ZEROS_BY_PAIRS ? 2 * extent : extent, kernel->tile_k);
+    return (int32_t)tb_ceil_div(zeros & TB_ZEROS_BY_PAIRS ? 2 * extent : extent, kernel->tile_k);
 }
 
 /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
@@ -217,10 +216,10 @@ static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
         const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
         const double scattered =
             even ? 0 : tb_scattered_readings(costs->kernel, costs->product, dealt, TB_DGEMM_GROUP);
-        computing += fmax(scattered * costs->reading,
-                          wave_clocks(costs, schedule->pieces, schedule->cluster,
-                                      (double)(dealt * schedule->steps) / pieces,
-                                      even ? 1 : tb_pieces(dealt, schedule->pieces) + 1, chains));
+        const double waves = wave_clocks(costs, schedule->pieces, schedule->cluster,
+                                         (double)(dealt * schedule->steps) / pieces,
+                                         even ? 1 : tb_ceil_div(dealt, schedule->pieces) + 1, chains);
+        computing += fmax(waves, scattered * costs->reading);
         adding = adding_clocks(costs, schedule, parts);
     }
     return fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading) + adding;
@@ -282,8 +281,8 @@ tb_masked_tiles tb_dgemm_tiles_of(const tb_kernel *kernel, const tb_product *pro
 static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, tb_dgemm_schedule other)
 {
     tb_dgemm_schedule own = other;
-    own.piece_steps = (int32_t)tb_pieces(own.steps, pieces);
-    own.tile_pieces = (int32_t)tb_pieces(own.steps, own.piece_steps);
+    own.piece_steps = (int32_t)tb_ceil_div(own.steps, pieces);
+    own.tile_pieces = (int32_t)tb_ceil_div(own.steps, own.piece_steps);
     own.whole = own.tile_pieces > 1 ? 0 : own.tiles;
     own.pieces = own.tiles * own.tile_pieces - own.whole;
 
@@ -291,7 +290,7 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
     /* Of a tile, on average: the last one is half as long as the others. */
     const double parts = own.pieces > 0 ? fmax(1, steps / longest + 0.5) : 1;
     const double blocks = parts * (double)own.tiles, room = (double)costs->multiprocessors;
-    const int64_t sharing = tb_smaller(costs->blocks, tb_pieces((int64_t)blocks, costs->multiprocessors));
+    const int64_t sharing = tb_smaller(costs->blocks, tb_ceil_div((int64_t)blocks, costs->multiprocessors));
     const int32_t chains = tb_dgemm_chains_of(costs->kernel, costs->product, &own),
                   alone = tb_dgemm_alone_in(costs->kernel, costs->product);
     const double computing =
@@ -320,10 +319,10 @@ static tb_dgemm_schedule plan_with_zeros(const costs *costs, double share, tb_dg
  * to as many blocks as run at a time; or each of those behind the whole waves to the same number of blocks. */
 static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
-    tb_dgemm_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
-                              .tiles_n = tb_pieces(product->n, kernel->tile_n),
+    tb_dgemm_schedule best = {.tiles_m = tb_ceil_div(product->m, kernel->tile_m),
+                              .tiles_n = tb_ceil_div(product->n, kernel->tile_n),
                               .tiles = tb_dgemm_tiles_of(kernel, product).count * tb_members_of(product),
-                              .steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1,
+                              .steps = product->k > 0 ? tb_ceil_div(product->k, kernel->tile_k) : 1,
                               .cluster = 1};
     const int64_t tiles = best.tiles;
     const costs costs = costs_of(kernel, product, tiles, target);

@@ -19,7 +19,7 @@
 static int totals_bytes(const tb_launcher *launcher, const tb_kernel *kernel,
                         const tb_simt_schedule *schedule, int64_t dealt)
 {
-    const int64_t steps = schedule->whole > 0 ? schedule->steps : tb_pieces(dealt, schedule->pieces);
+    const int64_t steps = schedule->whole > 0 ? schedule->steps : tb_ceil_div(dealt, schedule->pieces);
     if (launcher->target.architecture < TOTALS_FIRST || launcher->target.architecture >= TOTALS_END ||
         steps * kernel->segment_k <= TB_SIMT_CHAIN_LEAST)
         return 0;
@@ -37,7 +37,7 @@ static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel, in
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_simt_arguments *arguments)
 {
-    int64_t parts = tb_pieces(arguments->steps * arguments->pieces, arguments->dealt);
+    int64_t parts = tb_ceil_div(arguments->steps * arguments->pieces, arguments->dealt);
     arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
     int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 4;
     int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);

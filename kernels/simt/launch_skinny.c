@@ -133,7 +133,7 @@ typedef struct work {
 
 static work work_of(const view *v, const tb_skinny_schedule *s)
 {
-    const double rows = (double)block_rows(v, s), k = (double)tb_pieces(s->rounds, s->pieces) * s->round_k;
+    const double rows = (double)block_rows(v, s), k = (double)tb_ceil_div(s->rounds, s->pieces) * s->round_k;
     const double shorts = (double)tb_smaller(v->shorts, v->extent), exist = fmin(rows, (double)v->length);
     const double ahead = TB_SKINNY_DEPTH(80) - 1, bytes = v->bytes;
     return (work){.x = bytes * exist * k,
@@ -169,7 +169,7 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, tb_target ta
     const int multiprocessors = target.multiprocessors;
     const work block = work_of(v, s);
     const int64_t blocks = s->tiles_short * s->tiles_long * s->pieces;
-    const int64_t share = tb_pieces(blocks, multiprocessors), rest = share % TB_SKINNY_BLOCKS;
+    const int64_t share = tb_ceil_div(blocks, multiprocessors), rest = share % TB_SKINNY_BLOCKS;
     const double full = (double)(share / TB_SKINNY_BLOCKS);
     /* The sectors that unaligned copies touch besides come from L2, which a slower memory hides. */
     const double rate_share = fmin(unaligned_share(v, &block), tb_memory_ratio(target));
@@ -199,7 +199,7 @@ static int64_t least_pieces(const view *v, const tb_skinny_schedule *s, int64_t 
 {
     const double rounds = fmax(
         1, floor(longest_chain(v, k) / TB_SKINNY_LANE_K(v->bytes, v->k_contiguous, v->vector, v->extent)));
-    return rounds < (double)s->rounds ? tb_pieces(s->rounds, (int64_t)rounds) : 1;
+    return rounds < (double)s->rounds ? tb_ceil_div(s->rounds, (int64_t)rounds) : 1;
 }
 
 static void consider_pieces(const view *v, tb_skinny_schedule s, int64_t pieces, tb_target target,
@@ -218,7 +218,7 @@ static void consider_pieces(const view *v, tb_skinny_schedule s, int64_t pieces,
 static void consider(const view *v, tb_skinny_schedule s, int64_t least, tb_target target,
                      tb_skinny_schedule *best)
 {
-    s.tiles_long = tb_pieces(v->length, block_rows(v, &s));
+    s.tiles_long = tb_ceil_div(v->length, block_rows(v, &s));
     const int64_t tiles = s.tiles_long * s.tiles_short;
     consider_pieces(v, s, least, target, best);
     if (least <= 2)
@@ -235,11 +235,11 @@ static tb_skinny_schedule schedule_of(const view *v, int64_t k, tb_target target
     tb_skinny_schedule best = {0},
                        s = {.entry = TB_SKINNY_ENTRY(v->bytes, v->k_contiguous, v->vector, v->extent_index),
                             .warps = TB_SKINNY_WARPS(v->bytes, v->extent),
-                            .tiles_short = tb_pieces(v->shorts, v->extent)};
+                            .tiles_short = tb_ceil_div(v->shorts, v->extent)};
     for (s.warps_k = 1; s.warps_k <= s.warps; s.warps_k *= 2) {
         s.round_k = s.warps_k * TB_SKINNY_STEP_K(v->bytes, v->k_contiguous, v->vector, v->extent);
         s.shifts = shifts_of(v, &s, k);
-        s.rounds = tb_pieces(k + s.shifts - 1, s.round_k);
+        s.rounds = tb_ceil_div(k + s.shifts - 1, s.round_k);
         if (block_rows(v, &s) <= TB_SKINNY_ROWS_MAXIMUM(v->bytes, v->extent))
             consider(v, s, least_pieces(v, &s, k), target, &best);
     }
@@ -273,7 +273,7 @@ static tb_status launch_reduce(const tb_launcher *launcher, tb_element element,
                                tb_skinny_arguments *arguments)
 {
     arguments->reduce_lanes = arguments->pieces < 4 ? 256 : arguments->pieces < 16 ? 64 : 16;
-    int64_t blocks = tb_pieces(arguments->length * arguments->shorts, arguments->reduce_lanes);
+    int64_t blocks = tb_ceil_div(arguments->length * arguments->shorts, arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_skinny_reduce[element], blocks, TB_SKINNY_REDUCE_THREADS, 0,
                             arguments);
 }

@@ -206,10 +206,10 @@ static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedu
     double parts = pieces + (even ? 0 : (double)dealt);
     const double scattered =
         even ? 0 : tb_scattered_readings(costs->kernel, costs->product, dealt, TB_SIMT_GROUP);
-    clocks +=
-        fmax(scattered * costs->reading, wave_clocks(costs, schedule->pieces, schedule->cluster,
-                                                     (double)(dealt * schedule->steps) / pieces,
-                                                     even ? 1 : tb_pieces(dealt, schedule->pieces) + 1));
+    const double waves =
+        wave_clocks(costs, schedule->pieces, schedule->cluster, (double)(dealt * schedule->steps) / pieces,
+                    even ? 1 : tb_ceil_div(dealt, schedule->pieces) + 1);
+    clocks += fmax(waves, scattered * costs->reading);
     if (!even)
         clocks += UNEVEN_CLOCKS;
     if (schedule->cluster > 1)
@@ -303,7 +303,7 @@ tb_tile_order tb_simt_order_of(const tb_kernel *kernel, const tb_simt_schedule *
 static tb_simt_schedule plan_with_zeros(const costs *costs, double share, tb_simt_schedule own)
 {
     const double steps = (double)own.steps, tiles = (double)own.tiles;
-    const int64_t sharing = tb_smaller(costs->blocks, tb_pieces(own.tiles, costs->multiprocessors));
+    const int64_t sharing = tb_smaller(costs->blocks, tb_ceil_div(own.tiles, costs->multiprocessors));
     own.clocks = fmax(round_clocks(costs, 1, steps, 1), tiles / costs->multiprocessors / (double)sharing *
                                                             round_clocks(costs, sharing, share * steps, 1));
     own.clocks = fmax(own.clocks, costs->reading);
@@ -315,14 +315,14 @@ static tb_simt_schedule plan_with_zeros(const costs *costs, double share, tb_sim
  * multiprocessor has fewer whole tiles than it has room for, and pieces beside them. */
 static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
-    tb_simt_schedule best = {.tiles_m = tb_pieces(product->m, kernel->tile_m),
-                             .tiles_n = tb_pieces(product->n, kernel->tile_n),
+    tb_simt_schedule best = {.tiles_m = tb_ceil_div(product->m, kernel->tile_m),
+                             .tiles_n = tb_ceil_div(product->n, kernel->tile_n),
                              .tiles = tb_simt_tiles_of(kernel, product).count * tb_members_of(product),
                              .cluster = 1};
     const int64_t tiles = best.tiles;
     const int multiprocessors = target.multiprocessors;
     const costs costs = costs_of(kernel, product, tiles, target);
-    best.steps = product->k > 0 ? tb_pieces(product->k, kernel->tile_k) : 1;
+    best.steps = product->k > 0 ? tb_ceil_div(product->k, kernel->tile_k) : 1;
     best.whole = tiles;
     const tb_tile_order order = tb_simt_order_of(kernel, &best, product, target);
     if (order.zeros && tiles > 0)

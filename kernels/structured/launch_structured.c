@@ -44,8 +44,8 @@ tb_status tb_launch_structured(const tb_launcher *launcher, const tb_kernel *ker
                                const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
     (void)schedule, (void)workspace;
-    const int64_t tiles_m = tb_pieces(product->m, TB_STRUCTURED_TILE_M),
-                  tiles_n = tb_pieces(product->n, TB_STRUCTURED_TILE_N);
+    const int64_t tiles_m = tb_ceil_div(product->m, TB_STRUCTURED_TILE_M),
+                  tiles_n = tb_ceil_div(product->n, TB_STRUCTURED_TILE_N);
     const int64_t tiles = tiles_m * tiles_n, members = tb_members_of(product);
     if (tiles == 0)
         return TB_OK;

@@ -15,8 +15,8 @@
         .name = #stem, .summary = words ", operands read as they lie, one thread per element of C",          \
         .element = element_, .architecture = 75, .tile_m = TB_STRUCTURED_TILE_M,                             \
         .tile_n = TB_STRUCTURED_TILE_N, .tile_k = 1, .threads = TB_STRUCTURED_THREADS, .efficiency = 0.02,   \
-        .blocks = TB_STRUCTURED_BLOCKS, .alignment = 1, .masks = true, .batches = true, .structured = true,  \
-        .entries = entries_##stem, .launch = tb_launch_structured,                                           \
+        .blocks = TB_STRUCTURED_BLOCKS, .alignment = 1, .masks = true, .batches = true,                      \
+        .reads = TB_READS_STRUCTURED, .entries = entries_##stem, .launch = tb_launch_structured,             \
     }
 
 #endif

@@ -27,9 +27,9 @@ typedef struct layout {
 static layout lay_out(const tb_product *product, tb_target target)
 {
     layout l;
-    l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
-    l.panels_a = tb_pieces(product->m, TILE);
-    l.panels_b = tb_pieces(product->n, TILE);
+    l.stages = tb_ceil_div(product->k, TB_SPLIT_STAGE_K);
+    l.panels_a = tb_ceil_div(product->m, TILE);
+    l.panels_b = tb_ceil_div(product->n, TILE);
     l.offset_a = tb_split_align(sizeof(tb_split_findings));
     l.offset_b = l.offset_a + (size_t)(l.panels_a * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
     l.offset_segments = l.offset_b + (size_t)(l.panels_b * l.stages * TB_SPLIT_SM80_CHUNK_BYTES);
@@ -52,7 +52,7 @@ static double clocks(const layout *l, const tb_product *product, tb_target targe
     const double stage_clocks = PRODUCTS * TILE * TILE * TB_SPLIT_STAGE_K / TENSOR_FMA_A_CLOCK;
     const double elements = (double)(product->m + product->n) * (double)product->k;
     return LAUNCHES_CLOCKS + split_clocks(elements, target) +
-           (double)tb_pieces(l->tiles.count, target.multiprocessors) *
+           (double)tb_ceil_div(l->tiles.count, target.multiprocessors) *
                (TILE_CLOCKS + (double)l->stages * stage_clocks);
 }
 

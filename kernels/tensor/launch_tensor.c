@@ -80,7 +80,7 @@ typedef struct schedule {
 
 static int64_t even(int64_t panels)
 {
-    return tb_pieces(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
+    return tb_ceil_div(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
 /* In blocks. That there is a cluster at all is taken for granted: no chip with clusters has a single multiprocessor. */
@@ -111,8 +111,8 @@ static double stage_clocks(const family *family, int tile_n)
 static tb_tile_order order_of(const tb_product *product, int tile_n, int multiprocessors)
 {
     return tb_order_tiles(tb_zeros_of(product),
-                          tb_pieces(product->m, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M),
-                          tb_pieces(product->n, tile_n), TB_SPLIT_GROUP,
+                          tb_ceil_div(product->m, TB_SPLIT_CLUSTER_BLOCKS * TB_SPLIT_TILE_M),
+                          tb_ceil_div(product->n, tile_n), TB_SPLIT_GROUP,
                           whole_clusters(multiprocessors) / TB_SPLIT_CLUSTER_BLOCKS);
 }
 
@@ -120,11 +120,11 @@ static tb_tile_order order_of(const tb_product *product, int tile_n, int multipr
 static schedule cut(const family *family, const tb_product *product, int multiprocessors, int tile_n,
                     int64_t shares)
 {
-    int64_t stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
+    int64_t stages = tb_ceil_div(product->k, TB_SPLIT_STAGE_K);
     int64_t tiles = tiles_of(product, tile_n);
-    schedule s = {.tile_n = tile_n, .share_stages = tb_pieces(stages, shares)};
-    s.shares = s.share_stages > 0 ? tb_pieces(stages, s.share_stages) : 1;
-    s.clocks = (double)tb_pieces(tiles * s.shares, whole_clusters(multiprocessors)) *
+    schedule s = {.tile_n = tile_n, .share_stages = tb_ceil_div(stages, shares)};
+    s.shares = s.share_stages > 0 ? tb_ceil_div(stages, s.share_stages) : 1;
+    s.clocks = (double)tb_ceil_div(tiles * s.shares, whole_clusters(multiprocessors)) *
                (TILE_CLOCKS + (double)s.share_stages * stage_clocks(family, tile_n));
     const tb_tile_order order = order_of(product, tile_n, multiprocessors);
     if (order.zeros && tiles > 0) { /* long works and short ones make up for each other */
@@ -185,7 +185,7 @@ static double split_clocks(const family *family, const tb_product *product, doub
 static double reading_clocks(const family *family, const tb_product *product, tb_target target)
 {
     const double rows = rows_read(product, TB_A) + rows_read(product, TB_B);
-    const double bytes = rows * (double)tb_pieces(product->k, TB_SPLIT_STAGE_K) * family->row_bytes;
+    const double bytes = rows * (double)tb_ceil_div(product->k, TB_SPLIT_STAGE_K) * family->row_bytes;
     return bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
 
@@ -225,7 +225,7 @@ static int64_t pace_words(const layout *l, int64_t works)
 {
     if (works == 0 || l->schedule.shares > 1 || l->bytes[PARTS_A] + l->bytes[PARTS_B] < PACED_BYTES)
         return 0;
-    return tb_pieces(works, l->blocks) * tb_pieces(l->stages, TB_SPLIT_PACE_STAGES);
+    return tb_ceil_div(works, l->blocks) * tb_ceil_div(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
 /* Whose clocks a product takes. Of a triangle some rows have so few nonzero elements that no survey could find for parts of FP8. */
@@ -237,9 +237,9 @@ static const family *counted_as(const family *own, const tb_product *product)
 static layout lay_out(const family *family, const tb_product *product, tb_target target)
 {
     layout l = {.schedule = schedule_of(counted_as(family, product), product, target.multiprocessors)};
-    l.stages = tb_pieces(product->k, TB_SPLIT_STAGE_K);
-    l.panels_a = even(tb_pieces(product->m, TB_SPLIT_TILE_M));
-    l.panels_b = tb_pieces(product->n, l.schedule.tile_n);
+    l.stages = tb_ceil_div(product->k, TB_SPLIT_STAGE_K);
+    l.panels_a = even(tb_ceil_div(product->m, TB_SPLIT_TILE_M));
+    l.panels_b = tb_ceil_div(product->n, l.schedule.tile_n);
     const int64_t rows_a = l.panels_a * TB_SPLIT_TILE_M, rows_b = l.panels_b * l.schedule.tile_n;
     const int64_t works = tiles_of(product, l.schedule.tile_n) * l.schedule.shares;
     const size_t tile_bytes = TB_SPLIT_TILE_M * (size_t)l.schedule.tile_n * sizeof(float);
@@ -272,7 +272,7 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
     const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages, arguments->block_stages);
     const int64_t words = arguments->found_words_a + arguments->found_words_b + arguments->pace_words;
     TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN],
-                            tb_larger(1, tb_pieces(words, 4 * TB_SPLIT_BEGIN_THREADS)),
+                            tb_larger(1, tb_ceil_div(words, 4 * TB_SPLIT_BEGIN_THREADS)),
                             TB_SPLIT_BEGIN_THREADS, 0, arguments));
     if (arguments->stages == 0)
         return TB_OK;
@@ -280,7 +280,7 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
     int64_t finding = blocks;
     if (arguments->sums_a)
         finding = (arguments->first_split_block > 0 ? rows_b : rows_a + rows_b) / TB_SPLIT_BLOCK_ROWS *
-                  tb_pieces(arguments->stages, arguments->survey_stages);
+                  tb_ceil_div(arguments->stages, arguments->survey_stages);
     if (arguments->largest_a)
         TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], finding, SPLIT_THREADS, 0,
                                 arguments));

@@ -47,7 +47,7 @@ static inline tb_masked_tiles tb_split_plain_tiles(const tb_product *product)
 /* How many blocks that are. */
 static inline int64_t tb_split_blocks(int64_t rows, int64_t stages, int64_t block_stages)
 {
-    return rows / TB_SPLIT_BLOCK_ROWS * tb_pieces(stages, block_stages);
+    return rows / TB_SPLIT_BLOCK_ROWS * tb_ceil_div(stages, block_stages);
 }
 
 /* Parts begin at multiples of this in the workspace: whole lines of L2. */

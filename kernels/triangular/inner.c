@@ -28,7 +28,7 @@ tb_inner tb_lower_step(const tb_product *step, void *workspace)
 static bool may_compute(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                         int architecture)
 {
-    return kernel->prepare && !kernel->structured && kernel->element == tb_element_of(product) &&
+    return kernel->prepare && kernel->reads == TB_READS_PLAIN && kernel->element == tb_element_of(product) &&
            kernel->accuracy <= accuracy && kernel->alignment == 1 &&
            tb_kernel_runs_on(kernel, architecture) && tb_kernel_is_free_on(kernel, architecture) &&
            tb_kernel_suits(kernel, product) && (kernel->k_limit == 0 || product->k <= kernel->k_limit);

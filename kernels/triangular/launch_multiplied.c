@@ -53,12 +53,12 @@ static tb_role copy_role(const tb_product *product)
 /* C's size in tiles, by which it is copied. */
 static int64_t tiles_down(const tb_product *product)
 {
-    return tb_pieces(product->m, TB_EXPAND_TILE);
+    return tb_ceil_div(product->m, TB_EXPAND_TILE);
 }
 
 static int64_t tiles_across(const tb_product *product)
 {
-    return tb_pieces(product->n, TB_EXPAND_TILE);
+    return tb_ceil_div(product->n, TB_EXPAND_TILE);
 }
 
 /* Where D has numbers. */
@@ -106,13 +106,13 @@ static tb_expansion expansion_of(const layout *layout, tb_role role)
 
 static int64_t piece_rows(const layout *layout, int64_t pieces)
 {
-    return tb_round_up(tb_pieces(layout->apart.k, pieces), PIECE_ROWS);
+    return tb_round_up(tb_ceil_div(layout->apart.k, pieces), PIECE_ROWS);
 }
 
 /* As pieces are rounded up, there may be fewer of them. */
 static int64_t last_of(const layout *layout, int64_t pieces)
 {
-    return tb_pieces(layout->apart.k, piece_rows(layout, pieces)) - 1;
+    return tb_ceil_div(layout->apart.k, piece_rows(layout, pieces)) - 1;
 }
 
 /* Rows of C (side right: columns) that make a piece, and the steps of k for which D's have numbers. */
@@ -226,7 +226,7 @@ static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *ke
                      *copy = &layout->all.product.operands[copy_role(product)];
     /* In numbers: of a real view two are one, of what is embedded one has two columns. */
     const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld,
-                  pieces = tb_smaller(tb_pieces(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
+                  pieces = tb_smaller(tb_ceil_div(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
     const tb_mend arguments = {
         .order = product->k,
         .l = seen_from_l(product, triangle, transposed ? triangle->ld : 1, transposed ? 1 : triangle->ld,

@@ -107,7 +107,7 @@ static tb_status walk(const tb_product *product, tb_range range, int64_t small, 
         const tb_product step = small_triangle(product, range, alpha);
         return visitor->visit(visitor, &step, range.count);
     }
-    const int64_t half = tb_round_up(tb_pieces(range.count, 2), panel_rows(product));
+    const int64_t half = tb_round_up(tb_ceil_div(range.count, 2), panel_rows(product));
     const tb_range first = {range.first, half}, second = {range.first + half, range.count - half};
     const bool forward = tb_is_lower(product);
     const tb_range early = forward ? first : second, late = forward ? second : first;
@@ -144,13 +144,13 @@ static int64_t triangle_blocks(const tb_product *step)
 {
     const int64_t columns =
         step->in_place == TB_SOLVES ? TB_SOLVE_COLUMNS : TB_TRIANGULAR_COLUMNS * TB_TRIANGULAR_WARPS;
-    return tb_pieces(tb_is_triangle_left(step) ? step->n : step->m, columns);
+    return tb_ceil_div(tb_is_triangle_left(step) ? step->n : step->m, columns);
 }
 
 /* Of a block that multiplies. */
 static double multiplying_clocks(const tb_product *step, double share)
 {
-    const int64_t rows = panel_rows(step), panels = tb_pieces(step->k, rows);
+    const int64_t rows = panel_rows(step), panels = tb_ceil_div(step->k, rows);
     const double tiles = (double)(panels * (panels + 1)) / 2;
     return tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
 }
@@ -159,7 +159,7 @@ static double multiplying_clocks(const tb_product *step, double share)
 static double solving_clocks(const tb_product *step)
 {
     const tb_element element = tb_element_of(step);
-    int64_t panels = tb_pieces(step->k, TB_SOLVE_ROWS(tb_bytes_of(element)));
+    int64_t panels = tb_ceil_div(step->k, TB_SOLVE_ROWS(tb_bytes_of(element)));
     double clocks = 0;
     for (int64_t before = 0; panels > 0; before += TB_SOLVE_WARPS, panels -= TB_SOLVE_WARPS) {
         const double own = (double)(panels < TB_SOLVE_WARPS ? panels : TB_SOLVE_WARPS),
@@ -173,7 +173,8 @@ static double solving_clocks(const tb_product *step)
 static double triangle_clocks(const tb_kernel *kernel, const tb_product *step, tb_target target)
 {
     const tb_element real = tb_real_of(kernel->element);
-    const int64_t waves = tb_pieces(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
+    const int64_t waves =
+        tb_ceil_div(triangle_blocks(step), (int64_t)kernel->blocks * target.multiprocessors);
     const double share = tb_share_of_element(real, target.architecture);
     const double clocks =
         step->in_place == TB_SOLVES

@@ -24,7 +24,7 @@
         .shared_bytes =                                                                                      \
             (in_place_) == TB_SOLVES ? TB_SOLVE_SHARED_BYTES(bytes) : TB_TRIANGULAR_SHARED_BYTES(bytes),     \
         .efficiency = 0.5, .blocks = (in_place_) == TB_SOLVES ? TB_SOLVE_BLOCKS : TB_TRIANGULAR_BLOCKS,      \
-        .alignment = 1, .structured = true, .in_place = in_place_, .accuracy = accuracy_,                    \
+        .alignment = 1, .reads = TB_READS_STRUCTURED, .in_place = in_place_, .accuracy = accuracy_,          \
         .entries = entries_##stem, .prepare = tb_##how##_prepare, .launch = tb_launch_##how,                 \
     }
 #define TB_BLOCKED_ROW(letter, element, bytes, accuracy, suffix, words)                                      \
@@ -54,9 +54,9 @@
         .name = #letter "trmm_expanded" suffix,                                                              \
         .summary = "a triangle times C, written out as one product" words, .element = element_,              \
         .architecture = 75, .tile_m = 128, .tile_n = 128, .tile_k = 1, .threads = TB_MEND_THREADS,           \
-        .efficiency = 0.5, .blocks = 4, .alignment = 1, .structured = true, .in_place = TB_MULTIPLIES,       \
-        .accuracy = accuracy_, .entries = entries_##letter##trmm_mend, .prepare = tb_multiplied_prepare,     \
-        .launch = tb_launch_multiplied,                                                                      \
+        .efficiency = 0.5, .blocks = 4, .alignment = 1, .reads = TB_READS_STRUCTURED,                        \
+        .in_place = TB_MULTIPLIES, .accuracy = accuracy_, .entries = entries_##letter##trmm_mend,            \
+        .prepare = tb_multiplied_prepare, .launch = tb_launch_multiplied,                                    \
     }
 
 #endif

@@ -8,7 +8,6 @@
 #include "lib/call/precision.h"
 #include "lib/learning/repeated.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Choices of the option ROUTE, in their order. */
@@ -33,15 +32,11 @@ static void read_forced_choices(tb_facts *facts)
 
 static void read_backlogs(tb_facts *facts)
 {
-    tb_machine *machine = &facts->machine;
-    double least = HUGE_VAL;
+    const tb_machine *machine = &facts->machine;
     memset(facts->backlogs, 0, sizeof facts->backlogs);
     for (int i = 0; i < machine->chip_count && i < TB_BACKLOGS; i++)
-        if (machine->chips[i].open) {
+        if (machine->chips[i].open)
             facts->backlogs[i] = tb_pipeline_backlog(machine->chips[i].device);
-            least = fmin(least, facts->backlogs[i]);
-        }
-    machine->backlog = least < HUGE_VAL ? least : 0;
 }
 
 void tb_gather_facts(const tb_product *product, tb_facts *facts)

@@ -21,6 +21,7 @@
 #include "dispatch/tiling.h"
 #include "words/batch.h"
 #include "words/folded.h"
+#include "words/integers.h"
 #include "words/lowered.h"
 
 #include <stdlib.h>
@@ -85,11 +86,11 @@ static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, co
                                   int64_t chunk)
 {
     const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
-    const int64_t firsts[] = {0, chunk < last ? chunk : last, last};
+    const int64_t firsts[] = {0, tb_smaller(chunk, last), last};
     size_t most = 0;
     for (int i = 0; i < 3; i++) {
         const int64_t left = product->k - firsts[i];
-        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], left < chunk ? left : chunk});
+        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], tb_smaller(left, chunk)});
         const size_t bytes = tb_device.prepare(stream, kernel, &part).workspace;
         most = bytes > most ? bytes : most;
     }
@@ -102,7 +103,7 @@ static tb_status take_workspace(tb_stream *stream, const tb_product *product, co
 {
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     size_t before = SIZE_MAX;
-    for (*chunk = product->k;; *chunk = (*chunk / 2 + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP) {
+    for (*chunk = product->k;; *chunk = tb_round_up(*chunk / 2, CHUNK_STEP)) {
         const size_t bytes = *chunk == product->k
                                  ? plan->schedule.workspace
                                  : workspace_of_chunks(stream, plan->kernel, product, *chunk);
@@ -132,7 +133,7 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
 {
     do {
         const int64_t left = product->k - held->done;
-        const tb_product part = tb_steps_of(product, (tb_range){held->done, left < chunk ? left : chunk});
+        const tb_product part = tb_steps_of(product, (tb_range){held->done, tb_smaller(left, chunk)});
         const tb_schedule schedule =
             part.k == product->k ? plan->schedule : tb_device.prepare(stream, plan->kernel, &part);
         const tb_status status = tb_device.launch(stream, plan->kernel, &part, &schedule, workspace);
@@ -196,14 +197,14 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
 /* Whether the kernel adds up the terms of a product, and makes the diagonal of a Hermitian one real. */
 static bool knows_terms(const tb_kernel *kernel)
 {
-    return kernel->structured && !kernel->numbers;
+    return kernel->reads == TB_READS_STRUCTURED;
 }
 
 /* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
  * a complex one is lowered to. */
 static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
 {
-    const bool as_given = kernel->structured && kernel->element == tb_element_of(product);
+    const bool as_given = kernel->reads != TB_READS_PLAIN && kernel->element == tb_element_of(product);
     return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
 }
 

@@ -1,6 +1,19 @@
 #include "lib/call/stream.h"
 
+#include "include/tileblas.h"
 #include "lib/process/leaving.h"
+
+static _Thread_local void *callers_stream;
+
+void tileblas_set_stream(void *stream)
+{
+    callers_stream = stream;
+}
+
+void *tb_callers_stream(void)
+{
+    return callers_stream;
+}
 
 static void destroy(tb_stream **stream)
 {

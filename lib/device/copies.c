@@ -1,10 +1,12 @@
 #include "lib/device/copies.h"
 
+#include "dispatch/tiling.h"
 #include "lib/reports/counters.h"
 
 tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy)
 {
-    tb_count_copy(copy);
+    if (copy->direction != TB_DEVICE_TO_DEVICE)
+        tb_add_link_bytes((double)copy->row_bytes * (double)copy->rows);
     return tb_device.copy(stream, copy);
 }
 
@@ -46,11 +48,11 @@ tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_pro
 tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
                            tb_buffer *buffer)
 {
-    size_t pitch;
-    TB_TRY(tb_take_pitched(device, tb_column_bytes(operand), (size_t)operand->columns, buffer, &pitch));
-    const int64_t ld = (int64_t)(pitch / tb_bytes_of(operand->element));
-    TB_TRY(tb_copy_operand(stream, direction, operand, buffer->memory, ld));
-    operand->data = buffer->memory;
-    operand->ld = ld;
+    tb_operand there = *operand;
+    there.ld = tb_pitched(operand->rows, operand->element);
+    TB_TRY(tb_take_buffer(device, tb_pitch(&there) * (size_t)there.columns, buffer));
+    there.data = buffer->memory;
+    TB_TRY(tb_copy_operand(stream, direction, operand, there.data, there.ld));
+    *operand = there;
     return TB_OK;
 }

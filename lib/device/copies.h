@@ -18,8 +18,8 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_operand *from, void *target, int64_t target_ld, int64_t *columns);
 
-/* Takes a pitched buffer on the device for the operand, enqueues the copy into it, and lets *operand describe
- * the copy. */
+/* Takes a buffer on the device for the operand, enqueues the copy into it, its columns where every kernel takes them, and lets
+ * *operand describe the copy. */
 tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
                            tb_buffer *buffer);
 

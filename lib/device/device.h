@@ -82,7 +82,6 @@ typedef struct tb_device_operations {
 
     tb_status (*memory)(int device, size_t *free_bytes, size_t *total_bytes);
     tb_status (*allocate)(int device, size_t bytes, void **memory);
-    tb_status (*allocate_pitched)(int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch);
     void (*release)(int device, void *memory);
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory);

@@ -180,15 +180,6 @@ static tb_status cuda_allocate(int device, size_t bytes, void **memory)
     return TB_OK;
 }
 
-static tb_status cuda_allocate_pitched(int device, size_t row_bytes, size_t rows, void **memory,
-                                       size_t *pitch)
-{
-    CUdeviceptr allocated;
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemAllocPitch, &allocated, pitch, row_bytes, rows, 16));
-    *memory = (void *)(uintptr_t)allocated;
-    return TB_OK;
-}
-
 static tb_status release(int device, void *memory)
 {
     TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemFree, tb_cuda_address(memory)));
@@ -266,7 +257,6 @@ const tb_device_operations tb_device = {
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,
-    .allocate_pitched = cuda_allocate_pitched,
     .release = cuda_release,
     .allocate_pinned = cuda_allocate_pinned,
     .release_pinned = cuda_release_pinned,

@@ -36,7 +36,6 @@
     X(cuLibraryGetKernel)                                                                                    \
     X(cuLibraryLoadData)                                                                                     \
     X(cuMemAlloc)                                                                                            \
-    X(cuMemAllocPitch)                                                                                       \
     X(cuMemFree)                                                                                             \
     X(cuMemFreeHost)                                                                                         \
     X(cuMemGetInfo)                                                                                          \

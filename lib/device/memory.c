@@ -13,10 +13,6 @@
 /* More buffers than this are not kept: slots and operands of eight devices, or of a few threads' calls. */
 #define KEPT_MAXIMUM 128
 
-/* What cuMemAllocPitch rounds columns up to on every device so far; a buffer that is taken again for another
- * shape is divided the same way. */
-#define PITCH_BYTES ((size_t)512)
-
 /* Pinned memory that could not be had is not asked for again for so long: the attempt takes longer than the
  * host takes for most products, and fails for as long as the user's limit or the other processes on the host
  * stay what they are. */
@@ -198,11 +194,10 @@ unsigned long tb_buffer_changes(void)
     return atomic_load(&changes);
 }
 
-bool tb_is_refused(int device, size_t bytes)
+bool tb_pinned_is_refused(size_t bytes)
 {
     take_lock();
-    const bool refused =
-        device == TB_PINNED && refused_bytes > 0 && bytes >= refused_bytes && tb_seconds() < refused_until;
+    const bool refused = refused_bytes > 0 && bytes >= refused_bytes && tb_seconds() < refused_until;
     tb_free_lock(&lock);
     return refused;
 }
@@ -227,7 +222,7 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     tb_buffer taken = take_kept(device, bytes, false);
     *buffer = (tb_buffer){0};
     if (!taken.memory) {
-        if (tb_is_refused(device, bytes))
+        if (device == TB_PINNED && tb_pinned_is_refused(bytes))
             return TB_OUT_OF_MEMORY;
         taken = (tb_buffer){.bytes = bytes, .device = device};
         tb_status status = allocate(device, bytes, &taken.memory);
@@ -236,24 +231,6 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
         if (status == TB_OUT_OF_MEMORY && device == TB_PINNED)
             note_refusal(bytes);
         TB_TRY(status);
-    }
-    fill(buffer, &taken);
-    return TB_OK;
-}
-
-tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_buffer *buffer, size_t *pitch)
-{
-    *pitch = (column_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
-    tb_buffer taken = take_kept(device, *pitch * columns, false);
-    *buffer = (tb_buffer){0};
-    if (!taken.memory) {
-        atomic_fetch_add(&changes, 1);
-        tb_status status = tb_device.allocate_pitched(device, column_bytes, columns, &taken.memory, pitch);
-        if (status == TB_OUT_OF_MEMORY && release_kept(device))
-            status = tb_device.allocate_pitched(device, column_bytes, columns, &taken.memory, pitch);
-        TB_TRY(status);
-        taken.bytes = *pitch * columns;
-        taken.device = device;
     }
     fill(buffer, &taken);
     return TB_OK;

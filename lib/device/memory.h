@@ -1,6 +1,5 @@
 /* Buffers that are kept between calls, because allocating costs more than most products, and given back when nobody
- * has used them for a while (the option KEEP_SECONDS). Those for matrices
- * are pitched (cuMemAllocPitch), so that every column starts where the fast kernels want it.
+ * has used them for a while (the option KEEP_SECONDS).
  */
 #ifndef TB_MEMORY_H
 #define TB_MEMORY_H
@@ -23,9 +22,6 @@ typedef struct tb_buffer {
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 
-/* The same for columns of so many bytes each; *pitch says how far apart they are. */
-tb_status tb_take_pitched(int device, size_t column_bytes, size_t columns, tb_buffer *buffer, size_t *pitch);
-
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 
@@ -36,8 +32,8 @@ unsigned long tb_buffer_changes(void);
 /* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
 void tb_give_buffer(tb_buffer *buffer);
 
-/* Whether so much memory of that kind could not be had a moment ago: nobody asks for it again for a while. */
-bool tb_is_refused(int device, size_t bytes);
+/* Whether so much pinned memory could not be had a moment ago: nobody asks for it again for a while. */
+bool tb_pinned_is_refused(size_t bytes);
 
 /* ---- Buffers whose contents may be wanted again --------------------------------------------------------------
  *

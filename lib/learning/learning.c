@@ -1,5 +1,7 @@
 #include "lib/learning/learning.h"
 
+#include "words/integers.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,8 +38,7 @@ static int size_of(const tb_product *product)
 
 static int thinness_of(const tb_product *product)
 {
-    int64_t least = product->m < product->n ? product->m : product->n;
-    least = least < product->k ? least : product->k;
+    const int64_t least = tb_smaller(tb_smaller(product->m, product->n), product->k);
     return least <= VERY_THIN_MOST ? 0 : least <= THIN_MOST ? 1 : 2;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/process/lock.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
+#include "lib/reports/sums.h"
 
 #include <stdatomic.h>
 
@@ -51,7 +52,7 @@ tb_machine tb_machine_facts(void)
         .readiness = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
-        .host_spent = atomic_load_explicit(&host_spent, memory_order_relaxed),
+        .host_spent = tb_sum_of(&host_spent),
         .starts_at_once = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT,
     };
     if (machine.readiness == TB_READY) {
@@ -107,9 +108,7 @@ tb_readiness tb_machine_forget(void)
 
 void tb_machine_note_host(double seconds)
 {
-    double before = atomic_load_explicit(&host_spent, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&host_spent, &before, before + seconds))
-        continue;
+    tb_add_to_sum(&host_spent, seconds);
 }
 
 void tb_machine_lose(const char *during)

@@ -7,9 +7,16 @@
 
 #include <locale.h>
 
-/* Puts this thread in the C locale, other threads being left where they are; what it returns leads back. Allocates
- * nothing. */
-locale_t tb_enter_c_locale(void);
-void tb_leave_c_locale(locale_t previous);
+/* Puts this thread in the C locale, other threads being left where they are; what it returns leads back. For all categories
+ * that locale is an object which the C library has anyway: nothing is allocated, and nobody has to free it. */
+static inline locale_t tb_enter_c_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+static inline void tb_leave_c_locale(locale_t previous)
+{
+    uselocale(previous);
+}
 
 #endif

@@ -14,8 +14,8 @@
 typedef struct tb_reference {
     const char *name;
     uintptr_t *word;
-    bool
-        is_jump_slot; /* of a procedure linkage table: until the first call it may hold an address in its own object */
+    /* Of a procedure linkage table: until the first call it may hold an address in its own object. */
+    bool is_jump_slot;
     bool is_defined; /* the object has a definition of the name itself */
 } tb_reference;
 

@@ -26,8 +26,7 @@ typedef struct kind {
     _Atomic(double) host_seconds, device_seconds, host_forecast;
 } kind;
 
-enum { PLACES = 1 << 15 };
-static kind kinds[PLACES];
+static kind kinds[TB_CALLED_PLACES];
 static atomic_uint used;
 static atomic_ullong left_out;
 static atomic_int cores_seen; /* of the host, at the last call */
@@ -36,7 +35,7 @@ static atomic_int cores_seen; /* of the host, at the last call */
 static const struct {
     int bits;
     unsigned limit;
-} levels[] = {{62, PLACES / 2}, {4, PLACES * 5 / 8}, {1, PLACES * 3 / 4}};
+} levels[] = {{62, TB_CALLED_PLACES / 2}, {4, TB_CALLED_PLACES * 5 / 8}, {1, TB_CALLED_PLACES * 3 / 4}};
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 static int64_t round_extent(int64_t extent, int bits)
@@ -69,7 +68,8 @@ static size_t first_place(const tb_called *called)
  * may have two for one, which readers add up. */
 static kind *find_kind(const tb_called *called, unsigned limit)
 {
-    for (size_t i = 0, place = first_place(called); i < PLACES; i++, place = (place + 1) % PLACES) {
+    for (size_t i = 0, place = first_place(called); i < TB_CALLED_PLACES;
+         i++, place = (place + 1) % TB_CALLED_PLACES) {
         int state = atomic_load_explicit(&kinds[place].state, memory_order_acquire);
         if (state == FILLED && is_same_kind(&kinds[place].called, called))
             return &kinds[place];
@@ -108,11 +108,6 @@ void tb_add_called(const tb_called *called)
     tb_add_to_sum(&kind->host_forecast, called->host_forecast);
 }
 
-size_t tb_called_places(void)
-{
-    return PLACES;
-}
-
 bool tb_read_called(size_t place, tb_called *called)
 {
     const kind *kind = &kinds[place];
@@ -135,7 +130,7 @@ unsigned long long tb_called_left_out(void)
 /* A child's calls are its own. Kinds stay, without sums. */
 static void start_anew_in_child(void)
 {
-    for (size_t i = 0; i < PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++) {
+    for (size_t i = 0; i < TB_CALLED_PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++) {
         atomic_store_explicit(&kinds[i].host_calls, 0, memory_order_relaxed);
         atomic_store_explicit(&kinds[i].device_calls, 0, memory_order_relaxed);
         tb_clear_sum(&kinds[i].host_seconds);
@@ -225,7 +220,7 @@ bool tb_write_called(int descriptor, const char *program, int cores, unsigned lo
     tb_json_integer(&json, "cores", cores);
     tb_json_integer(&json, "left_out", (long long)(tb_called_left_out() + left_out_elsewhere));
     write_line(&json, file);
-    for (size_t place = 0; place < PLACES; place++)
+    for (size_t place = 0; place < TB_CALLED_PLACES; place++)
         if (tb_read_called(place, &called))
             write_kind(&called, file);
     if (fclose(file) == 0)

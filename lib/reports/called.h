@@ -32,8 +32,8 @@ void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_p
 /* Adds to the kind that it is of, from a record. */
 void tb_add_called(const tb_called *called);
 
-/* All kinds; how many there are places for, and what is at one, false where nothing is. */
-size_t tb_called_places(void);
+/* All kinds: what is at one of their places, false where nothing is. */
+enum { TB_CALLED_PLACES = 1 << 15 };
 bool tb_read_called(size_t place, tb_called *called);
 
 /* Calls that found no room. */

@@ -149,12 +149,6 @@ tb_tally tb_route_tally(const tb_counts *counts, tb_route route)
     return sum;
 }
 
-void tb_count_copy(const tb_copy *copy)
-{
-    if (copy->direction != TB_DEVICE_TO_DEVICE)
-        link_bytes += (double)copy->row_bytes * (double)copy->rows;
-}
-
 void tb_add_link_bytes(double bytes)
 {
     link_bytes += bytes;

@@ -8,7 +8,6 @@
 #define TB_COUNTERS_H
 
 #include "dispatch/plan.h"
-#include "lib/device/device.h"
 
 typedef enum tb_shape {
     TB_SHAPE_SMALL,  /* at most 80^3 multiply-adds: never worth a device */
@@ -49,11 +48,9 @@ tb_tally tb_route_tally(const tb_counts *counts, tb_route route);
 
 void tb_add_tally(tb_tally *sum, const tb_tally *amount);
 
-/* Bytes that the calling thread's copies moved over the link since it was last asked. */
-void tb_count_copy(const tb_copy *copy);
-double tb_take_link_bytes(void);
-
-/* What another thread took on behalf of this one's call. */
+/* Bytes that the calling thread's copies have moved over the link, or another one's on behalf of its call, since it was last
+ * asked. */
 void tb_add_link_bytes(double bytes);
+double tb_take_link_bytes(void);
 
 #endif

@@ -8,9 +8,8 @@
 
 static bool write_line(int file, const char *format, va_list arguments)
 {
-    static const char prefix[] = "tileblas: ";
     char line[1024];
-    int used = snprintf(line, sizeof line, "%s", prefix);
+    int used = snprintf(line, sizeof line, "tileblas: ");
     locale_t previous = tb_enter_c_locale();
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
     tb_leave_c_locale(previous);

@@ -14,7 +14,7 @@
 #define PREFIX "TILEBLAS_"
 
 const tb_option tb_option_rows[TB_OPTION_COUNT] = {
-#define TB_OPTION(NAME, field, type, fallback, accepts, help) {#NAME, type, fallback, accepts, help},
+#define TB_OPTION(NAME, type, fallback, accepts, help) {#NAME, type, fallback, accepts},
 #include "lib/reports/options.def"
 #undef TB_OPTION
 };

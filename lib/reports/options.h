@@ -14,11 +14,10 @@ typedef struct tb_option {
     tb_option_type type;
     const char *fallback;
     const char *accepts;
-    const char *help;
 } tb_option;
 
 typedef enum tb_option_index {
-#define TB_OPTION(NAME, field, type, fallback, accepts, help) TB_OPTION_##NAME,
+#define TB_OPTION(NAME, type, fallback, accepts, help) TB_OPTION_##NAME,
 #include "lib/reports/options.def"
 #undef TB_OPTION
     TB_OPTION_COUNT,

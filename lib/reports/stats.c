@@ -32,29 +32,15 @@ void tb_watch_as_asked(void)
     atomic_store_explicit(&options_followed, true, memory_order_relaxed);
 }
 
-static int print_outline(const tb_outline *plan, char *text, size_t size)
-{
-    locale_t previous = tb_enter_c_locale();
-    int length = tb_print_outline(plan, text, size);
-    tb_leave_c_locale(previous);
-    return length;
-}
-
-static void print_scalars(const tb_product *product, char *alpha, char *beta, size_t size)
-{
-    locale_t previous = tb_enter_c_locale();
-    tb_print_scalar(product, product->alpha, alpha, size);
-    tb_print_scalar(product, product->beta, beta, size);
-    tb_leave_c_locale(previous);
-}
-
 static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
-    const tb_outline outline = tb_outline_of(plan);
-    print_outline(&outline, decision, sizeof decision);
+    const locale_t previous = tb_enter_c_locale();
+    tb_print_plan(plan, decision, sizeof decision);
+    tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
+    tb_print_scalar(product, product->beta, beta, sizeof beta);
+    tb_leave_c_locale(previous);
     tb_print_letters(product, letters);
-    print_scalars(product, alpha, beta, sizeof alpha);
     if (tb_is_batch(product))
         snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
     tb_log("%s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
@@ -159,9 +145,13 @@ void tileblas_reset_statistics(void)
 
 size_t tileblas_last_plan(char *text, size_t size)
 {
-    if (has_last_plan)
-        return (size_t)print_outline(&last_plan, text, size);
-    if (size > 0)
-        text[0] = '\0';
-    return 0;
+    if (!has_last_plan) {
+        if (size > 0)
+            text[0] = '\0';
+        return 0;
+    }
+    const locale_t previous = tb_enter_c_locale();
+    const int length = tb_print_outline(&last_plan, text, size);
+    tb_leave_c_locale(previous);
+    return (size_t)length;
 }

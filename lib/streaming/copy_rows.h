@@ -24,8 +24,8 @@ typedef struct tb_host_copy {
     size_t target_pitch, source_pitch, row_bytes, rows;
     bool past_caches;
     tb_stairs stairs; /* leave out a part of each row */
-    tb_fingerprint
-        *prints; /* of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted */
+    /* Of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted. */
+    tb_fingerprint *prints;
 } tb_host_copy;
 
 /* Copies some of the rows. */

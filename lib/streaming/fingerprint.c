@@ -9,7 +9,7 @@
 #endif
 
 /* A step of the sums, in bytes and in pairs of words. */
-enum { STEP_BYTES = 64, STEP = STEP_BYTES / 8, PAIRS = TB_FINGERPRINT_BYTES / 8 };
+enum { STEP_BYTES = 64, PAIRS = TB_FINGERPRINT_BYTES / 8 };
 
 /* A pair of 32-bit words for each pair of the data. The second sum begins with the second pair. */
 static uint64_t key[PAIRS + 1];

@@ -6,7 +6,6 @@
 #include "lib/call/run.h"
 
 #include "lib/call/stream.h"
-#include "lib/device/copies.h"
 #include "lib/device/device.h"
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
@@ -48,7 +47,8 @@ static void take_turn(work *work)
     work->status = tb_take_turn(&turn);
     if (work->status == TB_OK) {
         const double start = tb_seconds();
-        const bool reads_as_given = region->kernel->structured && region->kernel->in_place == TB_OUT_OF_PLACE;
+        const bool reads_as_given =
+            region->kernel->reads != TB_READS_PLAIN && region->kernel->in_place == TB_OUT_OF_PLACE;
         work->status = reads_as_given ? TB_UNSUPPORTED : tb_stream_region(turn.pipeline, region, &work->done);
         work->seconds = tb_seconds() - start;
         tb_end_turn(&turn);

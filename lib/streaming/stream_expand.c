@@ -142,13 +142,12 @@ tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
 {
     const tb_operand *source = &run->given->operands[role];
     tb_operand *stored = &run->stored[role], there = *source;
-    size_t pitch;
     if (stored->data)
         return TB_OK;
-    TB_TRY(tb_take_pitched(run->pipeline->device, tb_column_bytes(source), (size_t)source->columns,
-                           &run->stored_there[role], &pitch));
+    there.ld = tb_pitched(source->rows, source->element);
+    TB_TRY(tb_take_buffer(run->pipeline->device, tb_pitch(&there) * (size_t)there.columns,
+                          &run->stored_there[role]));
     there.data = run->stored_there[role].memory;
-    there.ld = (int64_t)(pitch / tb_bytes_of(source->element));
     TB_TRY((run->plan->places[role].write_combined ? bring_straight : bring_triangle)(run, source, &there));
     *stored = there;
     return TB_OK;

@@ -30,8 +30,10 @@ static int64_t ld_of(const tb_stream_run *run, tb_role role)
                       operand->element);
 }
 
-static void lay_out_whole(tb_stream_run *run)
+void tb_lay_out(tb_stream_run *run)
 {
+    if (!run->tiling->whole)
+        return;
     run->whole_c = true;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_stream_operand *there = &run->operands[role];
@@ -46,7 +48,7 @@ static void lay_out_whole(tb_stream_run *run)
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
     const tb_operand *operand = &run->product->operands[role];
-    const int64_t bands = tb_is_in_bands(run, role) ? tb_pieces(operand->rows, run->tiling->band_m) : 1;
+    const int64_t bands = tb_is_in_bands(run, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
     const int64_t columns = bands * tb_larger(operand->columns, 1);
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }
@@ -95,12 +97,6 @@ static tb_status take_rings(tb_stream_run *run)
         if (has_place(run, role))
             TB_TRY(tb_take_buffer(device, (size_t)bytes[role], &operands[role].buffer));
     return TB_OK;
-}
-
-void tb_lay_out(tb_stream_run *run)
-{
-    if (run->tiling->whole)
-        lay_out_whole(run);
 }
 
 tb_status tb_take_places(tb_stream_run *run)

@@ -150,20 +150,19 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
         let_streams_end(run->pipeline, false);
 }
 
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
-                            const tb_plan *plan, const tb_kernel *kernel, const tb_tiling *tiling,
-                            tb_progress *done)
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
+                            const tb_product *product, const tb_tiling *tiling, tb_progress *done)
 {
     tb_stream_run run = {.pipeline = pipeline,
                          .product = product,
-                         .given = given,
-                         .plan = plan,
-                         .kernel = kernel,
+                         .given = &region->given,
+                         .plan = region->plan,
+                         .kernel = region->kernel,
                          .tiling = tiling};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
-    run.all = tb_pieces(product->m, tb_band_rows(&run)) * product->n;
+    run.all = tb_ceil_div(product->m, tb_band_rows(&run)) * product->n;
     tb_lay_out(&run);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);

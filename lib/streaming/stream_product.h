@@ -6,16 +6,23 @@
 #include "dispatch/tiling.h"
 #include "lib/streaming/pipeline.h"
 
+/* What one device computes of a call. */
+typedef struct tb_streamed_region {
+    tb_product given;   /* by the program; what is lowered is never cut into regions */
+    tb_product product; /* what is multiplied: of it, or of what it is lowered to */
+    const tb_plan *plan;
+    const tb_kernel *kernel;
+} tb_streamed_region;
+
 /* What of C holds its result: its first rows, and of those that follow, next_rows of them, so many columns from the
  * left. The rest is as it was, or anything where beta is 0. */
 typedef struct tb_progress {
     int64_t rows, next_rows, columns;
 } tb_progress;
 
-/* The plan tells where the operands lie. product has at most tiling->block_m rows; what of it is expanded comes from
- * the product that was given. When it returns, no work is in flight. */
-tb_status tb_stream_product(tb_pipeline *pipeline, const tb_product *product, const tb_product *given,
-                            const tb_plan *plan, const tb_kernel *kernel, const tb_tiling *tiling,
-                            tb_progress *done);
+/* Rows of the region's product, tiling->block_m at most; what of them is expanded comes from the product that was given. When it
+ * returns, no work is in flight. */
+tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
+                            const tb_product *product, const tb_tiling *tiling, tb_progress *done);
 
 #endif

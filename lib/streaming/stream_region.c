@@ -51,8 +51,7 @@ static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *re
         tb_tiling own = *tiling;
         if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
             own.band_m = own.piece_m = tb_smaller(own.band_m, block.m);
-        const tb_status status =
-            tb_stream_product(pipeline, &block, &region->given, region->plan, region->kernel, &own, done);
+        const tb_status status = tb_stream_product(pipeline, region, &block, &own, done);
         done->rows += first;
         TB_TRY(status);
     }
@@ -157,7 +156,7 @@ static bool lacks_slots(const tb_budget *room)
     bool needed = false;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         needed = needed || room->passages[role] == TB_BY_SLOTS;
-    return needed && tb_is_refused(TB_PINNED, (size_t)room->slot_bytes);
+    return needed && tb_pinned_is_refused((size_t)room->slot_bytes);
 }
 
 /* As it was cut before, where the library keeps what that took: asking how much is free takes several

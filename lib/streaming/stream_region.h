@@ -4,13 +4,6 @@
 
 #include "lib/streaming/stream_product.h"
 
-typedef struct tb_streamed_region {
-    tb_product given;   /* by the program; what is lowered is never cut into regions */
-    tb_product product; /* what is multiplied: of it, or of what it is lowered to */
-    const tb_plan *plan;
-    const tb_kernel *kernel;
-} tb_streamed_region;
-
 /* With less and less memory, while that is what is missing and nothing has been written. Says how far it has come. */
 tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *region, tb_progress *done);
 

@@ -59,7 +59,7 @@ static tb_status send_computed(tb_stream_run *run, bool may_wait)
         const size_t column_bytes =
             (size_t)tb_band_at(run, run->sent).rows * tb_bytes_of(run->product->c.element);
         const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
-        slot->columns = most < end - run->sent ? most : end - run->sent;
+        slot->columns = tb_smaller(most, end - run->sent);
         TB_TRY(follow_computing(run));
         TB_TRY(send_columns(run, slot));
         run->sent += slot->columns;

@@ -4,8 +4,8 @@
 
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
-#include "lib/streaming/copy_threads.h"
 #include "lib/streaming/pipeline.h"
+#include "words/integers.h"
 
 /* An operand on the device. */
 typedef struct tb_stream_operand {
@@ -26,9 +26,8 @@ typedef struct tb_stream_run {
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
     tb_buffer staging; /* for what is expanded: as much as a slot holds */
-    tb_operand
-        stored[TB_B +
-               1]; /* structured operands as they are stored, on the device; data is NULL: not brought yet */
+    /* Structured operands as they are stored, on the device; data is NULL: not brought yet. */
+    tb_operand stored[TB_B + 1];
     tb_buffer stored_there[TB_B + 1];
     bool one_operand; /* B is A, read the other way, and is found where A lies */
     bool whole_c;     /* C has all of its columns on the device */
@@ -47,9 +46,9 @@ typedef struct tb_stream_run {
     int64_t swath_ends[TB_SWATHS_IN_FLIGHT]; /* of swaths that are computed but not all sent */
     int first_swath, swath_count;
     int64_t slabs_multiplied;
-    tb_product
-        multiplied; /* by the latest launch, if A has not changed since; A's data is NULL when it has */
-    bool is_due;    /* a product is due, when the slot that is being filled has been sent */
+    /* By the latest launch, if A has not changed since; A's data is NULL when it has. */
+    tb_product multiplied;
+    bool is_due; /* a product is due, when the slot that is being filled has been sent */
     tb_product due;
     int64_t due_swath_n; /* that many columns of it at a time */
     bool due_completes;  /* what is computed of C is complete then, in all rows of the band */
@@ -84,8 +83,8 @@ typedef struct tb_band {
 static inline tb_band tb_band_at(const tb_stream_run *run, int64_t columns)
 {
     const int64_t n = run->product->n, most = tb_band_rows(run);
-    const int64_t row = columns / n * most, left = run->product->m - row;
-    return (tb_band){.row = row, .rows = left < most ? left : most, .column = columns % n};
+    const int64_t row = columns / n * most;
+    return (tb_band){.row = row, .rows = tb_smaller(run->product->m - row, most), .column = columns % n};
 }
 
 /* Whether the link writes into C itself. */

@@ -155,9 +155,10 @@ static bool kernel_serves(const routine_call *made)
         if (lowered.operands[role].expanded_from > 0)
             lowered.operands[role].ld =
                 tb_pitched(lowered.operands[role].rows, lowered.operands[role].element);
-    if (kernel->structured || tb_is_plain(&product))
-        return (!kernel->structured || !pitched || lies_in(made, only_device)) &&
-               tb_kernel_serves(kernel, kernel->numbers ? &one : &product, &machine.chips[0], pitched);
+    if (kernel->reads != TB_READS_PLAIN || tb_is_plain(&product))
+        return (kernel->reads == TB_READS_PLAIN || !pitched || lies_in(made, only_device)) &&
+               tb_kernel_serves(kernel, kernel->reads == TB_READS_COMPLEX ? &one : &product,
+                                &machine.chips[0], pitched);
     return tb_can_be_lowered(&product) && tb_kernel_serves(kernel, &lowered, &machine.chips[0], pitched);
 }
 

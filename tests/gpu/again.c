@@ -151,7 +151,7 @@ int main(void)
         const tb_kernel *kernel = &tb_catalog[i];
         const bool is_rung = kernel->k_limit > 0 && kernel->element == TB_FP32; /* of the ladder */
         if (!tb_kernel_runs_on(kernel, description.architecture) || is_rung || kernel->short_side > 0 ||
-            kernel->structured)
+            kernel->reads != TB_READS_PLAIN)
             continue;
         kernels++;
         const int rounds = kernel->accuracy == TB_ACCURACY_IEEE ? ROUNDS : SPLIT_ROUNDS;

@@ -103,7 +103,7 @@ static bool check_element(tb_element element, check_random *random)
     }
     void *block = arena_allocate(TB_MEMORY_DEVICE, bytes);
     for (size_t row = 0; row < tb_catalog_size; row++) {
-        if (tb_catalog[row].element != element || tb_catalog[row].structured)
+        if (tb_catalog[row].element != element || tb_catalog[row].reads != TB_READS_PLAIN)
             continue;
         tileblas_set_option("KERNEL", tb_catalog[row].name);
         for (int transposition = 0; transposition < 4; transposition++)

@@ -220,7 +220,7 @@ int main(void)
         room[i] = arena_allocate(TB_MEMORY_DEVICE, bytes);
     check_random random = {.state = check_seed()};
     for (size_t i = 0; i < tb_catalog_size; i++)
-        for (int number = 0; tb_catalog[i].structured && !tb_catalog[i].numbers &&
+        for (int number = 0; tb_catalog[i].reads == TB_READS_STRUCTURED &&
                              tb_catalog[i].in_place == TB_OUT_OF_PLACE && number < PRODUCTS;
              number++)
             check_product(stream, &tb_catalog[i], room, &random);

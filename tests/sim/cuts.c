@@ -37,7 +37,7 @@ static int64_t below(uint64_t *state, int64_t end)
 /* A multiple of it below most, or most. */
 static int64_t some(uint64_t *state, int64_t most)
 {
-    return tb_smaller(MULTIPLE * (1 + below(state, tb_pieces(most, MULTIPLE))), most);
+    return tb_smaller(MULTIPLE * (1 + below(state, tb_ceil_div(most, MULTIPLE))), most);
 }
 
 bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
@@ -76,7 +76,7 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
     if (one_operand)
         tiling->band_m = m;
     tiling->slab_k = some(&state, tb_larger(k, 1));
-    tiling->slabs = tb_pieces(tb_larger(k, 1), tiling->slab_k);
+    tiling->slabs = tb_ceil_div(tb_larger(k, 1), tiling->slab_k);
     tiling->lead = below(&state, tiling->slabs);
     tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
     tiling->piece_m = product->a.transposed && !one_operand ? some(&state, tiling->band_m) : tiling->band_m;

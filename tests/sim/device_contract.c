@@ -27,6 +27,7 @@ static void an_address_is_located_wherever_it_points(void)
     float *device, *pinned, host[4];
     tb_place place;
     MUST(tb_device.allocate(0, FLOATS * sizeof(float), (void **)&device));
+    CHECK((uintptr_t)device % 16 == 0, "memory at %p is not aligned", (void *)device);
     MUST(tb_device.allocate_pinned(FLOATS * sizeof(float), (void **)&pinned));
 
     tb_device.locate(device + FLOATS - 1, &place, NULL);
@@ -42,17 +43,6 @@ static void an_address_is_located_wherever_it_points(void)
     tb_device.release_pinned(pinned);
     tb_device.locate(device, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "released memory is %d", place.memory);
-}
-
-static void pitched_memory_aligns_every_row(void)
-{
-    void *memory;
-    size_t pitch;
-    MUST(tb_device.allocate_pitched(0, 1001 * sizeof(float), 3, &memory, &pitch));
-    CHECK(pitch >= 1001 * sizeof(float), "the pitch is %zu", pitch);
-    CHECK(pitch % 16 == 0 && (uintptr_t)memory % 16 == 0, "rows at %p, %zu apart, are not aligned", memory,
-          pitch);
-    tb_device.release(0, memory);
 }
 
 static void more_memory_than_there_is_is_refused(void)
@@ -160,7 +150,7 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     if (kernel->in_place != TB_OUT_OF_PLACE)
         return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, SIZE,
                              SIZE, (tb_scalar){2, 0}, memory, SIZE, product.c.data, SIZE);
-    if (kernel->structured && !kernel->numbers) {
+    if (kernel->reads == TB_READS_STRUCTURED) {
         product.a.structure = TB_SYMMETRIC;
         product.a.stored = TB_LOWER;
     }
@@ -241,7 +231,6 @@ int main(void)
 
     clusters_fit(&description);
     an_address_is_located_wherever_it_points();
-    pitched_memory_aligns_every_row();
     more_memory_than_there_is_is_refused();
     copies_are_two_dimensional();
     events_order_streams();

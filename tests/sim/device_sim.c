@@ -10,7 +10,6 @@
 
 #define CLOCK_KHZ   1980000
 #define MEMORY_RATE 4.8e12 /* bytes a second */
-#define PITCH_BYTES 512    /* as cudaMallocPitch answers on real devices */
 
 static atomic_bool opened, device_opened[SIM_MAX_DEVICES];
 
@@ -92,12 +91,6 @@ static tb_status allocate(int device, size_t bytes, void **memory)
     TB_TRY(sim_attempt(device, SIM_ALLOCATE, NULL));
     *memory = sim_map(TB_MEMORY_DEVICE, device, bytes, true);
     return *memory != NULL ? TB_OK : TB_OUT_OF_MEMORY;
-}
-
-static tb_status allocate_pitched(int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch)
-{
-    *pitch = (row_bytes + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
-    return allocate(device, *pitch * rows, memory);
 }
 
 static void release(int device, void *memory)
@@ -231,7 +224,7 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
 /* What a kernel for complex numbers, as they lie, makes of a product: of a Hermitian C it knows nothing. */
 static void forget_structure(const tb_kernel *kernel, tb_product *product)
 {
-    if (!kernel->numbers)
+    if (kernel->reads != TB_READS_COMPLEX)
         return;
     if (product->terms == 2 || product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL ||
         product->alpha.im != 0 || product->beta.im != 0)
@@ -301,7 +294,6 @@ const tb_device_operations sim_operations_inside = {
     .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,
-    .allocate_pitched = allocate_pitched,
     .release = release,
     .allocate_pinned = allocate_pinned,
     .release_pinned = sim_unmap,

@@ -9,10 +9,8 @@
 
 #include "include/tileblas.h"
 #include "tests/check.h"
-#include "tests/conformance/arena.h"
-#include "tests/conformance/spellings.h"
-#include "tests/oracle.h"
 #include "tests/sim/device_sim.h"
+#include "tests/sim/scenario.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -25,38 +23,6 @@
 #define LATER_CALLS 3
 #define MAX_THREADS 16
 #define MOST_OUTPUT 4096
-
-typedef struct scenario {
-    tb_element element;
-    int m, n, k;
-    bool transposed;           /* A and B; of complex numbers A is conjugated as well */
-    tb_triangle triangle;      /* of C, by SYRK: B is A, and m is n; ... */
-    bool hermitian, two_terms; /* ... or by HERK; or by SYR2K and HER2K, of two matrices */
-    tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
-    bool structured_right;     /* of the right one instead: k is n */
-    tb_triangle stored;        /* of that factor */
-    tb_in_place
-        in_place; /* by TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count */
-    bool unit_diagonal; /* of a triangular one */
-    double beta;
-    double alpha_im, beta_im; /* of complex numbers */
-    int threads;              /* in a crowd every other one multiplies doubles */
-    bool drawn;               /* each call has routine, sizes, scalars and memory of its own instead ... */
-    bool drawn_on_device;     /* ... which may be the device's */
-    int calls;                /* of each thread; 0: one */
-    tb_memory memory;         /* of A, B and C */
-    bool managed_c, device_c,
-        host_c;                /* but C lies in managed memory, on the device, or in the host's memory */
-    const char *device_memory; /* the option; NULL: its default */
-    const char *devices;       /* that share the product; NULL: one */
-    bool measured;             /* when they come up */
-    const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
-    const char *pinned_memory; /* the option; NULL: PINNED_MIB */
-    long launches;             /* without failures; 0: any */
-    bool fetched;              /* the host computes what is fetched from the device: nothing is launched */
-    int foldings;              /* without failures; 0: any number, -1: none */
-    long step;                 /* between operations that fail, where a call has many; 0: every one does */
-} scenario;
 
 /* What a process has to say. */
 typedef struct report {
@@ -91,213 +57,6 @@ static inline void begin_failing(void)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-static inline void *place(const matrix *matrix, tb_memory memory)
-{
-    void *block = arena_allocate(memory, matrix->bytes);
-    arena_copy(block, matrix->block, matrix->bytes);
-    return block;
-}
-
-/* "cblas_zhemm": by class and element. */
-static inline const spelling *spelling_of(const scenario *scenario, tb_element element)
-{
-    static const char letters[TB_ELEMENTS] = {
-        [TB_FP32] = 's', [TB_FP64] = 'd', [TB_COMPLEX_FP32] = 'c', [TB_COMPLEX_FP64] = 'z'};
-    static const char *const structured[] = {
-        [TB_GENERAL] = "gemm", [TB_SYMMETRIC] = "symm", [TB_HERMITIAN] = "hemm"};
-    char name[16];
-    static const char *const updates[2][2] = {{"syrk", "syr2k"}, {"herk", "her2k"}};
-    static const char *const in_place[] = {[TB_MULTIPLIES] = "trmm", [TB_SOLVES] = "trsm"};
-    snprintf(name, sizeof name, "cblas_%c%s", letters[element],
-             scenario->in_place != TB_OUT_OF_PLACE ? in_place[scenario->in_place]
-             : scenario->triangle != TB_FULL       ? updates[scenario->hermitian][scenario->two_terms]
-                                                   : structured[scenario->structure]);
-    return spelling_named(name);
-}
-
-static inline matrix make_factor(tb_element element, bool transposed, int64_t rows, int64_t columns,
-                                 int64_t more, int64_t offset)
-{
-    return transposed ? matrix_make_of(element, columns, rows, columns + more, offset)
-                      : matrix_make_of(element, rows, columns, rows + more, offset);
-}
-
-/* Of a product or solve in C's place: the triangle, and nothing beside it. */
-static inline void make_triangle(const scenario *scenario, tb_element element, check_random *random,
-                                 product *p)
-{
-    const bool right = scenario->structured_right,
-               conjugated = scenario->transposed && tb_is_complex(element);
-    p->in_place = scenario->in_place;
-    p->unit_diagonal = scenario->unit_diagonal;
-    p->beta = 1;
-    p->transpose_a = scenario->transposed && !right;
-    p->transpose_b = scenario->transposed && right;
-    p->conjugate_a = conjugated && !right;
-    p->conjugate_b = conjugated && right;
-    *(right ? &p->b : &p->a) = make_factor(element, false, p->k, p->k, 3, 1);
-    *(right ? &p->a : &p->b) = matrix_make_of(element, 0, 0, 1, 0);
-    matrix_fill(right ? &p->b : &p->a, MATRIX_SOLVABLE, random);
-}
-
-/* What the scenario multiplies, filled. */
-static inline product make_product(const scenario *scenario, tb_element element, check_random *random)
-{
-    product p = {.m = scenario->m, .n = scenario->n, .k = scenario->k, .alpha = 1.5, .beta = scenario->beta};
-    p.transpose_a = p.transpose_b = scenario->transposed;
-    p.conjugate_a = scenario->transposed && tb_is_complex(element);
-    if (scenario->triangle != TB_FULL) {
-        p.transpose_b = !p.transpose_a;
-        p.hermitian = scenario->hermitian;
-        p.conjugate_a = p.hermitian && p.transpose_a;
-        p.conjugate_b = p.hermitian && p.transpose_b;
-        p.terms = scenario->two_terms ? 2 : 1;
-        p.mask = scenario->triangle;
-    }
-    p.alpha_im = scenario->alpha_im;
-    p.beta_im = scenario->beta_im;
-    *(scenario->structured_right ? &p.structure_b : &p.structure_a) = scenario->structure;
-    *(scenario->structured_right ? &p.stored_b : &p.stored_a) = scenario->stored;
-    p.c = matrix_make_of(element, p.m, p.n, p.m + 1, 2);
-    if (scenario->in_place != TB_OUT_OF_PLACE) {
-        make_triangle(scenario, element, random, &p);
-    } else {
-        p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
-        p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
-        matrix_fill(&p.a, MATRIX_UNIFORM, random);
-        matrix_fill(&p.b, MATRIX_UNIFORM, random);
-    }
-    if (scenario->triangle != TB_FULL && !scenario->two_terms) {
-        matrix_free(&p.b);
-        p.b = matrix_clone(&p.a);
-    }
-    matrix_fill(&p.c, p.beta == 0 && p.beta_im == 0 ? MATRIX_NANS : MATRIX_UNIFORM, random);
-    if (scenario->structure != TB_GENERAL || scenario->hermitian)
-        product_hide_the_rest(&p);
-    return p;
-}
-
-/* C's triangle, by SYRK or SYR2K, HERK or HER2K. */
-static inline void draw_triangle(scenario *one, check_random *random)
-{
-    one->m = one->n;
-    one->triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
-    one->two_terms = check_between(random, 0, 1);
-    one->hermitian = tb_is_complex(one->element) && check_between(random, 0, 1);
-    one->transposed = check_between(random, 0, 1);
-    if (one->hermitian)
-        one->beta_im = 0;
-    if (one->hermitian && !one->two_terms)
-        one->alpha_im = 0;
-}
-
-/* What a call of the crowd multiplies: a triangle, complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
-static inline scenario draw_scenario(const scenario *of_all, check_random *random)
-{
-    static const tb_in_place kinds[] = {TB_OUT_OF_PLACE, TB_OUT_OF_PLACE, TB_MULTIPLIES, TB_SOLVES};
-    static const tb_element elements[] = {TB_FP32, TB_FP64, TB_COMPLEX_FP32, TB_COMPLEX_FP64,
-                                          TB_COMPLEX_FP64};
-    static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_HOST, TB_MEMORY_PINNED,
-                                         TB_MEMORY_MANAGED};
-    static const int most[] = {9, 70, 300};
-    static const double betas[] = {0, 1, -2}, parts[] = {0, 0, 0.5};
-    scenario one = {.element = CHECK_PICK(random, elements),
-                    .m = (int)check_between(random, 1, CHECK_PICK(random, most)),
-                    .n = (int)check_between(random, 1, CHECK_PICK(random, most)),
-                    .k = (int)check_between(random, 1, CHECK_PICK(random, most)),
-                    .beta = CHECK_PICK(random, betas),
-                    .threads = 1,
-                    .memory = CHECK_PICK(random, memories),
-                    .managed_c = check_between(random, 0, 7) == 0};
-    const bool is_complex = tb_is_complex(one.element);
-    if (is_complex) {
-        one.alpha_im = CHECK_PICK(random, parts);
-        /* Products in host memory with a complex beta are the host's. */
-        one.beta_im = one.memory == TB_MEMORY_MANAGED && check_between(random, 0, 3) == 0 ? 0.5 : 0;
-    }
-    if (of_all->drawn_on_device && check_between(random, 0, 3) == 0) {
-        one.memory = TB_MEMORY_DEVICE;
-        one.host_c = check_between(random, 0, 1);
-        one.beta_im = is_complex && check_between(random, 0, 1) ? 0.5 : one.beta_im;
-    }
-    if (check_between(random, 0, 3) == 0) {
-        draw_triangle(&one, random);
-        return one;
-    }
-    one.in_place = CHECK_PICK(random, kinds);
-    one.unit_diagonal = check_between(random, 0, 1);
-    one.structure =
-        one.in_place != TB_OUT_OF_PLACE
-            ? TB_TRIANGULAR
-            : (tb_structure)check_between(random, TB_GENERAL, is_complex ? TB_HERMITIAN : TB_SYMMETRIC);
-    if (one.structure == TB_GENERAL || one.structure == TB_TRIANGULAR)
-        one.transposed = check_between(random, 0, 1);
-    if (one.structure != TB_GENERAL) {
-        one.structured_right = check_between(random, 0, 1);
-        one.stored = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
-        one.k = one.structured_right ? one.n : one.m;
-    }
-    return one;
-}
-
-static inline bool multiply(const scenario *of_all, uint64_t number, char *wrong, size_t size)
-{
-    check_random random = {.state = seed + number};
-    const struct scenario one = of_all->drawn ? draw_scenario(of_all, &random) : *of_all, *scenario = &one;
-    const tb_element element = scenario->threads > 1 && number % 2 == 1 && !tb_is_complex(scenario->element)
-                                   ? TB_FP64
-                                   : scenario->element;
-    product p = make_product(scenario, element, &random);
-    const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
-                                  : scenario->device_c ? TB_MEMORY_DEVICE
-                                  : scenario->host_c   ? TB_MEMORY_HOST
-                                                       : scenario->memory;
-    void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
-         *c = place(&p.c, memory_of_c);
-    const bool right = scenario->structured_right, in_place = p.in_place != TB_OUT_OF_PLACE;
-    const int transposition = scenario->transposed ? 112 : 111;
-    const bool conjugates = p.conjugate_a || (in_place && p.conjugate_b);
-    const matrix *first = right ? &p.b : &p.a, *second = right ? &p.a : &p.b;
-    const tb_triangle triangle = scenario->triangle != TB_FULL ? scenario->triangle : scenario->stored;
-    const call_arguments arguments = {.side = right ? 142 : 141,
-                                      .triangle = triangle == TB_UPPER ? 121 : 122,
-                                      .transpose_a = conjugates ? 113 : transposition,
-                                      .transpose_b = transposition,
-                                      .diagonal = p.unit_diagonal ? 132 : 131,
-                                      .m = p.m,
-                                      .n = p.n,
-                                      .k = p.k,
-                                      .lda = first->ld,
-                                      .ldb = second->ld,
-                                      .ldc = p.c.ld,
-                                      .alpha = p.alpha,
-                                      .beta = p.beta,
-                                      .alpha_im = p.alpha_im,
-                                      .beta_im = p.beta_im,
-                                      .a = matrix_start_in(first, right ? b : a),
-                                      .b = matrix_start_in(second, right ? a : b),
-                                      .c = matrix_start_in(&p.c, c)};
-    call_routine(spelling_of(scenario, element), &arguments);
-    matrix result = matrix_clone(&p.c);
-    arena_copy(result.block, c, result.bytes);
-    const bool holds = product_holds(&p, &result, wrong, size);
-    if (!holds && of_all->drawn) {
-        const size_t length = strlen(wrong);
-        snprintf(wrong + length, size - length,
-                 " of %s m=%d n=%d k=%d, right %d, stored %d, transposed %d, memory %d, %d",
-                 spelling_of(scenario, element)->name, one.m, one.n, one.k, right, (int)one.stored,
-                 one.transposed, (int)one.memory, one.managed_c);
-    }
-
-    void *blocks[] = {a, b, c};
-    for (int i = 0; i < 3; i++)
-        arena_release(i < 2 ? scenario->memory : memory_of_c, blocks[i]);
-    matrix *spent[] = {&p.a, &p.b, &p.c, &result};
-    for (int i = 0; i < 4; i++)
-        matrix_free(spent[i]);
-    return holds;
-}
-
 typedef struct job {
     pthread_t thread;
     const scenario *scenario;
@@ -316,7 +75,8 @@ static inline void *run_job(void *argument)
     job *job = argument;
     job->right = true;
     for (int call = 0; job->right && call < calls_of(job->scenario); call++)
-        job->right = multiply(job->scenario, job->number + (uint64_t)call, job->wrong, sizeof job->wrong);
+        job->right = scenario_multiply(job->scenario, seed, job->number + (uint64_t)call, job->wrong,
+                                       sizeof job->wrong);
     return NULL;
 }
 

@@ -43,8 +43,6 @@ THROUGH_DOOR(describe, (int device, tb_device_description *description), (device
 COUNTED_THROUGH_DOOR(opening, open_device, (int device), (device))
 THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
 THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
-THROUGH_DOOR(allocate_pitched, (int device, size_t row_bytes, size_t rows, void **memory, size_t *pitch),
-             (device, row_bytes, rows, memory, pitch))
 THROUGH_DOOR(allocate_pinned, (size_t bytes, void **memory), (bytes, memory))
 THROUGH_DOOR(create_stream, (int device, tb_stream **stream), (device, stream))
 THROUGH_DOOR(adopt_stream, (const tb_place *place, void *native, tb_stream **stream), (place, native, stream))
@@ -125,7 +123,6 @@ const tb_device_operations tb_device = {
     .locate = locate,
     .memory = memory,
     .allocate = allocate,
-    .allocate_pitched = allocate_pitched,
     .release = release,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,

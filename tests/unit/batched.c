@@ -85,7 +85,7 @@ static void rows_are_told(bool is_batch)
         launches = 0;
         CHECK(kernel->launch(&launcher, kernel, &product, &schedule, (void *)(1 << 20)) == TB_OK,
               "%s: not launched", kernel->name);
-        is_told(kernel->name, is_batch, kernel->numbers ? 2 : 1);
+        is_told(kernel->name, is_batch, kernel->reads == TB_READS_COMPLEX ? 2 : 1);
     }
 }
 

@@ -64,7 +64,7 @@ static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)
         return;
     if (kernel->in_place != TB_OUT_OF_PLACE) /* they are of small triangles alone: triangular.c */
         return;
-    if (kernel->structured && !kernel->numbers) { /* one serves all */
+    if (kernel->reads == TB_READS_STRUCTURED) { /* one serves all */
         CHECK(strcmp(kernel->entries[0].symbol, kernel->name) == 0, "%s: its entry is %s", kernel->name,
               kernel->entries[0].symbol);
         return;

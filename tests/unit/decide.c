@@ -149,7 +149,7 @@ static void a_call_leaves_the_host_for_a_saving(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         facts.machine.host_ratio = cases[i].speed * known;
         facts.machine.streamed_ratio = cases[i].share * cases[i].speed * alike;
-        facts.machine.backlog = cases[i].backlog * plan.host_seconds;
+        facts.backlogs[0] = cases[i].backlog * plan.host_seconds;
         tb_plan other = tb_decide(&product, &facts);
         CHECK(other.route == cases[i].route && other.reason == cases[i].reason,
               "%g of the host's time: %s, %s", cases[i].share, tb_route_text(other.route),

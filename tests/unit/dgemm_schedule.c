@@ -175,8 +175,8 @@ static void every_step_is_in_one_chain(const tb_kernel *kernel, int64_t block)
         }
         done += part.count;
     }
-    CHECK(done == tb_pieces(end - first, pieces), "%s: block %lld does %d steps of %lld", kernel->name,
-          (long long)block, done, (long long)tb_pieces(end - first, pieces));
+    CHECK(done == tb_ceil_div(end - first, pieces), "%s: block %lld does %d steps of %lld", kernel->name,
+          (long long)block, done, (long long)tb_ceil_div(end - first, pieces));
     free(done_before);
 }
 
@@ -272,7 +272,7 @@ static void needed_steps_are_done_once(const tb_kernel *kernel, const tb_product
         for (int64_t step = 0; step < steps; step++)
             wrong += times[tile * steps + step] != (step >= needed.first && step < needed.end);
         const int64_t first = tile * launched.tile_pieces,
-                      parts = tb_pieces(needed.end - needed.first, launched.piece_steps);
+                      parts = tb_ceil_div(needed.end - needed.first, launched.piece_steps);
         for (int64_t part = 0; part < parts && parts > 1; part++)
             wrong += written[tb_workspace_slot(first + part, part == 0 && needed.first == 0)] != 1;
     }

@@ -174,7 +174,7 @@ int main(void)
                 .multiprocessors = multiprocessors[j / COUNT(architectures) % COUNT(multiprocessors)],
                 .memory_bytes_a_clock = memories[j / COUNT(architectures) / COUNT(multiprocessors)]};
             if (!tb_kernel_runs_on(kernel, target.architecture) || kernel->in_place != TB_OUT_OF_PLACE ||
-                kernel->structured)
+                kernel->reads != TB_READS_PLAIN)
                 continue;
             for (int number = 0; number < COUNT(extents); number++)
                 for (int embedded = 0; embedded <= (kernel->element == TB_FP64); embedded++) {

@@ -241,7 +241,7 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
     check_random random = {.state = 1};
     for (size_t i = 0; i < tb_catalog_size; i++) {
         const tb_kernel *kernel = &tb_catalog[i];
-        for (int j = 0; j < 30 && kernel->prepare && !kernel->structured; j++) {
+        for (int j = 0; j < 30 && kernel->prepare && kernel->reads == TB_READS_PLAIN; j++) {
             const int64_t m = check_between(&random, 1, 5000), n = check_between(&random, 1, 500),
                           k = check_between(&random, 1, 20000);
             const row row = row_on_device(m, n, k);
@@ -307,7 +307,7 @@ static void masked_products_get_kernels_that_mask(void)
         int serving[TB_REAL_ELEMENTS] = {0};
         for (size_t row = 0; row < tb_catalog_size; row++) {
             const tb_kernel *kernel = &tb_catalog[row];
-            if (kernel->structured) /* for products that are not plain */
+            if (kernel->reads != TB_READS_PLAIN) /* for products that are not plain */
                 continue;
             tb_product product =
                 tb_gemm(TB_SGEMM, false, false, 20, 20, 20, 1, NULL, 20, NULL, 20, 0, NULL, 20);
@@ -327,12 +327,12 @@ static void masked_products_get_kernels_that_mask(void)
 }
 
 /* Rows that read complex numbers as they lie: of all that a product may be, what they serve. */
-static void rows_for_numbers_serve_one_general_product(void)
+static void complex_rows_serve_one_general_product(void)
 {
     static double memory[4] __attribute__((aligned(16)));
     enum { NOTHING, ALPHA, BETA, STRUCTURE_A, STRUCTURE_B, TERMS, ADDRESS, LONG_K, CHANGES };
     for (size_t row = 0; row < tb_catalog_size; row++)
-        for (int change = NOTHING; tb_catalog[row].numbers && change < CHANGES; change++) {
+        for (int change = NOTHING; tb_catalog[row].reads == TB_READS_COMPLEX && change < CHANGES; change++) {
             const tb_kernel *kernel = &tb_catalog[row];
             tb_product product =
                 tb_gemm(TB_ZGEMM, false, false, 20, 20, 20, 1, memory, 20, memory, 20, 1, NULL, 20);
@@ -349,7 +349,7 @@ static void rows_for_numbers_serve_one_general_product(void)
 }
 
 /* Where memory is what a product takes, that is of each complex number 16 bytes. */
-static void rows_for_numbers_read_them_once(void)
+static void complex_rows_read_operands_once(void)
 {
     enum { M = 100000, N = 32, K = 1000 };
     tb_chip slow = h200s[0];
@@ -359,7 +359,7 @@ static void rows_for_numbers_read_them_once(void)
     const double least = (double)tb_operand_bytes(&product.a) / slow.memory_rate;
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        if (!kernel->numbers)
+        if (kernel->reads != TB_READS_COMPLEX)
             continue;
         const double seconds = tb_kernel_seconds(kernel, &product, &slow);
         CHECK(seconds > least && seconds < 1.5 * least, "%s: %g s, of which reading takes %g", kernel->name,
@@ -371,7 +371,7 @@ static void rows_for_numbers_read_them_once(void)
 static void terms_count_alike_whichever_rows_have_them(void)
 {
     static double memory[4] __attribute__((aligned(128)));
-    int by_numbers = 0, lowered = 0;
+    int by_complex_rows = 0, lowered = 0;
     for (int64_t n = 100; n < 5000; n += 300) {
         const row row = row_on_device(n, n, n);
         const tb_product one = tb_rank_2k(TB_ZHER2K, TB_LOWER, false, n, n, 1, memory, n, memory, n, 1,
@@ -383,10 +383,11 @@ static void terms_count_alike_whichever_rows_have_them(void)
         const tb_product alone = plan.folds ? tb_to_be_folded(&one) : term;
         const tb_kernel *of_both = plan.kernel, *of_one = tb_decide(&alone, &facts).kernel;
         CHECK(of_both == of_one, "n = %lld: %s, a term %s", (long long)n, of_both->name, of_one->name);
-        by_numbers += of_both->numbers;
-        lowered += !of_both->numbers;
+        by_complex_rows += of_both->reads == TB_READS_COMPLEX;
+        lowered += of_both->reads != TB_READS_COMPLEX;
     }
-    CHECK(by_numbers > 0 && lowered > 0, "%d by rows for numbers, %d not", by_numbers, lowered);
+    CHECK(by_complex_rows > 0 && lowered > 0, "%d by rows for complex operands, %d not", by_complex_rows,
+          lowered);
 }
 
 /* What is written out for a kernel counts beside it; also for a structured row of real numbers, to which complex batches are lowered. */
@@ -420,8 +421,8 @@ static void writing_operands_out_takes_time(void)
 
 int main(void)
 {
-    rows_for_numbers_serve_one_general_product();
-    rows_for_numbers_read_them_once();
+    complex_rows_serve_one_general_product();
+    complex_rows_read_operands_once();
     terms_count_alike_whichever_rows_have_them();
     writing_operands_out_takes_time();
     masked_products_get_kernels_that_mask();

@@ -39,7 +39,7 @@ static bool touches(const masked *c, int64_t row, int64_t column, bool by_corner
 
 static void every_touching_tile_has_one_number(const masked *c, bool by_corner)
 {
-    const int64_t rows = tb_pieces(c->m, c->tile_m), columns = tb_pieces(c->n, c->tile_n);
+    const int64_t rows = tb_ceil_div(c->m, c->tile_m), columns = tb_ceil_div(c->n, c->tile_n);
     const tb_product product = {.m = c->m,
                                 .n = c->n,
                                 .mask = (tb_triangle)c->mask,

@@ -147,7 +147,7 @@ static void workspace_holds_slots(const tb_kernel *kernel, size_t workspace)
 /* Where totals leave room for all blocks, every block with a chain to cut has them. */
 static void long_chains_are_cut(const tb_kernel *kernel)
 {
-    const int64_t stages = launched.whole > 0 ? launched.steps : tb_pieces(launched.dealt, launched.pieces);
+    const int64_t stages = launched.whole > 0 ? launched.steps : tb_ceil_div(launched.dealt, launched.pieces);
     const bool is_long = stages * kernel->segment_k > TB_SIMT_CHAIN_LEAST;
     CHECK(launched.totals == (is_long && shared_most > kernel->shared_bytes), "%s: totals %d, %lld stages",
           kernel->name, launched.totals, (long long)stages);

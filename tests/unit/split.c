@@ -176,8 +176,14 @@ static void a_busy_device_leaves_calls_to_the_host(void)
     tb_facts facts = facts_of(1);
     tb_product product = square(2048);
     CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "2048 stays on the host");
-    facts.machine.backlog = 10;
+    facts.backlogs[0] = 10;
     CHECK(tb_decide(&product, &facts).reason == TB_REASON_DEVICE_BUSY, "2048 waits for ten seconds");
+    facts = facts_of(2);
+    facts.backlogs[0] = 10;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "another device has nothing to do");
+    chips[1].open = false;
+    CHECK(tb_decide(&product, &facts).reason == TB_REASON_DEVICE_BUSY, "a closed device has nothing to do");
+    chips[1].open = true;
 }
 
 /* Unless the operands, a wish or its speed tie the product to another one. */

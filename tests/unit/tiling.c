@@ -122,7 +122,7 @@ static void walk_whole(walk *walk, check_random *random)
                       points[i].row / t->band_m != (completed - 1) / n || points[i].multiplied == 1,
                   "complete with a multiply-add done %d times", points[i].multiplied);
     }
-    CHECK(completed == tb_pieces(m, t->band_m) * n, "%lld columns of bands complete", (long long)completed);
+    CHECK(completed == tb_ceil_div(m, t->band_m) * n, "%lld columns of bands complete", (long long)completed);
     for (int i = 0; i < POINTS; i++)
         CHECK(points[i].multiplied == 1, "a multiply-add is done %d times", points[i].multiplied);
 }
@@ -227,7 +227,7 @@ static void walk_point(const tb_product *product, const tb_tiling *t, point poin
         CHECK(completed <= position || point.multiplied == 1, "complete with a multiply-add done %d times",
               point.multiplied);
     }
-    CHECK(completed == tb_pieces(product->m, t->band_m) * product->n && point.multiplied == 1,
+    CHECK(completed == tb_ceil_div(product->m, t->band_m) * product->n && point.multiplied == 1,
           "%lld columns of bands complete, a multiply-add done %d times", (long long)completed,
           point.multiplied);
 }
@@ -359,10 +359,10 @@ static void what_is_in_place_goes_through_slots(check_random *random)
         if (left)
             CHECK(is_cut == (m <= in_slot), "%lld rows, %lld in a slot", (long long)m, (long long)in_slot);
         else if (is_cut)
-            CHECK(tb_pieces(n, in_slot / t.band_m) <= TB_SLOTS, "%lld rows of %lld columns, %lld in a slot",
+            CHECK(tb_ceil_div(n, in_slot / t.band_m) <= TB_SLOTS, "%lld rows of %lld columns, %lld in a slot",
                   (long long)t.band_m, (long long)n, (long long)in_slot);
         else
-            CHECK(tb_pieces(n, in_slot) > TB_SLOTS, "%lld columns, %lld in a slot", (long long)n,
+            CHECK(tb_ceil_div(n, in_slot) > TB_SLOTS, "%lld columns, %lld in a slot", (long long)n,
                   (long long)in_slot);
     }
 }
@@ -378,7 +378,7 @@ int main(void)
     triangles_are_cut(&random);
     what_is_in_place_goes_through_slots(&random);
     for (size_t row = 0; row < tb_catalog_size; row++)
-        for (int i = 0; i < SHAPES && !tb_catalog[row].structured; i++) {
+        for (int i = 0; i < SHAPES && tb_catalog[row].reads == TB_READS_PLAIN; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 9000 : 40),
                           n = check_between(&random, 1, i % 3 ? 9000 : 40),
                           k = check_between(&random, 1, 9000);

@@ -60,12 +60,13 @@ static tb_range clipped(int64_t tile, int64_t extent, int64_t end)
 static void tiles_have_the_steps_that_they_need(const tb_product *p, int32_t tile_m, int32_t tile_n,
                                                 int32_t tile_k, uint32_t group, int64_t at_a_time)
 {
-    const int32_t zeros = tb_zeros_of(p), steps = (int32_t)tb_pieces(p->k, tile_k);
-    const uint32_t tiles_m = (uint32_t)tb_pieces(p->m, tile_m), tiles_n = (uint32_t)tb_pieces(p->n, tile_n);
+    const int32_t zeros = tb_zeros_of(p), steps = (int32_t)tb_ceil_div(p->k, tile_k);
+    const uint32_t tiles_m = (uint32_t)tb_ceil_div(p->m, tile_m),
+                   tiles_n = (uint32_t)tb_ceil_div(p->n, tile_n);
     const tb_tile_order order = tb_order_tiles(zeros, tiles_m, tiles_n, group, at_a_time);
     const int64_t outer = zeros & TB_ZEROS_BY_COLUMN ? tile_n : tile_m;
     const int64_t nearby = /* from one line to the next */
-        tb_pieces(outer * (p->b_nonzero_pairs ? 2 : 1), tile_k) + 1;
+        tb_ceil_div(outer * (p->b_nonzero_pairs ? 2 : 1), tile_k) + 1;
     unsigned char *times = calloc(tiles_m * tiles_n, 1);
     int32_t before = 0;
     double all = 0;
