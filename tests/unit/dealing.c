@@ -49,11 +49,12 @@ static void scattered_pieces_read_what_l2_does_not_hold(void)
         int64_t m, n, k, dealt;
         double least, most;
     } cases[] = {
-        {80, 4224, 4736, 165, 4.8, 5},    /* B is 80 MB, which five rows of tiles read; A stays in L2 */
-        {80, 4224, 128, 165, 1, 1},       /* both stay there */
-        {80, 4224, 4736, 20, 0.1, 0.3},   /* a few tiles, whose panels do */
-        {16, 1 << 16, 4736, 512, 1, 1},   /* each panel is of one tile */
-        {4096, 4096, 8192, 8192, 60, 145} /* everything, as often as there are tiles across */
+        {80, 4224, 4736, 165, 4.8, 5},        /* B is 80 MB, which five rows of tiles read; A stays in L2 */
+        {80, 4224, 128, 165, 1, 1},           /* both stay there */
+        {80, 4224, 4736, 20, 0.1, 0.3},       /* a few tiles, whose panels do */
+        {16, 1 << 16, 4736, 512, 1, 1},       /* each panel is of one tile */
+        {1600, 130, 100000, 200, 9.36, 9.37}, /* of a tile at the edge no more than there is */
+        {4096, 4096, 8192, 8192, 60, 145}     /* everything, as often as there are tiles across */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tb_product product = product_of(TB_SGEMM, cases[i].m, cases[i].n, cases[i].k, 1 << 16);
