@@ -409,13 +409,12 @@ static inline double tb_volume(const tb_product *product)
            (product->terms == 2 ? 2 : 1);
 }
 
-/* Whether A and B are one matrix, read both ways; of a batch, in each of its products. */
+/* Whether A and B are one matrix, read both ways. */
 static inline bool tb_has_one_operand(const tb_product *product)
 {
     const tb_operand *a = &product->a, *b = &product->b;
     return a->data == b->data && a->ld == b->ld && a->rows == b->rows && a->columns == b->columns &&
-           a->transposed != b->transposed && a->data &&
-           (a->count <= 1 || (a->stride == b->stride && a->members == b->members));
+           a->transposed != b->transposed && a->data;
 }
 
 /* Bytes of the elements of all operands that are read or written. */

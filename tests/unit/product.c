@@ -3,7 +3,6 @@
  */
 #include "tests/check.h"
 #include "tests/unit/products.h"
-#include "words/batch.h"
 
 enum { MOST = 9, PARTS = 20000 };
 
@@ -194,19 +193,6 @@ static void bytes_are_those_of_the_triangle(void)
         product.b.data = a + 1;
         CHECK(!tb_has_one_operand(&product), "another first element");
     }
-    /* Of a batch all are, or none. */
-    static void *some[] = {a, b, c}, *others[] = {a, c, b};
-    tb_product batch = tb_gemm(TB_SGEMM, false, true, N, N, K, 1, a, N, a, N, 0, c, N);
-    tb_spread(&batch.a, 3, N * K, NULL);
-    tb_spread(&batch.b, 3, N * K, NULL);
-    CHECK(tb_has_one_operand(&batch), "matrices that are equally far apart");
-    tb_spread(&batch.b, 3, 0, NULL);
-    CHECK(!tb_has_one_operand(&batch), "one matrix for all");
-    tb_spread(&batch.a, 3, 0, some);
-    tb_spread(&batch.b, 3, 0, some);
-    CHECK(tb_has_one_operand(&batch), "matrices of one table");
-    tb_spread(&batch.b, 3, 0, others);
-    CHECK(!tb_has_one_operand(&batch), "another table");
     /* Operands that lie nowhere are none. */
     const tb_product nowhere = tb_rank_k(TB_SSYRK, TB_UPPER, false, N, K, 1, NULL, N, 0, NULL, N);
     CHECK(tb_product_bytes(&nowhere) == sizeof(float) * (2 * N * K + triangle),
