@@ -42,6 +42,22 @@ static void a_matrix_that_is_both_operands_is_read_once(void)
     }
 }
 
+/* Each product of a batch has an A of its own here, and all have the B that is the first one's A. */
+static void a_batch_reads_what_its_first_matrices_do_not_tell(void)
+{
+    enum { SIDE = 32, K = 1 << 16, PRODUCTS = 1000 };
+    static const char *const kernels[] = {"dgemm_mma_64x64_3", "sgemm_simt_32x32"};
+    for (int i = 0; i < 2; i++) {
+        tb_product batch = product_of(i == 0 ? TB_DGEMM : TB_SGEMM, SIDE, SIDE, K, SIDE);
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            tb_spread(&batch.operands[role], PRODUCTS, role == TB_B ? 0 : SIDE * K, NULL);
+        const double two = clocks_of(kernels[i], &batch);
+        batch.b.data = batch.a.data;
+        const double one = clocks_of(kernels[i], &batch);
+        CHECK(one > 0.999 * two, "%s: %g of the clocks", kernels[i], one / two);
+    }
+}
+
 static void scattered_pieces_read_what_l2_does_not_hold(void)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_simt_16x128_2");
@@ -190,6 +206,7 @@ static void squares_have_the_rows_that_were_fitted_to_them(void)
 int main(void)
 {
     a_matrix_that_is_both_operands_is_read_once();
+    a_batch_reads_what_its_first_matrices_do_not_tell();
     scattered_pieces_read_what_l2_does_not_hold();
     scattered_pieces_of_one_matrix_read_it_as_both();
     scattered_pieces_read_complex_numbers_as_they_lie();
