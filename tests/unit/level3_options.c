@@ -59,7 +59,8 @@ static void sizes_are_all_there(void)
 
 int main(void)
 {
-    static const char *const sizes[] = {"", ",", "0", "-4", "12x", "512,", "512,,1024", "99999999999", "n"};
+    static const char *const sizes[] = {"",     ",",    "0",         "-4",          "12x",
+                                        "12x5", "512,", "512,,1024", "99999999999", "n"};
     static const char *const routines[] = {
         "", "sgem", "sgemm,", "sgemm,,dgemm", "SGEMM", "sgemm_batch", "a_very_long_name_of_a_routine"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
