@@ -106,6 +106,58 @@ static void fail_in_expanded(const char *failure)
          .structure = TB_SYMMETRIC,
          .beta = -2,
          .device_c = true},
+        /* All lies where the device reaches it, but is too large written out: a part of k at a time. */
+        {.element = TB_COMPLEX_FP64,
+         .m = 50,
+         .n = 30,
+         .k = 700,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 4},
+        {.element = TB_COMPLEX_FP32,
+         .m = 40,
+         .n = 50,
+         .k = 1400,
+         .transposed = true,
+         .alpha_im = 0.5,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "tiled",
+         .launches = 6},
+        {.element = TB_FP64,
+         .m = 530,
+         .n = 20,
+         .k = 530,
+         .structure = TB_SYMMETRIC,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "2",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 4},
+        {.element = TB_COMPLEX_FP64,
+         .m = 40,
+         .n = 40,
+         .k = 700,
+         .triangle = TB_UPPER,
+         .hermitian = true,
+         .two_terms = true,
+         .alpha_im = 0.5,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 7},
+        {.element = TB_FP32,
+         .m = 100,
+         .n = 40,
+         .k = 3000,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "padded",
+         .launches = 2},
         /* Triangles, by rows that are parts of numbers; diagonals that come back real; two terms. */
         {.element = TB_COMPLEX_FP64,
          .m = 60,
@@ -283,6 +335,17 @@ static void fail_in_folded(const char *failure)
          .triangle = TB_LOWER,
          .beta = 1,
          .device_memory = "1"},
+        /* Nor for all of A, written out, of either term. */
+        {.element = TB_COMPLEX_FP32,
+         .m = 370,
+         .n = 370,
+         .k = 180,
+         .triangle = TB_UPPER,
+         .transposed = true,
+         .beta = -2,
+         .device_memory = "1",
+         .kernel = "naive",
+         .launches = 8},
     };
     const bool goes_half_way = strcmp(failure, "half") == 0;
     for (size_t i = 0; i < 2 * sizeof scenarios / sizeof scenarios[0]; i++) {
@@ -290,7 +353,7 @@ static void fail_in_folded(const char *failure)
         scenario.threads = 1;
         scenario.two_terms = true;
         scenario.foldings = scenario.device_memory ? -1 : 1;
-        scenario.kernel = "auto";
+        scenario.kernel = scenario.kernel != NULL ? scenario.kernel : "auto";
         scenario.memory = i % 2 == 0 ? TB_MEMORY_MANAGED : TB_MEMORY_DEVICE;
         if (scenario.memory == TB_MEMORY_MANAGED) {
             fail_everywhere(&scenario, goes_half_way ? "launch" : "any", failure);
