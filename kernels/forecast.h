@@ -44,6 +44,9 @@ static inline int64_t tb_pieces_most(int64_t steps, const tb_kernel *kernel)
 /* An H200's by its data sheet: 4.92 TB/s, 132 multiprocessors, 1.98 GHz. */
 #define TB_H200_MEMORY_BYTES_A_CLOCK 18.8
 
+/* An H100's and an H200's (NVIDIA H100 Tensor Core GPU Architecture). A panel may lie in both halves. */
+#define TB_L2_BYTES 50e6
+
 /* The chip's memory beside an H200's, each for what its multiprocessors compute: 0.68 of an H100 with 80 GB. At most 1: what
  * multiprocessors make of a faster memory has not been measured. */
 static inline double tb_memory_ratio(tb_target target)

@@ -91,6 +91,29 @@ int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target
     return share;
 }
 
+/* Of one operand, in its rows or columns: what `dealt` tiles read, which lie in so many lines, and as many columns of tiles as `times`. */
+static double scattered_extent(const tb_kernel *kernel, const tb_product *product, int64_t dealt,
+                               int64_t lines, int64_t times, int64_t tile, int64_t extent)
+{
+    const int64_t together = tb_smaller(lines * tile, extent);
+    const double bytes =
+        (double)together * (double)product->k * (double)tb_bytes_of(tb_real_of(kernel->element));
+    return (double)(bytes > TB_L2_BYTES / 2 ? tb_smaller(dealt * tile, times * together) : together);
+}
+
+double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product, int64_t dealt, int group)
+{
+    if (tb_is_batch(product))
+        return 0;
+    const int64_t tiles_m = tb_ceil_div(product->m, kernel->tile_m),
+                  tiles_n = tb_ceil_div(product->n, kernel->tile_n);
+    const int64_t rows = tb_smaller(tb_ceil_div(dealt, tb_smaller(group, tiles_n)), tiles_m),
+                  columns = tb_smaller(tb_ceil_div(dealt, rows), tiles_n);
+    return (scattered_extent(kernel, product, dealt, rows, columns, kernel->tile_m, product->m) +
+            scattered_extent(kernel, product, dealt, columns, rows, kernel->tile_n, product->n)) /
+           (double)(product->m + (tb_has_one_operand(product) ? 0 : product->n));
+}
+
 /* Multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). */
 double tb_share_of_lanes(int architecture)
 {

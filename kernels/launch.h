@@ -85,6 +85,11 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
  * running. */
 int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target);
 
+/* What pieces that do not end with tiles read from memory for their `dealt` tiles, of a group's columns: so many times what A and B
+ * have together. Blocks at work are then at different k, so that tiles with a panel in common read it once each, unless L2 holds what
+ * all of these tiles read of its operand. 0 of a batch. */
+double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product, int64_t dealt, int group);
+
 /* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
 double tb_share_of_lanes(int architecture);
 

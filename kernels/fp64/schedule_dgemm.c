@@ -32,8 +32,10 @@
 #define PARTS_BYTES_A_CLOCK 10.8 /* at which the second launch reads parts of tiles */
 /* Each further chain of a run. */
 #define CHAIN_CLOCKS 1400.0
-/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common. */
-#define L2_BYTES_A_CLOCK 39.9
+/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common; and of lines that begin anywhere, which are
+ * five sectors instead of four. */
+#define L2_BYTES_A_CLOCK      39.9
+#define L2_BYTES_A_CLOCK_BY_8 32.0
 /* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
 #define WAITING_CLOCKS 945.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
@@ -98,9 +100,11 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const double step_bytes = (double)sizeof(double) * kernel->tile_k *
                               ((double)tb_smaller(kernel->tile_m, product->m) / tb_dgemm_reals_of(kernel) +
                                (double)tb_smaller(kernel->tile_n, product->n));
+    const double columns = tb_has_one_operand(product) ? 0 : (double)product->n;
     const double operands = (double)sizeof(double) * (double)product->k *
-                            ((double)product->m / tb_dgemm_reals_of(kernel) + (double)product->n) *
+                            ((double)product->m / tb_dgemm_reals_of(kernel) + columns) *
                             (double)tb_members_of(product);
+    const double memory_share = (vectors ? MEMORY_SHARE : MEMORY_SHARE_BY_8) * tb_memory_ratio(target);
     double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
@@ -116,13 +120,10 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * kernel->efficiency) *
                 tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
-        .fetch = step_bytes / L2_BYTES_A_CLOCK,
+        .fetch = step_bytes / (vectors ? L2_BYTES_A_CLOCK : L2_BYTES_A_CLOCK_BY_8),
         .tile = tile,
         .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),
-        .reading =
-            operands /
-            (TB_BYTES_A_CLOCK * (vectors ? MEMORY_SHARE : MEMORY_SHARE_BY_8) * tb_memory_ratio(target)) /
-            target.multiprocessors,
+        .reading = operands / (TB_BYTES_A_CLOCK * memory_share) / target.multiprocessors,
     };
 }
 
@@ -135,13 +136,16 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
     return steps * step + beside * costs->beside;
 }
 
-/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. */
+/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones blocks no longer begin
+ * and end together, and those that are left run beside others. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps, int64_t runs,
                           int32_t chains)
 {
     const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
+    if (full > 1)
+        return (double)share / costs->blocks * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (full > 0)
         clocks += (double)full * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (rest > 0)
@@ -210,9 +214,12 @@ static double clocks_of(const costs *costs, const tb_dgemm_schedule *schedule)
         const int64_t dealt = costs->tiles - schedule->whole;
         const bool even = schedule->pieces % dealt == 0;
         const double pieces = (double)schedule->pieces, parts = pieces + (even ? 0 : (double)dealt);
-        computing += wave_clocks(costs, schedule->pieces, schedule->cluster,
-                                 (double)(dealt * schedule->steps) / pieces,
-                                 even ? 1 : tb_ceil_div(dealt, schedule->pieces) + 1, chains);
+        const double scattered =
+            even ? 0 : tb_scattered_readings(costs->kernel, costs->product, dealt, TB_DGEMM_GROUP);
+        const double waves = wave_clocks(costs, schedule->pieces, schedule->cluster,
+                                         (double)(dealt * schedule->steps) / pieces,
+                                         even ? 1 : tb_ceil_div(dealt, schedule->pieces) + 1, chains);
+        computing += fmax(waves, scattered * costs->reading);
         adding = adding_clocks(costs, schedule, parts);
     }
     return fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading) + adding;

@@ -94,6 +94,7 @@ static bool knows_clusters(const tb_kernel *kernel, tb_target target)
 /* What the schedules of a product have in common, in clocks. */
 typedef struct costs {
     const tb_kernel *kernel;
+    const tb_product *product;
     tb_target target;
     int multiprocessors;
     int blocks;    /* that fit a multiprocessor */
@@ -122,14 +123,17 @@ static double reading_clocks(const tb_kernel *kernel, const tb_product *product,
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
     const bool vectors = tb_simt_moves_vectors(product);
-    const double reading = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target) +
-                           reading_clocks(kernel, product, product->n, b_along_k(product), vectors, target);
+    const double of_a = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target),
+                 of_b = tb_has_one_operand(product) ? 0
+                                                    : reading_clocks(kernel, product, product->n,
+                                                                     b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
         tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
+        .product = product,
         .target = target,
         .multiprocessors = target.multiprocessors,
         .blocks =
@@ -140,7 +144,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
                 (TB_FMA_A_CLOCK * efficiency(kernel, product, vectors)) *
                 tb_share_of_batch(kernel, product, BATCH_ROWS, BATCH_COLUMNS),
         .tile = tile,
-        .reading = (double)tb_members_of(product) * reading / target.multiprocessors,
+        .reading = (double)tb_members_of(product) * (of_a + of_b) / target.multiprocessors,
         .is_batch = tb_is_batch(product),
     };
 }
@@ -200,9 +204,12 @@ static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedu
     /* Where pieces do not end with tiles, some block begins one more than it ends, and the others wait for it. */
     const bool even = schedule->pieces % dealt == 0;
     double parts = pieces + (even ? 0 : (double)dealt);
-    clocks +=
+    const double scattered =
+        even ? 0 : tb_scattered_readings(costs->kernel, costs->product, dealt, TB_SIMT_GROUP);
+    const double waves =
         wave_clocks(costs, schedule->pieces, schedule->cluster, (double)(dealt * schedule->steps) / pieces,
                     even ? 1 : tb_ceil_div(dealt, schedule->pieces) + 1);
+    clocks += fmax(waves, scattered * costs->reading);
     if (!even)
         clocks += UNEVEN_CLOCKS;
     if (schedule->cluster > 1)

@@ -1,0 +1,128 @@
+/* What forecasts of the families that deal steps to blocks say of readings and rounds: a matrix that is both operands is read once;
+ * pieces that do not end with tiles read what tiles have in common once each, unless L2 holds it; tiles that are left over after
+ * some rounds run beside others; and lines that begin anywhere take small tiles longer.
+ */
+#include "kernels/catalog.h"
+#include "kernels/fp64/schedule_dgemm.h"
+#include "kernels/launch.h"
+#include "kernels/simt/schedule_simt.h"
+#include "tests/check.h"
+#include "words/batch.h"
+
+#include <math.h>
+
+static const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .memory_bytes_a_clock = 18.8};
+
+static void *matrix(int number)
+{
+    return (void *)(uintptr_t)(4096 * (number + 1));
+}
+
+static tb_product product_of(tb_routine routine, int64_t m, int64_t n, int64_t k, int64_t ld)
+{
+    return tb_gemm(routine, false, true, m, n, k, 1, matrix(0), ld, matrix(1), ld, 0, matrix(2), ld);
+}
+
+static double clocks_of(const char *kernel, const tb_product *product)
+{
+    return tb_prepare(tb_find_kernel(kernel), product, h200).clocks;
+}
+
+static void a_matrix_that_is_both_operands_is_read_once(void)
+{
+    enum { SIDE = 32, K = 1 << 22 };
+    static const char *const kernels[] = {"dgemm_mma_32x32", "sgemm_simt_32x32"};
+    for (int i = 0; i < 2; i++) {
+        const tb_product two = product_of(i == 0 ? TB_DGEMM : TB_SGEMM, SIDE, SIDE, K, SIDE);
+        tb_product one = two;
+        one.b.data = one.a.data;
+        const double ratio = clocks_of(kernels[i], &one) / clocks_of(kernels[i], &two);
+        CHECK(ratio > 0.45 && ratio < 0.9, "%s: %g of the clocks", kernels[i], ratio);
+    }
+}
+
+static void scattered_pieces_read_what_l2_does_not_hold(void)
+{
+    const tb_kernel *kernel = tb_find_kernel("sgemm_simt_16x128_2");
+    static const struct {
+        int64_t m, n, k, dealt;
+        double least, most;
+    } cases[] = {
+        {80, 4224, 4736, 165, 4.8, 5},    /* B is 80 MB, which five rows of tiles read; A stays in L2 */
+        {80, 4224, 128, 165, 1, 1},       /* both stay there */
+        {80, 4224, 4736, 20, 0.1, 0.3},   /* a few tiles, whose panels do */
+        {16, 1 << 16, 4736, 512, 1, 1},   /* each panel is of one tile */
+        {4096, 4096, 8192, 8192, 60, 145} /* everything, as often as there are tiles across */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tb_product product = product_of(TB_SGEMM, cases[i].m, cases[i].n, cases[i].k, 1 << 16);
+        const double readings = tb_scattered_readings(kernel, &product, cases[i].dealt, 8);
+        CHECK(readings >= cases[i].least - 1e-9 && readings <= cases[i].most + 1e-9, "case %d: %g", (int)i,
+              readings);
+    }
+    tb_product batch = product_of(TB_SGEMM, 80, 4224, 4736, 4736);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&batch.operands[role], 2, 1 << 30, NULL);
+    CHECK(tb_scattered_readings(kernel, &batch, 165, 8) == 0, "of a batch");
+}
+
+/* So that products whose long operand L2 does not hold are not dealt so. */
+static void pieces_end_with_tiles_where_they_would_be_scattered(void)
+{
+    const tb_product of_floats = product_of(TB_SGEMM, 88, 2416, 4272, 1 << 14),
+                     of_doubles = product_of(TB_DGEMM, 96, 2024, 2976, 1 << 14);
+    const tb_schedule simt = tb_prepare(tb_find_kernel("sgemm_simt_16x128_2"), &of_floats, h200),
+                      fp64 = tb_prepare(tb_find_kernel("dgemm_mma_32x64_2"), &of_doubles, h200);
+    const tb_simt_schedule *floats = TB_DEAL(&simt, tb_simt_schedule);
+    const tb_dgemm_schedule *doubles = TB_DEAL(&fp64, tb_dgemm_schedule);
+    CHECK(floats->pieces == 0 || floats->pieces % (floats->tiles - floats->whole) == 0, "floats: %lld pieces",
+          (long long)floats->pieces);
+    CHECK(doubles->pieces == 0 || doubles->pieces % (doubles->tiles - doubles->whole) == 0,
+          "doubles: %lld pieces", (long long)doubles->pieces);
+}
+
+/* Where there are enough of them, the device computes as many tiles in a given time however their number divides into rounds; what
+ * is left after a single round has a multiprocessor for itself, which three blocks would share. */
+static void tiles_left_after_some_rounds_run_beside_others(void)
+{
+    const tb_kernel *kernel = tb_find_kernel("dgemm_mma_64x64_3");
+    double clocks[10];
+    for (int tiles = 1; tiles < 10; tiles++) {
+        const tb_product product =
+            product_of(TB_DGEMM, 12 * kernel->tile_m, 11 * tiles * kernel->tile_n, 2048, 1 << 16);
+        const tb_schedule prepared = tb_prepare(kernel, &product, h200);
+        const tb_dgemm_schedule *schedule = TB_DEAL(&prepared, tb_dgemm_schedule);
+        clocks[tiles] = prepared.clocks;
+        CHECK(tiles <= 6 || schedule->pieces == 0, "%d tiles each: %lld pieces", tiles,
+              (long long)schedule->pieces);
+    }
+    CHECK(clocks[7] < 1.01 * 7 / 6 * clocks[6], "7 tiles each: %g, 6: %g", clocks[7], clocks[6]);
+    CHECK(clocks[8] < 1.01 * 8 / 6 * clocks[6], "8 tiles each: %g, 6: %g", clocks[8], clocks[6]);
+    CHECK(clocks[4] > 1.02 * 4 / 3 * clocks[3], "4 tiles each: %g, 3: %g", clocks[4], clocks[3]);
+}
+
+static void lines_that_begin_anywhere_take_small_tiles_longer(void)
+{
+    static const struct {
+        const char *kernel;
+        double least, most;
+    } cases[] = {
+        {"dgemm_mma_32x32", 1.15, 1.35}, {"dgemm_mma_64x32", 1.1, 1.35}, {"dgemm_mma_128x128", 1, 1.02}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tb_product aligned = product_of(TB_DGEMM, 3072, 3072, 3072, 3072),
+                         anywhere = product_of(TB_DGEMM, 3072, 3072, 3072, 3073);
+        const double ratio = clocks_of(cases[i].kernel, &anywhere) / clocks_of(cases[i].kernel, &aligned);
+        CHECK(ratio >= cases[i].least && ratio <= cases[i].most, "%s: %g times the clocks", cases[i].kernel,
+              ratio);
+    }
+}
+
+int main(void)
+{
+    a_matrix_that_is_both_operands_is_read_once();
+    scattered_pieces_read_what_l2_does_not_hold();
+    pieces_end_with_tiles_where_they_would_be_scattered();
+    tiles_left_after_some_rounds_run_beside_others();
+    lines_that_begin_anywhere_take_small_tiles_longer();
+    return check_result();
+}
