@@ -334,7 +334,8 @@ static void fail_in_folded(const char *failure)
          .k = 9,
          .triangle = TB_LOWER,
          .beta = 1,
-         .device_memory = "1"},
+         .device_memory = "1",
+         .foldings = -1},
         /* Nor for all of A, written out, of either term. */
         {.element = TB_COMPLEX_FP32,
          .m = 370,
@@ -344,6 +345,7 @@ static void fail_in_folded(const char *failure)
          .transposed = true,
          .beta = -2,
          .device_memory = "1",
+         .foldings = -1,
          .kernel = "naive",
          .launches = 8},
     };
@@ -352,7 +354,7 @@ static void fail_in_folded(const char *failure)
         scenario scenario = scenarios[i / 2];
         scenario.threads = 1;
         scenario.two_terms = true;
-        scenario.foldings = scenario.device_memory ? -1 : 1;
+        scenario.foldings = scenario.foldings != 0 ? scenario.foldings : 1;
         scenario.kernel = scenario.kernel != NULL ? scenario.kernel : "auto";
         scenario.memory = i % 2 == 0 ? TB_MEMORY_MANAGED : TB_MEMORY_DEVICE;
         if (scenario.memory == TB_MEMORY_MANAGED) {
@@ -388,6 +390,26 @@ static void add_terms_where_there_is_no_room(void)
           by_terms.failures);
 }
 
+/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for both. */
+static void fold_beside_a_part_of_a(void)
+{
+    static const scenario scenario = {.element = TB_COMPLEX_FP64,
+                                      .m = 120,
+                                      .n = 120,
+                                      .k = 250,
+                                      .triangle = TB_UPPER,
+                                      .two_terms = true,
+                                      .transposed = true,
+                                      .beta = -2,
+                                      .threads = 1,
+                                      .memory = TB_MEMORY_DEVICE,
+                                      .device_memory = "1",
+                                      .kernel = "dgemm_naive"};
+    const report report = run_scenario(&scenario, "");
+    CHECK(report.foldings == 1 && report.launches == 5, "%ld foldings, %ld launches", report.foldings,
+          report.launches);
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -399,8 +421,10 @@ int main(int count, char **arguments)
         fail_in_folded(failure);
     else
         fail_in_expanded(failure);
-    if (strcmp(what, "folded") == 0)
+    if (strcmp(what, "folded") == 0) {
         add_terms_where_there_is_no_room();
+        fold_beside_a_part_of_a();
+    }
     if (*what == '\0' && strcmp(failure, "memory") == 0)
         fail_to_fetch();
     return check_result();
