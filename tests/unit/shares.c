@@ -30,6 +30,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
                              int shared_bytes, const void *argument)
 {
     (void)launcher, (void)threads, (void)shared_bytes;
+    CHECK(block_count > 0, "%lld blocks of %s", (long long)block_count, entry->symbol);
     memcpy(&launched, argument, sizeof launched);
     if (launches < LAUNCHES_MAXIMUM) {
         arguments[launches] = launched;
