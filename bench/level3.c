@@ -115,13 +115,10 @@ static bool lists(const char *list, const char *word)
 static void measure_routine(const level3_options *options, const bench_routine *routine,
                             level3_report *report)
 {
-    char list[256];
     if (!level3_has_routine(report->sides, routine))
         return;
-    snprintf(list, sizeof list, "%s", options->sizes);
-    for (const char *size = strtok(list, ","); size; size = strtok(NULL, ",")) {
-        const int n = atoi(size);
-        bench_expect(n > 0, "a size is no positive number");
+    for (int i = 0; i < options->size_count; i++) {
+        const int n = options->sizes[i];
         const level3_operands operands =
             level3_make_operands(options, routine, n, level3_count_sides(report->sides, n));
         const level3_times times = measure(options, report->sides, &operands);

@@ -1,8 +1,12 @@
 #include "bench/level3_options.h"
 
+#include "bench/routine.h"
+
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static _Noreturn void explain_usage(void)
 {
@@ -10,6 +14,41 @@ static _Noreturn void explain_usage(void)
             "usage: level3 [--host] [--itself] [--routine NAMES] [--size SIZES] [--columns N] [--right] "
             "[--apart] [--seconds SECONDS] [--json FILE]\n");
     exit(2);
+}
+
+/* Whether the text is positive numbers with commas between them. */
+static bool read_sizes(const char *text, level3_options *options)
+{
+    options->size_count = 0;
+    for (const char *at = text; options->size_count < LEVEL3_SIZES_MOST; at++) {
+        char *end;
+        const long size = strtol(at, &end, 10);
+        if (end == at || size <= 0 || size > INT_MAX || (*end != ',' && *end != 0))
+            return false;
+        options->sizes[options->size_count++] = (int)size;
+        if (*end == 0)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+/* Whether the text is names of routines with commas between them. */
+static bool names_routines(const char *text)
+{
+    for (const char *at = text;; at++) {
+        char name[16];
+        const size_t length = strcspn(at, ",");
+        if (length >= sizeof name)
+            return false;
+        memcpy(name, at, length);
+        name[length] = 0;
+        if (!bench_find_any_routine(name))
+            return false;
+        at += length;
+        if (*at == 0)
+            return true;
+    }
 }
 
 level3_options level3_read_options(int argc, char **argv)
@@ -20,7 +59,8 @@ level3_options level3_read_options(int argc, char **argv)
         {"columns", required_argument, NULL, 'c'}, {"right", no_argument, NULL, 'R'},
         {"apart", no_argument, NULL, 'a'},         {"seconds", required_argument, NULL, 's'},
         {"json", required_argument, NULL, 'j'},    {0}};
-    level3_options options = {.seconds = 0.1, .sizes = "512,1024,2048,4096,8192"};
+    level3_options options = {.seconds = 0.1};
+    bool makes_sense = read_sizes("512,1024,2048,4096,8192", &options);
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
         case 'h':
@@ -31,9 +71,10 @@ level3_options level3_read_options(int argc, char **argv)
             break;
         case 'r':
             options.routines = optarg;
+            makes_sense = makes_sense && names_routines(optarg);
             break;
         case 'n':
-            options.sizes = optarg;
+            makes_sense = makes_sense && read_sizes(optarg, &options);
             break;
         case 'c':
             options.columns = atoi(optarg);
@@ -53,7 +94,7 @@ level3_options level3_read_options(int argc, char **argv)
         default:
             explain_usage();
         }
-    if (optind < argc)
+    if (optind < argc || !makes_sense)
         explain_usage();
     return options;
 }

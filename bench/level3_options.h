@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+enum { LEVEL3_SIZES_MOST = 64 };
+
 typedef struct level3_options {
     bool on_host;
     bool itself;
@@ -11,7 +13,7 @@ typedef struct level3_options {
     int columns;          /* of C in TRMM and TRSM; 0: as many as rows */
     double seconds;       /* on each product and side */
     const char *routines; /* with commas between them; NULL: all */
-    const char *sizes;
+    int sizes[LEVEL3_SIZES_MOST], size_count;
     const char *json; /* NULL: no file */
 } level3_options;
 

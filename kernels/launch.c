@@ -91,14 +91,14 @@ int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target
     return share;
 }
 
-/* Of one operand, in its rows or columns: what `dealt` tiles read, which lie in so many lines, and as many columns of tiles as `times`. */
-static double scattered_extent(const tb_kernel *kernel, const tb_product *product, int64_t dealt,
-                               int64_t lines, int64_t times, int64_t tile, int64_t extent)
+/* Of one operand, in its rows or columns of so many bytes: what `dealt` tiles read, which lie in so many lines, and as many columns of
+ * tiles as `times`. */
+static double scattered_extent(double bytes, int64_t dealt, int64_t lines, int64_t times, int64_t tile,
+                               int64_t extent)
 {
     const int64_t together = tb_smaller(lines * tile, extent);
-    const double bytes =
-        (double)together * (double)product->k * (double)tb_bytes_of(tb_real_of(kernel->element));
-    return (double)(bytes > TB_L2_BYTES / 2 ? tb_smaller(dealt * tile, times * together) : together);
+    const bool stays = bytes * (double)together <= TB_L2_BYTES / 2;
+    return (double)(stays ? together : tb_smaller(dealt * tile, times * together));
 }
 
 double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product, int64_t dealt, int group)
@@ -109,9 +109,12 @@ double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product,
                   tiles_n = tb_ceil_div(product->n, kernel->tile_n);
     const int64_t rows = tb_smaller(tb_ceil_div(dealt, tb_smaller(group, tiles_n)), tiles_m),
                   columns = tb_smaller(tb_ceil_div(dealt, rows), tiles_n);
-    return (scattered_extent(kernel, product, dealt, rows, columns, kernel->tile_m, product->m) +
-            scattered_extent(kernel, product, dealt, columns, rows, kernel->tile_n, product->n)) /
-           (double)(product->m + (tb_has_one_operand(product) ? 0 : product->n));
+    /* Complex numbers in A are half as many bytes as what they stand for. */
+    const double share = kernel->reads == TB_READS_COMPLEX ? 0.5 : 1,
+                 bytes = (double)product->k * (double)tb_bytes_of(tb_real_of(kernel->element));
+    return (share * scattered_extent(share * bytes, dealt, rows, columns, kernel->tile_m, product->m) +
+            scattered_extent(bytes, dealt, columns, rows, kernel->tile_n, product->n)) /
+           (share * (double)product->m + (tb_has_one_operand(product) ? 0 : (double)product->n));
 }
 
 /* Multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). */

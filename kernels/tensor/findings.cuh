@@ -6,6 +6,12 @@
 namespace split
 {
 
+/* What has been found out about B. */
+__device__ inline const tb_split_range &range_of_b(const tb_split_arguments &arguments)
+{
+    return arguments.b_is_a ? arguments.findings->a : arguments.findings->b;
+}
+
 /* Parts of the operands that are in use; one at least, so that there is always a product. */
 __device__ inline int parts_of(const tb_split_range &range)
 {
@@ -17,7 +23,7 @@ __device__ inline int parts_of(const tb_split_range &range)
 __device__ inline bool out_of_range(const tb_split_arguments &arguments, bool scaled)
 {
     constexpr int bias = 127, not_finite = 255 - bias;
-    const tb_split_range a = arguments.findings->a, b = arguments.findings->b;
+    const tb_split_range a = arguments.findings->a, b = range_of_b(arguments);
     const int largest_a = int(a.largest) - bias, largest_b = int(b.largest) - bias;
     const int sum = largest_a + 1 + largest_b + 1 + (64 - __clzll(arguments.problem.k - 1));
     if (scaled)
@@ -48,7 +54,7 @@ __device__ inline uint32_t logarithm_above(uint32_t bits)
  * which must be at least 2^-8 k A B. Fewer zeros or less deficit only make it more: the most of each will do for all. */
 __device__ inline bool is_narrow(const tb_split_arguments &arguments)
 {
-    const tb_split_range a = arguments.findings->a, b = arguments.findings->b;
+    const tb_split_range a = arguments.findings->a, b = range_of_b(arguments);
     const int64_t k = arguments.problem.k, terms = k - a.zeros - b.zeros;
     if (!arguments.sums_a || terms <= 0 || !(a.fine | b.fine) || out_of_range(arguments, true))
         return false;

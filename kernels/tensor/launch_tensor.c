@@ -157,14 +157,6 @@ static schedule best_of_width(const family *family, const tb_product *product, i
     return best;
 }
 
-/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones. */
-static schedule schedule_of(const family *family, const tb_product *product, int multiprocessors)
-{
-    schedule narrow = best_of_width(family, product, multiprocessors, TB_SPLIT_NARROW);
-    schedule wide = best_of_width(family, product, multiprocessors, TB_SPLIT_WIDE);
-    return narrow.clocks < NARROW_ADVANTAGE * wide.clocks ? narrow : wide;
-}
-
 /* Rows of op(A), or columns of op(B), as far as they are read: half of a triangle. */
 static double rows_read(const tb_product *product, tb_role role)
 {
@@ -181,10 +173,33 @@ static double split_clocks(const family *family, const tb_product *product, doub
            target.multiprocessors;
 }
 
-/* Reading all parts once: where C has a short side, it takes as long as multiplying them. */
-static double reading_clocks(const family *family, const tb_product *product, tb_target target)
+/* Whether the parts of A are B's, too: SYRK's are, where panels of both have as many rows. */
+static bool is_split_once(const tb_product *product, int tile_n)
 {
-    const double rows = rows_read(product, TB_A) + rows_read(product, TB_B);
+    return tile_n == TB_SPLIT_TILE_M && tb_has_one_operand(product) && !product->a.embedded &&
+           !product->b.embedded && !tb_zeros_of(product);
+}
+
+/* Of either operand, that the passes split and the product reads. */
+static double rows_split(const tb_product *product, int tile_n)
+{
+    return rows_read(product, TB_A) + (is_split_once(product, tile_n) ? 0 : rows_read(product, TB_B));
+}
+
+/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones, or the passes have less to do. */
+static schedule schedule_of(const family *family, const tb_product *product, tb_target target)
+{
+    schedule narrow = best_of_width(family, product, target.multiprocessors, TB_SPLIT_NARROW);
+    schedule wide = best_of_width(family, product, target.multiprocessors, TB_SPLIT_WIDE);
+    const double spared = rows_split(product, TB_SPLIT_WIDE) - rows_split(product, TB_SPLIT_NARROW);
+    return narrow.clocks - split_clocks(family, product, spared, target) < NARROW_ADVANTAGE * wide.clocks
+               ? narrow
+               : wide;
+}
+
+/* Reading all parts once: where C has a short side, it takes as long as multiplying them. */
+static double reading_clocks(const family *family, const tb_product *product, double rows, tb_target target)
+{
     const double bytes = rows * (double)tb_ceil_div(product->k, TB_SPLIT_STAGE_K) * family->row_bytes;
     return bytes / (TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
@@ -194,9 +209,9 @@ static double clocks(const family *family, const tb_product *product, const sche
                      tb_target target)
 {
     const double multiplying = schedule->clocks;
-    const double reading = reading_clocks(family, product, target);
-    const double indices = rows_read(product, TB_A) + rows_read(product, TB_B);
-    return family->launches_clocks + split_clocks(family, product, indices, target) +
+    const double rows = rows_split(product, schedule->tile_n);
+    const double reading = reading_clocks(family, product, rows, target);
+    return family->launches_clocks + split_clocks(family, product, rows, target) +
            pow(pow(multiplying, OVERLAP) + pow(reading, OVERLAP), 1 / OVERLAP);
 }
 
@@ -236,7 +251,7 @@ static const family *counted_as(const family *own, const tb_product *product)
 
 static layout lay_out(const family *family, const tb_product *product, tb_target target)
 {
-    layout l = {.schedule = schedule_of(counted_as(family, product), product, target.multiprocessors)};
+    layout l = {.schedule = schedule_of(counted_as(family, product), product, target)};
     l.stages = tb_ceil_div(product->k, TB_SPLIT_STAGE_K);
     l.panels_a = even(tb_ceil_div(product->m, TB_SPLIT_TILE_M));
     l.panels_b = tb_ceil_div(product->n, l.schedule.tile_n);
@@ -268,7 +283,7 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
                                  const tb_split_arguments *arguments)
 {
     const int64_t rows_a = (int64_t)arguments->panels_a * arguments->panel_a;
-    const int64_t rows_b = (int64_t)arguments->panels_b * arguments->panel_b;
+    const int64_t rows_b = arguments->b_is_a ? 0 : (int64_t)arguments->panels_b * arguments->panel_b;
     const int64_t blocks_b = tb_split_blocks(rows_b, arguments->stages, arguments->block_stages);
     const int64_t words = arguments->found_words_a + arguments->found_words_b + arguments->pace_words;
     TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_BEGIN],
@@ -281,10 +296,12 @@ tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
     if (arguments->sums_a)
         finding = (arguments->first_split_block > 0 ? rows_b : rows_a + rows_b) / TB_SPLIT_BLOCK_ROWS *
                   tb_ceil_div(arguments->stages, arguments->survey_stages);
-    if (arguments->largest_a)
+    if (arguments->largest_a && finding > 0)
         TB_TRY(launcher->launch(launcher, &entries[TB_SPLIT_FIND_LARGEST], finding, SPLIT_THREADS, 0,
                                 arguments));
-    return launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments);
+    return blocks > 0
+               ? launcher->launch(launcher, &entries[TB_SPLIT_SPLIT], blocks, SPLIT_THREADS, 0, arguments)
+               : TB_OK;
 }
 
 static tb_status launch_multiply(const tb_launcher *launcher, tb_entry *entries, int row_bytes,
@@ -322,8 +339,10 @@ static bool is_small_enough(const layout *l)
 static void set_found(const family *family, const layout *l, char *memory, tb_split_arguments *arguments)
 {
     const tb_sgemm *p = &arguments->problem;
-    const int64_t rows_a = l->panels_a * TB_SPLIT_TILE_M, rows_b = l->panels_b * l->schedule.tile_n;
-    char *of_a = memory + l->offset[FOUND_A], *of_b = memory + l->offset[FOUND_B];
+    const bool once = arguments->b_is_a;
+    const int64_t rows_a = l->panels_a * TB_SPLIT_TILE_M,
+                  rows_b = once ? rows_a : l->panels_b * l->schedule.tile_n;
+    char *of_a = memory + l->offset[FOUND_A], *of_b = memory + l->offset[once ? FOUND_A : FOUND_B];
     const bool surveyed = family->surveys && !arguments->order.zeros && p->k >= TB_SPLIT_SURVEY_LEAST &&
                           p->k < TB_SPLIT_SURVEY_MOST;
     if (!family->scales || (family->surveys && !surveyed))
@@ -331,7 +350,7 @@ static void set_found(const family *family, const layout *l, char *memory, tb_sp
     arguments->largest_a = (uint32_t *)(void *)of_a;
     arguments->largest_b = (uint32_t *)(void *)of_b;
     arguments->found_words_a = (int64_t)(found_bytes(family, rows_a) / sizeof(uint32_t));
-    arguments->found_words_b = (int64_t)(found_bytes(family, rows_b) / sizeof(uint32_t));
+    arguments->found_words_b = once ? 0 : (int64_t)(found_bytes(family, rows_b) / sizeof(uint32_t));
     if (!surveyed)
         return;
     arguments->sums_a = (uint64_t *)(void *)(arguments->largest_a + rows_a);
@@ -353,16 +372,17 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
 {
     char *memory = workspace;
     const tb_masked_tiles tiles = pairs_of_tiles(product, l->schedule.tile_n);
-    const int64_t rows_b = l->panels_b * l->schedule.tile_n;
+    const bool split_once = is_split_once(product, l->schedule.tile_n);
+    const int64_t rows_b = split_once ? 0 : l->panels_b * l->schedule.tile_n;
     const int64_t rows_to_read = launcher->same_a ? rows_b : rows_b + l->panels_a * TB_SPLIT_TILE_M;
     const int64_t block_stages = tb_split_block_stages(launcher, rows_to_read, l->stages);
     const int64_t split_blocks_a = tb_split_blocks(l->panels_a * TB_SPLIT_TILE_M, l->stages, block_stages);
     tb_split_arguments arguments = {
         .problem = tb_sgemm_of(product),
         .parts_a = memory + l->offset[PARTS_A],
-        .parts_b = memory + l->offset[PARTS_B],
+        .parts_b = memory + l->offset[split_once ? PARTS_A : PARTS_B],
         .used_a = (uint8_t *)memory + l->offset[USED_A],
-        .used_b = (uint8_t *)memory + l->offset[USED_B],
+        .used_b = (uint8_t *)memory + l->offset[split_once ? USED_A : USED_B],
         .pace = (uint32_t *)(void *)(memory + l->offset[PACE]),
         .pace_words = (int64_t)(l->bytes[PACE] / sizeof(uint32_t)),
         .segments = (float *)(void *)(memory + l->offset[SEGMENTS]),
@@ -379,6 +399,7 @@ static tb_split_arguments arguments_of(const family *family, const layout *l, co
                                      : 0,
         .survey_stages = survey_stages(rows_to_read, l->stages),
         .block_stages = (int32_t)block_stages,
+        .b_is_a = split_once,
         .panel_a = TB_SPLIT_TILE_M,
         .panel_b = l->schedule.tile_n,
         .panels_a = (int32_t)l->panels_a,

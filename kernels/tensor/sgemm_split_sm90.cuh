@@ -352,9 +352,8 @@ template <class format> __device__ inline bool multiplies_all(const tb_split_arg
     constexpr int rows = TB_SPLIT_BLOCK_ROWS;
     const tb_sgemm &p = arguments.problem;
     const int64_t pieces = ((p.m + rows - 1) / rows + (p.n + rows - 1) / rows) * arguments.stages;
-    const tb_split_findings *findings = arguments.findings;
-    const int64_t lacking =
-        int64_t(findings->a.lacking[format::has_bytes]) + findings->b.lacking[format::has_bytes];
+    const int64_t lacking = int64_t(arguments.findings->a.lacking[format::has_bytes]) +
+                            split::range_of_b(arguments).lacking[format::has_bytes];
     return pieces == 0 ||
            (arguments.last_order == format::parts - 1 && lacking * TB_SPLIT_LACKING_SHARE <= pieces);
 }

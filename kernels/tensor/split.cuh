@@ -94,7 +94,7 @@ __device__ inline operand operand_b(const tb_split_arguments &arguments)
             arguments.surveyed_b,
             arguments.used_b,
             arguments.panel_b,
-            arguments.panels_b,
+            arguments.b_is_a ? 0 : arguments.panels_b,
             arguments.order.zeros & TB_ZEROS_BY_COLUMN ? arguments.order.zeros : 0,
             arguments.panel_b,
             &arguments.findings->b};
@@ -290,6 +290,8 @@ template <class format>
 __device__ inline void split_as_chosen(const tb_split_arguments &arguments, tb_split_format number)
 {
     int64_t block = blockIdx.x;
+    if (block == 0 && threadIdx.x == 0)
+        arguments.findings->a.made = number;
     if (block >= arguments.turns_a) {
         split_block<format>(operand_b(arguments), arguments, block - arguments.turns_a);
         return;
@@ -315,11 +317,10 @@ __device__ inline void begin(const tb_split_arguments &arguments)
                   words_a = sizeof(tb_split_range) / sizeof(uint32_t);
     static_assert(words <= 32, "the first warp clears them");
     if (thread < 32) {
-        const bool was_narrow = keeps_a && arguments.sums_a && is_narrow(arguments);
-        __syncwarp();
         if (thread < words && (thread >= words_a || !keeps_a))
             reinterpret_cast<uint32_t *>(arguments.findings)[thread] = 0;
         else if (thread == 0) {
+            const bool was_narrow = arguments.findings->a.made == TB_SPLIT_MIXED;
             arguments.findings->a.format = was_narrow ? TB_SPLIT_MIXED : TB_SPLIT_BF16;
             arguments.findings->a.lacking[!was_narrow] = 0; /* A may yet be split so */
         }

@@ -94,7 +94,8 @@ typedef struct tb_split_range {
      * largest one's, all added up, in units of 2. */
     uint32_t zeros, deficit;
     uint32_t fine;   /* of a survey: not 0 where an element has more bits than BF16 */
-    uint32_t format; /* of A's parts that are there already: a tb_split_format */
+    uint32_t format; /* of A's parts that are there already: a tb_split_format; of B nothing */
+    uint32_t made;   /* of A's parts, where the format is chosen: by the last launch */
 } tb_split_range;
 
 typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 } tb_split_format;
@@ -150,6 +151,8 @@ typedef struct tb_split_arguments {
     int64_t turns_a;       /* where the format is chosen: blocks that split A, in turns if they are fewer */
     int64_t survey_stages; /* of a block of a survey */
     int32_t block_stages;  /* of a block of the pre-pass */
+    int32_t
+        b_is_a; /* B is A's transpose and has panels like A's: its parts, and all that is found out, are A's */
     int32_t panel_a, panel_b;   /* their rows */
     int32_t panels_a, panels_b; /* of A a multiple of the blocks of a cluster */
     int32_t tiles;              /* that touch the mask; with clusters, pairs of tiles */

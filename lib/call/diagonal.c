@@ -15,11 +15,10 @@ static tb_operand imaginary_parts(const tb_operand *c)
                         .element = tb_real_of(c->element)};
 }
 
-tb_status tb_take_zero(tb_stream *stream, int device, tb_buffer *zero)
+tb_status tb_send_zero(tb_stream *stream, const tb_buffer *zero)
 {
     static const double nothing = 0;
-    TB_TRY(tb_take_buffer(device, sizeof nothing, zero));
-    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, zero->memory, &nothing, sizeof nothing);
+    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, zero->memory, &nothing, TB_ZERO_BYTES);
     return tb_issue_copy(stream, &copy);
 }
 

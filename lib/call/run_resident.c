@@ -1,7 +1,7 @@
 /* The resident route: operands where the device can reach them, one kernel on the caller's stream. A kernel
  * that pads gets copies of the operands that miss its alignment, in pitched memory, and one for plain products gets
- * a real product of general matrices (words/lowered.h). One whose workspace does not fit into memory computes a part
- * of k at a time.
+ * a real product of general matrices (words/lowered.h). Where such copies and the kernel's workspace do not fit into
+ * memory, or are more than the option DEVICE_MEMORY allows, a part of k is computed at a time.
  *
  * The device works in place, so that a failure leaves C written in part. In managed memory, which the host
  * reaches too, the product is done once more: where beta is to be applied to what lay there, the call begins
@@ -9,6 +9,7 @@
  */
 #include "lib/call/diagonal.h"
 #include "lib/call/facts.h"
+#include "lib/call/launched.h"
 #include "lib/call/run.h"
 
 #include "lib/device/device.h"
@@ -27,23 +28,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When memory is short k is halved while it is longer than this, to a multiple of that many steps. */
-#define CHUNK_LEAST 512
+/* When memory is short k is halved while it is longer than this, to a multiple of that many steps. C is read and written for each
+ * chunk: of doubles that takes an H200 as long as 128 multiply-adds an element. */
+#define CHUNK_LEAST 128
 #define CHUNK_STEP  32
 
 /* What one call holds, released in one place whatever happened. */
 typedef struct held {
-    /* Of each term, copies of A and B in pitched memory, or what they are expanded to. */
-    tb_buffer pitched[2][TB_B + 1];
-    tb_buffer workspaces[2], zero;
+    size_t bytes;                    /* that buffers were taken for */
+    tb_buffer written_out[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */
+    tb_buffer workspace, zero;
     tb_buffer sums;   /* to be folded */
     tb_buffer tables; /* of a batch's matrices that are not equally far apart: where each begins */
     void **listed;    /* the same in host memory, while they are sent */
-    int64_t done;     /* of the term, steps of k that have been added to C, if what was enqueued succeeds */
+    int64_t chunk;    /* steps of k that there is room for at a time */
     bool has_begun;   /* something has been added to C */
     bool overwrites;  /* what lay in C does not count */
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } held;
+
+/* Whether the option DEVICE_MEMORY allows the call so much beside what it holds already. */
+static bool is_allowed(const held *held, size_t bytes)
+{
+    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
+    return limit == 0 || (bytes <= limit && held->bytes <= limit - bytes);
+}
+
+static tb_status take(held *held, int device, size_t bytes, tb_buffer *buffer)
+{
+    if (!is_allowed(held, bytes))
+        return TB_OUT_OF_MEMORY;
+    TB_TRY(tb_take_buffer(device, bytes, buffer));
+    held->bytes += bytes;
+    return TB_OK;
+}
+
+static void give_room(held *held)
+{
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        tb_give_buffer(&held->written_out[role]);
+    tb_give_buffer(&held->workspace);
+}
+
+static void give_buffers(held *held)
+{
+    give_room(held);
+    tb_give_buffer(&held->zero);
+    tb_give_buffer(&held->sums);
+    tb_give_buffer(&held->tables);
+    held->bytes = 0;
+}
 
 /* Whether kernels have to be given a table of addresses: the matrices of some operand of the batch are not equally far apart. The
  * table lies in the device's memory. */
@@ -81,95 +115,6 @@ static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, 
     return TB_OK;
 }
 
-/* Steps of k in chunks: the first has the caller's beta, the last may be shorter, and kernels plan by both. */
-static size_t workspace_of_chunks(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                                  int64_t chunk)
-{
-    const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
-    const int64_t firsts[] = {0, tb_smaller(chunk, last), last};
-    size_t most = 0;
-    for (int i = 0; i < 3; i++) {
-        const int64_t left = product->k - firsts[i];
-        const tb_product part = tb_steps_of(product, (tb_range){firsts[i], tb_smaller(left, chunk)});
-        const size_t bytes = tb_device.prepare(stream, kernel, &part).workspace;
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-/* Takes the kernel's workspace for as much of k as there is memory for: all of it, or a half, a quarter and so on. */
-static tb_status take_workspace(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                int64_t *chunk, tb_buffer *workspace)
-{
-    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
-    size_t before = SIZE_MAX;
-    for (*chunk = product->k;; *chunk = tb_round_up(*chunk / 2, CHUNK_STEP)) {
-        const size_t bytes = *chunk == product->k
-                                 ? plan->schedule.workspace
-                                 : workspace_of_chunks(stream, plan->kernel, product, *chunk);
-        if (bytes == 0)
-            return TB_OK;
-        if (bytes >= before) /* it does not depend on k */
-            return TB_OUT_OF_MEMORY;
-        tb_status status = limit > 0 && bytes > limit ? TB_OUT_OF_MEMORY
-                                                      : tb_take_buffer(plan->place.device, bytes, workspace);
-        if (status != TB_OUT_OF_MEMORY || *chunk <= CHUNK_LEAST || product->in_place != TB_OUT_OF_PLACE ||
-            tb_is_batch(product))
-            return status;
-        before = bytes;
-    }
-}
-
-/* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
-static bool is_repeatable(const held *held)
-{
-    return !held->has_begun || held->saved_c || held->overwrites;
-}
-
-/* Launches the kernel for one chunk of k after the other. Where one fails and the product cannot be begun again, the steps of k that
- * are left are added frugally. */
-static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                  int64_t chunk, void *workspace, held *held)
-{
-    do {
-        const int64_t left = product->k - held->done;
-        const tb_product part = tb_steps_of(product, (tb_range){held->done, tb_smaller(left, chunk)});
-        const tb_schedule schedule =
-            part.k == product->k ? plan->schedule : tb_device.prepare(stream, plan->kernel, &part);
-        const tb_status status = tb_device.launch(stream, plan->kernel, &part, &schedule, workspace);
-        if (status != TB_OK && !is_repeatable(held)) {
-            const tb_product rest = tb_steps_of(product, (tb_range){held->done, left});
-            return enqueue_frugally(stream, &rest, plan);
-        }
-        TB_TRY(status);
-        held->has_begun = true;
-        held->done += part.k;
-    } while (held->done < product->k);
-    return TB_OK;
-}
-
-/* Turns the product into the real one that it is lowered to, whose expanded operands are written out into buffers. */
-static tb_status expand_operands(tb_stream *stream, tb_product *product, const tb_plan *plan,
-                                 tb_buffer *expanded_to)
-{
-    const tb_product given = *product;
-    *product = tb_lowered(&given);
-    for (tb_role role = TB_A; role <= TB_B; role++) {
-        tb_operand *expanded = &product->operands[role];
-        if (expanded->expanded_from == 0 || expanded->rows == 0 || expanded->columns == 0)
-            continue;
-        expanded->ld = tb_pitched(expanded->rows, expanded->element);
-        expanded->stride = tb_expanded_stride(&given.operands[role], expanded);
-        const size_t bytes =
-            tb_pitch(expanded) * (size_t)expanded->columns * (size_t)tb_expanded_count(&given.operands[role]);
-        TB_TRY(tb_take_buffer(plan->place.device, bytes, &expanded_to[role]));
-        expanded->data = expanded_to[role].memory;
-        const tb_expansion expansion = tb_expansion_of(&given, product, role, 0);
-        TB_TRY(tb_device.expand(stream, &expansion));
-    }
-    return TB_OK;
-}
-
 /* Sends the tables that kernels need as one piece, one operand's after the other, and has operands point to them. */
 static tb_status send_tables(tb_stream *stream, tb_product *product, int device, held *held)
 {
@@ -180,7 +125,7 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     held->listed = malloc(bytes);
     if (!held->listed)
         return TB_OUT_OF_MEMORY;
-    TB_TRY(tb_take_buffer(device, bytes, &held->tables));
+    TB_TRY(take(held, device, bytes, &held->tables));
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_operand *operand = &product->operands[role];
         if (!operand->uneven || (role != TB_C && product->k == 0))
@@ -194,37 +139,85 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     return tb_issue_copy(stream, &copy);
 }
 
-/* Whether the kernel adds up the terms of a product, and makes the diagonal of a Hermitian one real. */
-static bool knows_terms(const tb_kernel *kernel)
+static tb_status take_all(const tb_room *room, int device, held *held)
 {
-    return kernel->reads == TB_READS_STRUCTURED;
-}
-
-/* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
- * a complex one is lowered to. */
-static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
-{
-    const bool as_given = kernel->reads != TB_READS_PLAIN && kernel->element == tb_element_of(product);
-    return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
-}
-
-/* The product is one term, or all terms where the kernel knows them. */
-static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, int term, held *held)
-{
-    int64_t chunk;
-    tb_plan own = *plan;
-    held->done = 0;
-    TB_TRY(send_tables(stream, &product, plan->place.device, held));
-    if (needs_expansion(plan->kernel, &product))
-        TB_TRY(expand_operands(stream, &product, plan, held->pitched[term]));
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (plan->pads[term == 0 ? role : TB_B - role] && product.operands[role].expanded_from == 0)
-            TB_TRY(tb_bring_operand(stream, TB_DEVICE_TO_DEVICE, plan->place.device, &product.operands[role],
-                                    &held->pitched[term][role]));
-    if (term > 0)
-        own.schedule = tb_device.prepare(stream, plan->kernel, &product);
-    TB_TRY(take_workspace(stream, &product, &own, &chunk, &held->workspaces[term]));
-    return launch_in_chunks(stream, &product, &own, chunk, held->workspaces[term].memory, held);
+        if (room->written_out[role] > 0)
+            TB_TRY(take(held, device, room->written_out[role], &held->written_out[role]));
+    return room->workspace > 0 ? take(held, device, room->workspace, &held->workspace) : TB_OK;
+}
+
+/* For as much of k as there is memory for: all of it, or a half, a quarter and so on. All terms have it in turn. */
+static tb_status take_room(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+{
+    const size_t others = held->bytes;
+    size_t before = SIZE_MAX;
+    for (held->chunk = product->k;; held->chunk = tb_round_up(held->chunk / 2, CHUNK_STEP)) {
+        const tb_room room = tb_room_for_chunks(stream, product, plan, held->chunk);
+        const size_t bytes = room.written_out[TB_A] + room.written_out[TB_B] + room.workspace;
+        if (bytes >= before) /* it does not depend on k */
+            return TB_OUT_OF_MEMORY;
+        const tb_status status =
+            is_allowed(held, bytes) ? take_all(&room, plan->place.device, held) : TB_OUT_OF_MEMORY;
+        if (status != TB_OUT_OF_MEMORY || held->chunk <= CHUNK_LEAST ||
+            product->in_place != TB_OUT_OF_PLACE || tb_is_batch(product))
+            return status;
+        give_room(held);
+        held->bytes = others;
+        before = bytes;
+    }
+}
+
+/* ---- Launching -------------------------------------------------------------------------------------------- */
+
+/* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
+static bool is_repeatable(const held *held)
+{
+    return !held->has_begun || held->saved_c || held->overwrites;
+}
+
+static tb_status launch(tb_stream *stream, const tb_product *part, const tb_plan *plan, int term,
+                        bool planned, const held *held)
+{
+    const tb_launched launched = tb_launched_for(part, plan, term, held->written_out);
+    TB_TRY(tb_write_out(stream, part, &launched));
+    const tb_schedule schedule = tb_schedule_of(stream, &launched.product, plan, planned);
+    return tb_device.launch(stream, plan->kernel, &launched.product, &schedule, held->workspace.memory);
+}
+
+/* A term, one chunk of k after the other, or all terms where the kernel adds them up. Where one fails and the product cannot be begun
+ * again, the steps of k that are left are added frugally. */
+static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int term,
+                                  held *held)
+{
+    int64_t done = 0;
+    do {
+        const int64_t left = product->k - done;
+        const tb_product part = tb_steps_of(product, (tb_range){done, tb_smaller(left, held->chunk)});
+        const tb_status status = launch(stream, &part, plan, term, term == 0 && part.k == product->k, held);
+        if (status != TB_OK && status != TB_DEVICE_LOST && !is_repeatable(held)) {
+            const tb_product rest = tb_steps_of(product, (tb_range){done, left});
+            return enqueue_frugally(stream, &rest, plan);
+        }
+        TB_TRY(status);
+        held->has_begun = true;
+        done += part.k;
+    } while (done < product->k);
+    return TB_OK;
+}
+
+/* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. All
+ * memory is taken before C is written. */
+static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
+{
+    const int launches = tb_launches_of(&product, plan);
+    TB_TRY(send_tables(stream, &product, plan->place.device, held));
+    TB_TRY(take_room(stream, &product, plan, held));
+    for (int term = 0; term < launches; term++) {
+        const tb_product one = launches > 1 ? tb_term_of(&product, term) : product;
+        TB_TRY(launch_in_chunks(stream, &one, plan, term, held));
+    }
+    return TB_OK;
 }
 
 /* One term, all of it, and then C's triangle of it and its transpose. Until then C is as it was. */
@@ -233,9 +226,9 @@ static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, c
 {
     tb_product sums = tb_to_be_folded(product);
     sums.c.ld = tb_pitched(sums.c.rows, sums.c.element);
-    TB_TRY(tb_take_buffer(plan->place.device, tb_pitch(&sums.c) * (size_t)sums.c.columns, &held->sums));
+    TB_TRY(take(held, plan->place.device, tb_pitch(&sums.c) * (size_t)sums.c.columns, &held->sums));
     sums.c.data = held->sums.memory;
-    const tb_status status = enqueue(stream, sums, plan, 0, held);
+    const tb_status status = enqueue(stream, sums, plan, held);
     held->has_begun = false;
     TB_TRY(status);
     const tb_folding folding = {
@@ -245,40 +238,17 @@ static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, c
     return TB_OK;
 }
 
-/* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. A term
- * that fails when the product cannot be begun again is added frugally. */
-static tb_status enqueue_terms(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+static tb_status enqueue_all(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
 {
+    const bool clears = product->c.structure == TB_HERMITIAN && !tb_knows_terms(plan->kernel);
     if (plan->folds)
         return enqueue_to_fold(stream, product, plan, held);
-    if (knows_terms(plan->kernel))
-        return enqueue(stream, *product, plan, 0, held);
-    /* What is needed at the end is there before C is written. */
-    if (product->c.structure == TB_HERMITIAN)
-        TB_TRY(tb_take_zero(stream, plan->place.device, &held->zero));
-    for (int term = 0; term < tb_terms_of(product); term++) {
-        const tb_product one = tb_term_of(product, term);
-        const tb_status status = enqueue(stream, one, plan, term, held);
-        if (status == TB_OK)
-            continue;
-        if (status == TB_DEVICE_LOST || held->done > 0 || is_repeatable(held))
-            return status;
-        TB_TRY(enqueue_frugally(stream, &one, plan));
+    if (clears) {
+        TB_TRY(take(held, plan->place.device, TB_ZERO_BYTES, &held->zero));
+        TB_TRY(tb_send_zero(stream, &held->zero));
     }
-    return product->c.structure == TB_HERMITIAN ? tb_enqueue_real_diagonal(stream, &product->c, &held->zero)
-                                                : TB_OK;
-}
-
-static void give_buffers(held *held)
-{
-    for (int term = 0; term < 2; term++) {
-        for (tb_role role = TB_A; role <= TB_B; role++)
-            tb_give_buffer(&held->pitched[term][role]);
-        tb_give_buffer(&held->workspaces[term]);
-    }
-    tb_give_buffer(&held->zero);
-    tb_give_buffer(&held->sums);
-    tb_give_buffer(&held->tables);
+    TB_TRY(enqueue(stream, *product, plan, held));
+    return clears ? tb_enqueue_real_diagonal(stream, &product->c, &held->zero) : TB_OK;
 }
 
 /* What is enqueued in the caller's stream. */
@@ -293,7 +263,7 @@ static tb_status enqueue_work(tb_stream *stream, void *argument)
 {
     const work *work = argument;
     return work->frugally ? enqueue_frugally(stream, work->product, work->plan)
-                          : enqueue_terms(stream, work->product, work->plan, work->held);
+                          : enqueue_all(stream, work->product, work->plan, work->held);
 }
 
 /* The device has come to rest. */

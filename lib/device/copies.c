@@ -44,15 +44,3 @@ tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_pro
     }
     return TB_OK;
 }
-
-tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
-                           tb_buffer *buffer)
-{
-    tb_operand there = *operand;
-    there.ld = tb_pitched(operand->rows, operand->element);
-    TB_TRY(tb_take_buffer(device, tb_pitch(&there) * (size_t)there.columns, buffer));
-    there.data = buffer->memory;
-    TB_TRY(tb_copy_operand(stream, direction, operand, there.data, there.ld));
-    *operand = there;
-    return TB_OK;
-}

@@ -3,7 +3,6 @@
 #define TB_COPIES_H
 
 #include "lib/device/device.h"
-#include "lib/device/memory.h"
 #include "words/product.h"
 
 /* Every copy of operands goes through here, so that bytes moved over the link are counted. */
@@ -17,10 +16,5 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
  * for how many columns that has been done, also when the next one fails. */
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_operand *from, void *target, int64_t target_ld, int64_t *columns);
-
-/* Takes a buffer on the device for the operand, enqueues the copy into it, its columns where every kernel takes them, and lets
- * *operand describe the copy. */
-tb_status tb_bring_operand(tb_stream *stream, tb_direction direction, int device, tb_operand *operand,
-                           tb_buffer *buffer);
 
 #endif

@@ -144,7 +144,8 @@ typedef struct diagonal {
 static tb_status enqueue_diagonal(tb_stream *stream, void *argument)
 {
     diagonal *diagonal = argument;
-    TB_TRY(tb_take_zero(stream, diagonal->device, &diagonal->zero));
+    TB_TRY(tb_take_buffer(diagonal->device, TB_ZERO_BYTES, &diagonal->zero));
+    TB_TRY(tb_send_zero(stream, &diagonal->zero));
     return tb_enqueue_real_diagonal(stream, diagonal->c, &diagonal->zero);
 }
 

@@ -1,5 +1,5 @@
-/* What a kernel has made of A serves the next launches, with B of other widths: each result against the oracle
- * of tests/oracle.h. Numbers that a family leaves to FP32 arithmetic, or
+/* What a kernel has made of A serves the next launches, with B of other widths, or with A's own transpose as B: each result against
+ * the oracle of tests/oracle.h. Numbers that a family leaves to FP32 arithmetic, or
  * splits otherwise, lie in A, in one of the B, in both or in neither.
  */
 #include "kernels/catalog.h"
@@ -85,15 +85,17 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
     for (int i = 0; i < LAUNCHES; i++) {
         product *p = &s.products[i];
         *p = first;
-        p->transpose_b = check_between(random, 0, 1);
-        p->n = check_between(random, 1, 900);
+        const bool is_a = check_between(random, 0, 3) == 0;
+        p->transpose_b = is_a ? !p->transpose_a : check_between(random, 0, 1);
+        p->n = is_a ? p->m : check_between(random, 1, 900);
         p->alpha = scalars[check_between(random, 1, 2)];
         p->beta = scalars[check_between(random, 0, 2)];
         p->a = a;
-        p->b = draw_matrix(kernel->element, p->k, p->n, p->transpose_b, random);
+        p->b = is_a ? a : draw_matrix(kernel->element, p->k, p->n, p->transpose_b, random);
         p->c = draw_matrix(kernel->element, p->m, p->n, false, random);
-        perhaps_change(&p->b, random);
-        s.b[i] = on_device(&p->b);
+        if (!is_a)
+            perhaps_change(&p->b, random);
+        s.b[i] = is_a ? s.a : on_device(&p->b);
         s.c[i] = on_device(&p->c);
         s.launched[i] = product_on_device(p, s.a, s.b[i], s.c[i]);
         s.schedules[i] = tb_device.prepare(stream, kernel, &s.launched[i]);
@@ -106,16 +108,18 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
 
 static void release_series(series *s)
 {
+    for (int i = 0; i < LAUNCHES; i++) {
+        if (s->b[i] != s->a) {
+            arena_release(TB_MEMORY_DEVICE, s->b[i]);
+            matrix_free(&s->products[i].b);
+        }
+        arena_release(TB_MEMORY_DEVICE, s->c[i]);
+        matrix_free(&s->products[i].c);
+    }
     arena_release(TB_MEMORY_DEVICE, s->a);
     if (s->workspace)
         arena_release(TB_MEMORY_DEVICE, s->workspace);
     matrix_free(&s->products[0].a);
-    for (int i = 0; i < LAUNCHES; i++) {
-        arena_release(TB_MEMORY_DEVICE, s->b[i]);
-        arena_release(TB_MEMORY_DEVICE, s->c[i]);
-        matrix_free(&s->products[i].b);
-        matrix_free(&s->products[i].c);
-    }
 }
 
 static void check_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)

@@ -71,6 +71,7 @@ size_t sim_free_bytes(int device);
 typedef struct sim_usage {
     long device_blocks, pinned_blocks, streams, events;
     size_t device_bytes, pinned_bytes;
+    size_t device_bytes_most; /* that it has held of one device at a time, up to now */
 } sim_usage;
 
 sim_usage sim_get_usage(void);

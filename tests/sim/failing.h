@@ -32,6 +32,7 @@ typedef struct report {
     long launches;                /* of the first call */
     long foldings, copies;        /* of the first call */
     long allocations;             /* on the device, of the first call */
+    size_t bytes_most;            /* of the device, that the runtime held during the first call */
     sim_usage usage[LATER_CALLS]; /* after each later call */
     char wrong[256];
 } report;
@@ -119,9 +120,11 @@ static inline void run_process(const scenario *scenario, const char *script, rep
                         scenario->pinned_memory != NULL ? scenario->pinned_memory : PINNED_MIB);
     sim_set("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
     tileblas_set_option("DEVICES", scenario->devices != NULL ? scenario->devices : "1");
+    /* What is measured of the link decides how products are cut, and so how many events a pipeline has in the end: with it, no
+     * two runs could be compared. */
+    tileblas_set_option("CALIBRATE", scenario->measured ? "1" : "0");
     if (scenario->measured) {
         sim_set("MULTIPROCESSORS", "1");
-        tileblas_set_option("CALIBRATE", "1");
         tileblas_set_option("PINNED_MEMORY", "1");
     }
     if (scenario->device_memory != NULL)
@@ -134,6 +137,7 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     report->foldings = sim_foldings();
     report->copies = sim_operations("copy");
     report->allocations = sim_operations("allocate");
+    report->bytes_most = sim_get_usage().device_bytes_most;
     report->failures = sim_failures("any");
     /* A device that cannot be opened is no loss. */
     report->used = sim_operations("stream") > 0 && sim_failures("open") == 0;
@@ -161,6 +165,17 @@ static inline void run_process(const scenario *scenario, const char *script, rep
     report->finished = true;
 }
 
+/* A product whose operands all lie where the device reaches them has no more of its memory beside them than the option allows. */
+static inline void check_limit(const scenario *scenario, const char *script)
+{
+    const bool resident =
+        (scenario->memory == TB_MEMORY_MANAGED || scenario->memory == TB_MEMORY_DEVICE) && !scenario->host_c;
+    const size_t limit = scenario->device_memory != NULL ? (size_t)atol(scenario->device_memory) << 20 : 0;
+    CHECK(!resident || limit == 0 || shared->bytes_most <= limit,
+          "%s, m=%d n=%d k=%d: %zu bytes of the device's memory, not %zu", script, scenario->m, scenario->n,
+          scenario->k, shared->bytes_most, limit);
+}
+
 /* The report of a process in which the script runs; what it prints is counted, and shown if it failed. */
 static inline report run_scenario(const scenario *scenario, const char *script)
 {
@@ -186,6 +201,7 @@ static inline report run_scenario(const scenario *scenario, const char *script)
     CHECK(end != NULL || !loses || !shared->used || shared->failures == 0, "%s: nothing was said", script);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS && shared->finished,
           "%s: the process ended with status %d and said:\n%s", script, status, text);
+    check_limit(scenario, script);
     CHECK(shared->right, "%s, beta %g, m=%d n=%d k=%d, %d threads: %s", script, scenario->beta, scenario->m,
           scenario->n, scenario->k, scenario->threads, shared->wrong);
     return *shared;
@@ -196,7 +212,8 @@ static inline void check_no_leak(const char *script, const sim_usage *before, co
                                  size_t pinned)
 {
     CHECK(now->streams <= before->streams && now->events <= before->events,
-          "%s: %ld streams and %ld events left", script, now->streams, now->events);
+          "%s: %ld streams and %ld events left, not %ld and %ld", script, now->streams, now->events,
+          before->streams, before->events);
     CHECK(now->device_bytes <= before->device_bytes && now->pinned_bytes <= pinned,
           "%s: %zu bytes on the device, not %zu, and %zu pinned ones left", script, now->device_bytes,
           before->device_bytes, now->pinned_bytes);

@@ -106,6 +106,58 @@ static void fail_in_expanded(const char *failure)
          .structure = TB_SYMMETRIC,
          .beta = -2,
          .device_c = true},
+        /* All lies where the device reaches it, but is too large written out: a part of k at a time. */
+        {.element = TB_COMPLEX_FP64,
+         .m = 50,
+         .n = 30,
+         .k = 700,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 4},
+        {.element = TB_COMPLEX_FP32,
+         .m = 40,
+         .n = 50,
+         .k = 1400,
+         .transposed = true,
+         .alpha_im = 0.5,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "tiled",
+         .launches = 6},
+        {.element = TB_FP64,
+         .m = 530,
+         .n = 20,
+         .k = 530,
+         .structure = TB_SYMMETRIC,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "2",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 4},
+        {.element = TB_COMPLEX_FP64,
+         .m = 40,
+         .n = 40,
+         .k = 700,
+         .triangle = TB_UPPER,
+         .hermitian = true,
+         .two_terms = true,
+         .alpha_im = 0.5,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "dgemm_mma_64x64",
+         .launches = 7},
+        {.element = TB_FP32,
+         .m = 100,
+         .n = 40,
+         .k = 3000,
+         .beta = -2,
+         .memory = TB_MEMORY_MANAGED,
+         .device_memory = "1",
+         .kernel = "padded",
+         .launches = 2},
         /* Triangles, by rows that are parts of numbers; diagonals that come back real; two terms. */
         {.element = TB_COMPLEX_FP64,
          .m = 60,
@@ -282,15 +334,28 @@ static void fail_in_folded(const char *failure)
          .k = 9,
          .triangle = TB_LOWER,
          .beta = 1,
-         .device_memory = "1"},
+         .device_memory = "1",
+         .foldings = -1},
+        /* Nor for all of A, written out, of either term. */
+        {.element = TB_COMPLEX_FP32,
+         .m = 370,
+         .n = 370,
+         .k = 180,
+         .triangle = TB_UPPER,
+         .transposed = true,
+         .beta = -2,
+         .device_memory = "1",
+         .foldings = -1,
+         .kernel = "naive",
+         .launches = 8},
     };
     const bool goes_half_way = strcmp(failure, "half") == 0;
     for (size_t i = 0; i < 2 * sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i / 2];
         scenario.threads = 1;
         scenario.two_terms = true;
-        scenario.foldings = scenario.device_memory ? -1 : 1;
-        scenario.kernel = "auto";
+        scenario.foldings = scenario.foldings != 0 ? scenario.foldings : 1;
+        scenario.kernel = scenario.kernel != NULL ? scenario.kernel : "auto";
         scenario.memory = i % 2 == 0 ? TB_MEMORY_MANAGED : TB_MEMORY_DEVICE;
         if (scenario.memory == TB_MEMORY_MANAGED) {
             fail_everywhere(&scenario, goes_half_way ? "launch" : "any", failure);
@@ -325,6 +390,26 @@ static void add_terms_where_there_is_no_room(void)
           by_terms.failures);
 }
 
+/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for both. */
+static void fold_beside_a_part_of_a(void)
+{
+    static const scenario scenario = {.element = TB_COMPLEX_FP64,
+                                      .m = 120,
+                                      .n = 120,
+                                      .k = 250,
+                                      .triangle = TB_UPPER,
+                                      .two_terms = true,
+                                      .transposed = true,
+                                      .beta = -2,
+                                      .threads = 1,
+                                      .memory = TB_MEMORY_DEVICE,
+                                      .device_memory = "1",
+                                      .kernel = "dgemm_naive"};
+    const report report = run_scenario(&scenario, "");
+    CHECK(report.foldings == 1 && report.launches == 5, "%ld foldings, %ld launches", report.foldings,
+          report.launches);
+}
+
 int main(int count, char **arguments)
 {
     const char *failure = count > 1 ? arguments[1] : "lost";
@@ -336,8 +421,10 @@ int main(int count, char **arguments)
         fail_in_folded(failure);
     else
         fail_in_expanded(failure);
-    if (strcmp(what, "folded") == 0)
+    if (strcmp(what, "folded") == 0) {
         add_terms_where_there_is_no_room();
+        fold_beside_a_part_of_a();
+    }
     if (*what == '\0' && strcmp(failure, "memory") == 0)
         fail_to_fetch();
     return check_result();

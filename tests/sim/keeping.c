@@ -249,6 +249,9 @@ static void refusals_are_remembered(void)
     for (int i = 0; i < CALLS; i++)
         multiply();
     CHECK(sim_operations("pinned") == 1, "%ld attempts in %d calls", sim_operations("pinned"), CALLS + 1);
+    tb_buffer buffer;
+    CHECK(tb_take_buffer(0, (size_t)64 << 20, &buffer) == TB_OK, "memory of the device is refused, too");
+    tb_give_buffer(&buffer);
     atomic_store(&seconds_ahead, LONG_SECONDS);
     multiply();
     CHECK(sim_operations("pinned") == 2, "not tried again after %d seconds", LONG_SECONDS);

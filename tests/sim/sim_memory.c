@@ -25,6 +25,7 @@ typedef struct block {
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static block *table;
 static size_t table_length, table_room;
+static size_t owned_bytes_most; /* of one device */
 static atomic_bool handed_out;
 
 static void take_table(sigset_t *before)
@@ -85,11 +86,12 @@ static void unmap_block(const block *block)
         munmap(block->start, block->bytes);
 }
 
-static size_t used_bytes(int device)
+static size_t used_bytes(int device, bool owned_alone)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < table_length; i++)
-        if (table[i].place.memory == TB_MEMORY_DEVICE && table[i].place.device == device)
+        if (table[i].place.memory == TB_MEMORY_DEVICE && table[i].place.device == device &&
+            (table[i].owned || !owned_alone))
             bytes += table[i].bytes;
     return bytes;
 }
@@ -112,7 +114,7 @@ static void *map_place(const tb_place *place, size_t bytes, bool owned)
 
     sigset_t signals;
     take_table(&signals);
-    if (memory != TB_MEMORY_DEVICE || used_bytes(device) + fresh.bytes <= room) {
+    if (memory != TB_MEMORY_DEVICE || used_bytes(device, false) + fresh.bytes <= room) {
         map_block(&fresh);
         if (table_length == table_room) {
             table_room = 2 * table_room + 16;
@@ -121,6 +123,8 @@ static void *map_place(const tb_place *place, size_t bytes, bool owned)
                 sim_abort("the host is out of memory");
         }
         table[table_length++] = fresh;
+        const size_t owned_bytes = used_bytes(device, true);
+        owned_bytes_most = owned_bytes > owned_bytes_most ? owned_bytes : owned_bytes_most;
         atomic_store(&handed_out, true);
     }
     free_table(&signals);
@@ -184,7 +188,7 @@ size_t sim_free_bytes(int device)
 {
     sigset_t signals;
     take_table(&signals);
-    size_t bytes = sim_get_settings()->memory_bytes - used_bytes(device);
+    size_t bytes = sim_get_settings()->memory_bytes - used_bytes(device, false);
     free_table(&signals);
     return bytes;
 }
@@ -205,5 +209,6 @@ void sim_count_memory(sim_usage *usage)
         *(pinned ? &usage->pinned_blocks : &usage->device_blocks) += 1;
         *(pinned ? &usage->pinned_bytes : &usage->device_bytes) += table[i].bytes;
     }
+    usage->device_bytes_most = owned_bytes_most;
     free_table(&signals);
 }

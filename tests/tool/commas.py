@@ -84,6 +84,23 @@ def what_is_printed_has_points():
         assert re.search(r", [0-9]+[.][0-9] MB over the link", streamed), streamed
 
 
+LAST_PLAN = """
+import ctypes
+n, program = 512, ctypes.CDLL(None)
+a, b, c = ((ctypes.c_float * (n * n))() for _ in range(3))
+program.cblas_sgemm(102, 111, 111, n, n, n, ctypes.c_float(1), a, n, b, n, ctypes.c_float(0), c, n)
+plan = ctypes.create_string_buffer(256)
+program.tileblas_last_plan(plan, ctypes.c_size_t(256))
+print(plan.value.decode())
+"""
+
+
+def the_last_plan_has_points():
+    for name in LOCALES:
+        plan = _call(name, sys.executable, "-c", LAST_PLAN, preload=("PRELOAD_SIM",)).stdout
+        assert re.search(r"forecast: host [0-9.e+-]+ ms, device [0-9.e+-]+ ms\)$", plan.strip()), plan
+
+
 def json_has_points():
     for name in LOCALES:
         done = _call(name, "CLIENT", "calls", "2", preload=("PRELOAD",), environment={"TILEBLAS_STATS": "json"})

@@ -171,10 +171,22 @@ cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int dimension)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static void check_call(const bench_routine *routine, bool transpose_a, bool transpose_b)
+/* What bench_product_of makes has lower triangles alone. */
+static void turn_over(tb_product *product)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (product->operands[role].stored != TB_FULL)
+            product->operands[role].stored = TB_UPPER;
+    if (product->mask != TB_FULL)
+        product->mask = TB_UPPER;
+}
+
+static void check_call(const bench_routine *routine, bool transpose_a, bool transpose_b, bool upper)
 {
     static double a, b, c, other; /* nobody looks at what is there */
     tb_product product = bench_product_of(routine, transpose_a, transpose_b, M, N, K, &a, &b, &c);
+    if (upper)
+        turn_over(&product);
     const tb_product expected = product;
     tb_operand *in_place = &product.operands[transpose_b ? TB_A : TB_B];
     const bool is_trmm = routine->class == TB_CLASS_TRMM;
@@ -201,10 +213,10 @@ int main(void)
         const bench_routine *row = bench_find_any_routine(tb_routine_rows[routine].name);
         if (!row || strstr(row->name, "gemmtr")) /* GEMMT's other name */
             continue;
-        for (int way = 0; way < 4; way++) {
-            const bool transpose_a = way & 1, transpose_b = way & 2;
+        for (int way = 0; way < 8; way++) {
+            const bool transpose_a = way & 1, transpose_b = way & 2, upper = way & 4;
             if (row->class != TB_CLASS_TRIANGLE || transpose_a != transpose_b)
-                check_call(row, transpose_a, transpose_b);
+                check_call(row, transpose_a, transpose_b, upper);
         }
     }
     CHECK(bench_create_cublas_xt(&handle, BLOCK) == CUBLAS_STATUS_SUCCESS && block == BLOCK,

@@ -10,6 +10,7 @@
 #include "words/batch.h"
 
 #include <math.h>
+#include <string.h>
 
 static const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .memory_bytes_a_clock = 18.8};
 
@@ -41,6 +42,22 @@ static void a_matrix_that_is_both_operands_is_read_once(void)
     }
 }
 
+/* Each product of a batch has an A of its own here, and all have the B that is the first one's A. */
+static void a_batch_reads_what_its_first_matrices_do_not_tell(void)
+{
+    enum { SIDE = 32, K = 1 << 16, PRODUCTS = 1000 };
+    static const char *const kernels[] = {"dgemm_mma_64x64_3", "sgemm_simt_32x32"};
+    for (int i = 0; i < 2; i++) {
+        tb_product batch = product_of(i == 0 ? TB_DGEMM : TB_SGEMM, SIDE, SIDE, K, SIDE);
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            tb_spread(&batch.operands[role], PRODUCTS, role == TB_B ? 0 : SIDE * K, NULL);
+        const double two = clocks_of(kernels[i], &batch);
+        batch.b.data = batch.a.data;
+        const double one = clocks_of(kernels[i], &batch);
+        CHECK(one > 0.999 * two, "%s: %g of the clocks", kernels[i], one / two);
+    }
+}
+
 static void scattered_pieces_read_what_l2_does_not_hold(void)
 {
     const tb_kernel *kernel = tb_find_kernel("sgemm_simt_16x128_2");
@@ -48,11 +65,12 @@ static void scattered_pieces_read_what_l2_does_not_hold(void)
         int64_t m, n, k, dealt;
         double least, most;
     } cases[] = {
-        {80, 4224, 4736, 165, 4.8, 5},    /* B is 80 MB, which five rows of tiles read; A stays in L2 */
-        {80, 4224, 128, 165, 1, 1},       /* both stay there */
-        {80, 4224, 4736, 20, 0.1, 0.3},   /* a few tiles, whose panels do */
-        {16, 1 << 16, 4736, 512, 1, 1},   /* each panel is of one tile */
-        {4096, 4096, 8192, 8192, 60, 145} /* everything, as often as there are tiles across */
+        {80, 4224, 4736, 165, 4.8, 5},        /* B is 80 MB, which five rows of tiles read; A stays in L2 */
+        {80, 4224, 128, 165, 1, 1},           /* both stay there */
+        {80, 4224, 4736, 20, 0.1, 0.3},       /* a few tiles, whose panels do */
+        {16, 1 << 16, 4736, 512, 1, 1},       /* each panel is of one tile */
+        {1600, 130, 100000, 200, 9.36, 9.37}, /* of a tile at the edge no more than there is */
+        {4096, 4096, 8192, 8192, 60, 145}     /* everything, as often as there are tiles across */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tb_product product = product_of(TB_SGEMM, cases[i].m, cases[i].n, cases[i].k, 1 << 16);
@@ -60,10 +78,41 @@ static void scattered_pieces_read_what_l2_does_not_hold(void)
         CHECK(readings >= cases[i].least - 1e-9 && readings <= cases[i].most + 1e-9, "case %d: %g", (int)i,
               readings);
     }
+    /* Fewer columns of tiles than a group has: as many rows of them as there are tiles. */
+    const tb_product narrow = product_of(TB_SGEMM, 1 << 16, 128, 4736, 1 << 16);
+    const double of_narrow = tb_scattered_readings(kernel, &narrow, 512, 8);
+    CHECK(fabs(of_narrow - (512.0 * 16 + 128) / ((1 << 16) + 128)) < 1e-9, "of a column of tiles: %g",
+          of_narrow);
     tb_product batch = product_of(TB_SGEMM, 80, 4224, 4736, 4736);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         tb_spread(&batch.operands[role], 2, 1 << 30, NULL);
     CHECK(tb_scattered_readings(kernel, &batch, 165, 8) == 0, "of a batch");
+}
+
+/* What both operands read is so many times the one matrix. */
+static void scattered_pieces_of_one_matrix_read_it_as_both(void)
+{
+    const tb_kernel *kernel = tb_find_kernel("dgemm_mma_32x32");
+    const tb_product two = product_of(TB_DGEMM, 256, 256, 1 << 20, 256);
+    tb_product one = two;
+    one.b.data = one.a.data;
+    const double of_two = tb_scattered_readings(kernel, &two, 64, 8),
+                 of_one = tb_scattered_readings(kernel, &one, 64, 8);
+    CHECK(of_two > 7.9 && fabs(of_one - 2 * of_two) < 1e-9, "%g, two matrices %g", of_one, of_two);
+}
+
+/* Complex numbers of A are half as many bytes as what they stand for: L2 holds twice as many rows. */
+static void scattered_pieces_read_complex_numbers_as_they_lie(void)
+{
+    const tb_kernel *complex = tb_find_kernel("zgemm_mma_64x64_3"),
+                    *real = tb_find_kernel("dgemm_mma_64x64_3");
+    if (!CHECK(complex && real, "there are no such rows"))
+        return;
+    const tb_product product = product_of(TB_DGEMM, 1024, 1024, 4096, 1024);
+    const double of_complex = tb_scattered_readings(complex, &product, 256, 8),
+                 of_real = tb_scattered_readings(real, &product, 256, 8);
+    CHECK(fabs(of_real - 16) < 1e-9, "of real numbers: %g", of_real);
+    CHECK(fabs(of_complex - (0.5 + 16) / 1.5) < 1e-9, "of complex ones: %g", of_complex);
 }
 
 /* So that products whose long operand L2 does not hold are not dealt so. */
@@ -96,8 +145,10 @@ static void tiles_left_after_some_rounds_run_beside_others(void)
         CHECK(tiles <= 6 || schedule->pieces == 0, "%d tiles each: %lld pieces", tiles,
               (long long)schedule->pieces);
     }
-    CHECK(clocks[7] < 1.01 * 7 / 6 * clocks[6], "7 tiles each: %g, 6: %g", clocks[7], clocks[6]);
-    CHECK(clocks[8] < 1.01 * 8 / 6 * clocks[6], "8 tiles each: %g, 6: %g", clocks[8], clocks[6]);
+    for (int tiles = 7; tiles < 9; tiles++) {
+        const double ratio = 6 * clocks[tiles] / (tiles * clocks[6]);
+        CHECK(ratio > 0.99 && ratio < 1.01, "%d tiles each: %g, 6: %g", tiles, clocks[tiles], clocks[6]);
+    }
     CHECK(clocks[4] > 1.02 * 4 / 3 * clocks[3], "4 tiles each: %g, 3: %g", clocks[4], clocks[3]);
 }
 
@@ -117,12 +168,51 @@ static void lines_that_begin_anywhere_take_small_tiles_longer(void)
     }
 }
 
+/* The row of dgemm_mma that is forecast to take least; of equal ones the later. */
+static const char *fastest_row(const tb_product *product)
+{
+    const tb_kernel *fastest = NULL;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0)
+            continue;
+        const double clocks = tb_prepare(&tb_catalog[i], product, h200).clocks;
+        if (clocks <= least) {
+            fastest = &tb_catalog[i];
+            least = clocks;
+        }
+    }
+    return fastest ? fastest->name : "none";
+}
+
+/* Efficiencies were fitted together: one of them that is off takes squares from other rows, or leaves its own to them. */
+static void squares_have_the_rows_that_were_fitted_to_them(void)
+{
+    static const struct {
+        int64_t n;
+        const char *row;
+    } cases[] = {{768, "dgemm_mma_64x64_3"},  {896, "dgemm_mma_64x64_3"}, {1024, "dgemm_mma_64x64"},
+                 {1152, "dgemm_mma_64x64_3"}, {1536, "dgemm_mma_64x64"},  {1920, "dgemm_mma_64x64_3"},
+                 {2304, "dgemm_mma_128x128"}, {4096, "dgemm_mma_128x128"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t n = cases[i].n;
+        const tb_product product =
+            tb_gemm(TB_DGEMM, false, false, n, n, n, 1, matrix(0), n, matrix(1), n, 0, matrix(2), n);
+        const char *row = fastest_row(&product);
+        CHECK(strcmp(row, cases[i].row) == 0, "%lld: %s, not %s", (long long)n, row, cases[i].row);
+    }
+}
+
 int main(void)
 {
     a_matrix_that_is_both_operands_is_read_once();
+    a_batch_reads_what_its_first_matrices_do_not_tell();
     scattered_pieces_read_what_l2_does_not_hold();
+    scattered_pieces_of_one_matrix_read_it_as_both();
+    scattered_pieces_read_complex_numbers_as_they_lie();
     pieces_end_with_tiles_where_they_would_be_scattered();
     tiles_left_after_some_rounds_run_beside_others();
     lines_that_begin_anywhere_take_small_tiles_longer();
+    squares_have_the_rows_that_were_fitted_to_them();
     return check_result();
 }

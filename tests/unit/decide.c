@@ -252,6 +252,28 @@ static void batches_go_as_one_or_one_by_one(void)
     CHECK(was_compared, "nothing is compared");
 }
 
+/* Only a device that nobody waits for is tried on a call that the host is forecast to be faster at. */
+static void a_busy_device_is_not_tried(void)
+{
+    const row row = {1024, 1024, 1024, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_facts facts = facts_of(&row);
+    const tb_product product = product_of(&row);
+    int tried = 0;
+    facts.repeated = (tb_repeated){.streamed_due = true};
+    for (facts.machine.host_ratio = 1; facts.machine.host_ratio > 0.01; facts.machine.host_ratio /= 1.05) {
+        facts.backlogs[0] = 0;
+        const tb_plan plan = tb_decide(&product, &facts);
+        if (plan.route != TB_ROUTE_STREAMED || plan.reason != TB_REASON_COMPARING)
+            continue;
+        tried++;
+        facts.backlogs[0] = 1e-6;
+        const tb_plan busy = tb_decide(&product, &facts);
+        CHECK(busy.route == TB_ROUTE_HOST && busy.reason == TB_REASON_TOO_SMALL, "%s: %s",
+              tb_route_text(busy.route), tb_reason_text(busy.reason));
+    }
+    CHECK(tried > 0, "no call is tried");
+}
+
 /* On either side, and so it leaves the host where GEMM does. An update reads one operand. */
 static void a_triangle_takes_less_than_all(void)
 {
@@ -351,6 +373,7 @@ int main(void)
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
     batches_go_as_one_or_one_by_one();
+    a_busy_device_is_not_tried();
     a_triangle_takes_less_than_all();
     large_updates_of_rank_2k_are_folded();
     folding_takes_what_its_memory_takes();

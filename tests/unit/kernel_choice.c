@@ -390,6 +390,31 @@ static void terms_count_alike_whichever_rows_have_them(void)
           lowered);
 }
 
+/* Structured rows serve what is not plain, and batches of what is; without memory nobody but they makes a Hermitian diagonal real. */
+static void structured_rows_serve_what_no_other_does(void)
+{
+    static double memory[4] __attribute__((aligned(128)));
+    enum { N = 200 };
+    const tb_kernel *structured = tb_find_kernel("sgemm_structured");
+    tb_product product = tb_gemm(TB_SGEMM, false, false, N, N, N, 1, memory, N, memory, N, 0, memory, N);
+    if (!CHECK(structured != NULL, "there is no sgemm_structured"))
+        return;
+    CHECK(!tb_kernel_serves(structured, &product, &h200s[0], false), "it serves a plain product");
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&product.operands[role], 2, N * N, NULL);
+    CHECK(tb_kernel_serves(structured, &product, &h200s[0], false), "it serves no batch");
+
+    const tb_product general =
+                         tb_gemm(TB_ZGEMM, false, false, N, N, N, 1, memory, N, memory, N, 0, memory, N),
+                     update = tb_rank_k(TB_ZHERK, TB_LOWER, false, N, N, 1, memory, N, 0, memory, N);
+    const tb_kernel *of_general = tb_frugal_kernel(&general, &h200s[0], TB_ACCURACY_FP32),
+                    *of_update = tb_frugal_kernel(&update, &h200s[0], TB_ACCURACY_FP32);
+    CHECK(of_general && of_general->reads == TB_READS_COMPLEX, "of ZGEMM: %s",
+          of_general ? of_general->name : "none");
+    CHECK(of_update && of_update->reads == TB_READS_STRUCTURED, "of ZHERK: %s",
+          of_update ? of_update->name : "none");
+}
+
 /* What is written out for a kernel counts beside it; also for a structured row of real numbers, to which complex batches are lowered. */
 static void writing_operands_out_takes_time(void)
 {
@@ -424,6 +449,7 @@ int main(void)
     complex_rows_serve_one_general_product();
     complex_rows_read_operands_once();
     terms_count_alike_whichever_rows_have_them();
+    structured_rows_serve_what_no_other_does();
     writing_operands_out_takes_time();
     masked_products_get_kernels_that_mask();
     an_old_device_gets_no_new_kernel();

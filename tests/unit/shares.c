@@ -30,6 +30,7 @@ static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64
                              int shared_bytes, const void *argument)
 {
     (void)launcher, (void)threads, (void)shared_bytes;
+    CHECK(block_count > 0, "%lld blocks of %s", (long long)block_count, entry->symbol);
     memcpy(&launched, argument, sizeof launched);
     if (launches < LAUNCHES_MAXIMUM) {
         arguments[launches] = launched;
@@ -51,6 +52,7 @@ static bool ends_with(const char *text, const char *end)
 
 static int cut_with_zeros; /* products of which k was shared out */
 static int cut_in_waves;   /* the same, of more tiles than there are blocks */
+static int split_once;     /* products whose B is A's transpose */
 static tb_product asked_for;
 
 /* Of both blocks of a cluster, one of which may lie outside of C or of its mask. */
@@ -296,6 +298,57 @@ static void a_product_with_zeros_is_cut(const tb_kernel *kernel, int kind, int64
     cut_with_zeros += launched.shares_of_k > 1;
 }
 
+/* Of a matrix and its transpose, or of two. */
+static void launch_square(const tb_launcher *on, const tb_kernel *kernel, int64_t n, int64_t k, bool one)
+{
+    static char operands[2];
+    tb_product product = tb_rank_k(TB_SSYRK, TB_LOWER, k % 2 == 0, n, k, 1, operands, n + k, 0, NULL, n);
+    if (!one)
+        product.b.data = operands + 1;
+    launches = 0;
+    const tb_schedule schedule = tb_prepare(kernel, &product, on->target);
+    CHECK(kernel->launch(on, kernel, &product, &schedule, (char *)((uintptr_t)1 << 40)) == TB_OK,
+          "%s refuses", kernel->name);
+}
+
+static int64_t blocks_of(const char *end)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < launches; i++)
+        sum += ends_with(symbols[i], end) ? blocks[i] : 0;
+    return sum;
+}
+
+/* Where panels of A and B are alike, what the passes make of A is all there is; and after a launch with this A there is nothing left
+ * to do, but for looking whether its format is still the one. */
+static void one_matrix_is_split_once(const tb_kernel *kernel, int64_t n, int64_t k)
+{
+    launch_square(&launcher, kernel, n, k, false);
+    CHECK(!launched.b_is_a && launched.parts_b != launched.parts_a, "%s: two matrices are one", kernel->name);
+    launch_square(&launcher, kernel, n, k, true);
+    const tb_split_arguments *l = &launched;
+    const int64_t pieces = (int64_t)l->panels_a * l->panel_a / TB_SPLIT_BLOCK_ROWS;
+    CHECK(l->b_is_a == (l->panel_a == l->panel_b), "%s: panels of %d, split once: %d", kernel->name,
+          l->panel_b, l->b_is_a);
+    CHECK((l->parts_b == l->parts_a) == l->b_is_a && (l->used_b == l->used_a) == l->b_is_a &&
+              (!l->largest_a || (l->largest_b == l->largest_a) == l->b_is_a) &&
+              (!l->sums_a || (l->sums_b == l->sums_a) == l->b_is_a),
+          "%s: B's parts are elsewhere", kernel->name);
+    if (!l->b_is_a)
+        return;
+    split_once++;
+    CHECK(blocks_of("_split") == tb_split_blocks(pieces * TB_SPLIT_BLOCK_ROWS, l->stages, l->block_stages) &&
+              blocks_of("_survey") == (l->sums_a ? pieces * tb_ceil_div(l->stages, l->survey_stages) : 0) &&
+              l->found_words_b == 0,
+          "%s: %lld blocks split, %lld survey", kernel->name, (long long)blocks_of("_split"),
+          (long long)blocks_of("_survey"));
+    tb_launcher again = launcher;
+    again.same_a = true;
+    launch_square(&again, kernel, n, k, true);
+    CHECK(blocks_of("_split") == l->turns_a && blocks_of("_survey") == 0 && blocks_of("_largest") == 0,
+          "%s: %lld blocks split A again", kernel->name, (long long)blocks_of("_split"));
+}
+
 static void a_product_is_cut(const tb_kernel *kernel, int64_t m, int64_t n, int64_t k)
 {
     const tb_product product = product_sized(m, n, k);
@@ -332,6 +385,11 @@ int main(void)
             a_masked_product_is_cut(kernel, &product);
             tiles_of_sm80_touch_the_mask(&product);
         }
+        split_once = 0;
+        for (int shape = 0; shape < SHAPES; shape++)
+            one_matrix_is_split_once(kernel, check_between(&random, 2, 4000),
+                                     check_between(&random, 1, 5000));
+        CHECK(split_once > SHAPES / 10 && split_once < SHAPES, "%d of %d split once", split_once, SHAPES);
         for (int shape = 0; shape < SHAPES_WITH_ZEROS; shape++)
             a_product_with_zeros_is_cut(kernel, shape, 2 * check_between(&random, 1, shape % 3 ? 2500 : 200),
                                         2 * check_between(&random, 1, shape % 5 ? 2500 : 200));

@@ -181,6 +181,11 @@ static void a_busy_device_leaves_calls_to_the_host(void)
     facts = facts_of(2);
     facts.backlogs[0] = 10;
     CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "another device has nothing to do");
+    facts.backlogs[0] = 0;
+    facts.backlogs[1] = 10;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the first device has nothing to do");
+    facts.backlogs[0] = 10;
+    facts.backlogs[1] = 0;
     chips[1].open = false;
     CHECK(tb_decide(&product, &facts).reason == TB_REASON_DEVICE_BUSY, "a closed device has nothing to do");
     chips[1].open = true;

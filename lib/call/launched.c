@@ -1,0 +1,94 @@
+#include "lib/call/launched.h"
+
+#include "lib/device/copies.h"
+#include "dispatch/tiling.h"
+#include "words/integers.h"
+#include "words/lowered.h"
+
+/* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
+ * a complex one is lowered to. */
+static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
+{
+    const bool as_given = kernel->reads != TB_READS_PLAIN && kernel->element == tb_element_of(product);
+    return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
+}
+
+tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int term, const tb_buffer *buffers)
+{
+    tb_launched launched = {.product = needs_expansion(plan->kernel, given) ? tb_lowered(given) : *given};
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        tb_operand *operand = &launched.product.operands[role];
+        const bool pads =
+            plan->pads[term == 0 ? role : TB_B - role] && !tb_kernel_takes(plan->kernel, operand);
+        if ((operand->expanded_from == 0 && !pads) || operand->rows == 0 || operand->columns == 0)
+            continue;
+        launched.is_written_out[role] = true;
+        launched.as_it_lies[role] = *operand;
+        operand->data = buffers[role].memory;
+        operand->ld = tb_pitched(operand->rows, operand->element);
+        operand->stride = tb_expanded_stride(&given->operands[role], operand);
+    }
+    return launched;
+}
+
+tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_launched *launched)
+{
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *there = &launched->product.operands[role];
+        if (!launched->is_written_out[role])
+            continue;
+        if (there->expanded_from > 0) {
+            const tb_expansion expansion = tb_expansion_of(given, &launched->product, role, 0);
+            TB_TRY(tb_device.expand(stream, &expansion));
+        } else {
+            TB_TRY(tb_copy_operand(stream, TB_DEVICE_TO_DEVICE, &launched->as_it_lies[role], there->data,
+                                   there->ld));
+        }
+    }
+    return TB_OK;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+tb_schedule tb_schedule_of(tb_stream *stream, const tb_product *product, const tb_plan *plan, bool planned)
+{
+    return planned ? plan->schedule : tb_device.prepare(stream, plan->kernel, product);
+}
+
+/* What steps of k of a term need. */
+static void add_needs(tb_stream *stream, const tb_product *given, tb_range k, const tb_plan *plan, int term,
+                      tb_room *room)
+{
+    const tb_product part = tb_steps_of(given, k);
+    const tb_launched launched = tb_launched_for(&part, plan, term, (tb_buffer[TB_B + 1]){{0}});
+    const bool planned = term == 0 && k.count == given->k;
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *there = &launched.product.operands[role];
+        if (launched.is_written_out[role])
+            room->written_out[role] =
+                larger(room->written_out[role], tb_pitch(there) * (size_t)there->columns *
+                                                    (size_t)tb_expanded_count(&part.operands[role]));
+    }
+    room->workspace =
+        larger(room->workspace, tb_schedule_of(stream, &launched.product, plan, planned).workspace);
+}
+
+/* The first chunk has the caller's beta, the last may be shorter, and kernels plan by both. */
+tb_room tb_room_for_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int64_t chunk)
+{
+    const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
+    const int64_t firsts[] = {0, tb_smaller(chunk, last), last};
+    const int launches = tb_launches_of(product, plan);
+    tb_room room = {0};
+    for (int term = 0; term < launches; term++) {
+        const tb_product given = launches > 1 ? tb_term_of(product, term) : *product;
+        for (int i = 0; i < 3; i++)
+            if (i == 0 || firsts[i] > firsts[i - 1])
+                add_needs(stream, &given, (tb_range){firsts[i], tb_smaller(product->k - firsts[i], chunk)},
+                          plan, term, &room);
+    }
+    return room;
+}

@@ -1,0 +1,94 @@
+/* Copies of operands that miss a kernel's alignment (lib/call/launched.h): every column is there, and begins where the kernel takes it;
+ * the room that is asked for holds it; and the link has nothing of copies within a device, but all of those to it.
+ */
+#include "include/tileblas.h"
+#include "lib/call/launched.h"
+#include "lib/device/copies.h"
+#include "lib/reports/counters.h"
+#include "tests/check.h"
+#include "tests/sim/device_sim.h"
+
+#include <stdlib.h>
+
+enum { ROWS_MOST = 40, K = 3, FLOATS = (ROWS_MOST + 1) * ROWS_MOST };
+
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                 int);
+
+static void check_columns(const tb_operand *copy, const tb_operand *source)
+{
+    int wrong = 0;
+    for (int64_t column = 0; column < source->columns; column++) {
+        float there[ROWS_MOST], expected[ROWS_MOST];
+        sim_copy(there, tb_at(copy, 0, column), tb_column_bytes(source));
+        sim_copy(expected, tb_at(source, 0, column), tb_column_bytes(source));
+        for (int64_t row = 0; row < source->rows; row++)
+            wrong += there[row] != expected[row];
+    }
+    CHECK(wrong == 0, "%lld rows: %d numbers are others", (long long)source->rows, wrong);
+}
+
+/* By the kernel that copies operands first. */
+static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
+{
+    const tb_plan plan = {.kernel = tb_find_kernel("padded"), .pads = {[TB_A] = true, [TB_B] = true}};
+    const tb_product product =
+        tb_gemm(TB_SGEMM, false, true, m, n, K, 1, memory, m + 1, memory + 1, n, 0, memory, m + 1);
+    const tb_room room = tb_room_for_chunks(stream, &product, &plan, K);
+    tb_buffer buffers[TB_B + 1] = {{0}};
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (room.written_out[role] > 0)
+            CHECK(tb_take_buffer(0, room.written_out[role], &buffers[role]) == TB_OK, "there is no memory");
+    const tb_launched launched = tb_launched_for(&product, &plan, 0, buffers);
+    tb_take_link_bytes();
+    CHECK(tb_write_out(stream, &product, &launched) == TB_OK && tb_device.synchronize(stream) == TB_OK,
+          "the operands were not copied");
+    CHECK(tb_take_link_bytes() == 0, "the link has a part in copies within the device");
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *source = &product.operands[role], *copy = &launched.product.operands[role];
+        CHECK(tb_kernel_takes(plan.kernel, copy) &&
+                  launched.is_written_out[role] == !tb_kernel_takes(plan.kernel, source),
+              "%lld rows: columns %lld apart at %p", (long long)source->rows, (long long)copy->ld,
+              copy->data);
+        check_columns(copy, source);
+        tb_give_buffer(&buffers[role]);
+    }
+}
+
+static void the_link_has_what_comes_to_the_device(tb_stream *stream, float *there)
+{
+    static float here[FLOATS];
+    const tb_operand source = {.data = here, .rows = 7, .columns = K, .ld = 9, .element = TB_FP32};
+    tb_take_link_bytes();
+    CHECK(tb_copy_operand(stream, TB_HOST_TO_DEVICE, &source, there, 8) == TB_OK &&
+              tb_device.synchronize(stream) == TB_OK,
+          "the operand was not copied");
+    CHECK(tb_take_link_bytes() == 7 * K * sizeof(float), "other bytes over the link");
+}
+
+static void start_device(void)
+{
+    static float a[1], b[1], c[1];
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+    cblas_sgemm(102, 111, 111, 1, 1, 1, 1, a, 1, b, 1, 0, c, 1);
+}
+
+int main(void)
+{
+    static float numbers[FLOATS];
+    tb_stream *stream;
+    start_device();
+    if (!CHECK(tb_device.create_stream(0, &stream) == TB_OK, "no stream"))
+        return check_result();
+    for (int i = 0; i < FLOATS; i++)
+        numbers[i] = (float)i;
+    float *there = sim_allocate(TB_MEMORY_DEVICE, 0, sizeof numbers);
+    sim_copy(there, numbers, sizeof numbers);
+    for (int64_t m = 1; m <= ROWS_MOST; m++)
+        write_out(stream, there, m, ROWS_MOST + 1 - m);
+    the_link_has_what_comes_to_the_device(stream, there);
+    tb_device.destroy_stream(stream);
+    sim_release(there);
+    return check_result();
+}
