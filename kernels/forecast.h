@@ -55,6 +55,12 @@ static inline double tb_memory_ratio(tb_target target)
     return ratio > 0 && ratio < 1 ? ratio : 1;
 }
 
+/* Whether reading A is reading B, too. Of a batch only the first matrices are known to be one. */
+static inline bool tb_reads_one_matrix(const tb_product *product)
+{
+    return tb_has_one_operand(product) && !tb_is_batch(product);
+}
+
 /* Of a batch's tiles, the share of multiplications that is done, where a warp has so many rows and columns of C; 1 of a product by
  * itself, which takes as long as its longest tile. */
 static inline double tb_share_of_batch(const tb_kernel *kernel, const tb_product *product, int rows,

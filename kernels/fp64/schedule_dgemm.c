@@ -19,7 +19,8 @@
  *
  * The constants are those with which what is chosen for 70 products on an H200 takes least, and forecasts are nearest to what
  * was measured (docs/lab/fp64.md). They were fitted together, so that no one of them is a measurement; but MEMORY_SHARE is the other
- * families', OLD_TILE_CLOCKS an earlier fit's, and what is said of 8 bytes was set by hand afterwards. The clock is the one that
+ * families', OLD_TILE_CLOCKS an earlier fit's, and what is said of 8 bytes was set by hand afterwards, but for L2_BYTES_A_CLOCK_BY_8: that and
+ * the efficiency of 64x64_3 fit 268 products on an H100. The clock is the one that
  * FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
 #define START_CLOCKS        200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
@@ -100,9 +101,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const double step_bytes = (double)sizeof(double) * kernel->tile_k *
                               ((double)tb_smaller(kernel->tile_m, product->m) / tb_dgemm_reals_of(kernel) +
                                (double)tb_smaller(kernel->tile_n, product->n));
-    /* Of a batch only the first matrices are known to be one. */
-    const bool has_one = tb_has_one_operand(product) && !tb_is_batch(product);
-    const double columns = has_one ? 0 : (double)product->n;
+    const double columns = tb_reads_one_matrix(product) ? 0 : (double)product->n;
     const double operands = (double)sizeof(double) * (double)product->k *
                             ((double)product->m / tb_dgemm_reals_of(kernel) + columns) *
                             (double)tb_members_of(product);

@@ -123,12 +123,10 @@ static double reading_clocks(const tb_kernel *kernel, const tb_product *product,
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
     const bool vectors = tb_simt_moves_vectors(product);
-    /* Of a batch only the first matrices are known to be one. */
-    const bool has_one = tb_has_one_operand(product) && !tb_is_batch(product);
     const double of_a = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target),
-                 of_b = has_one ? 0
-                                : reading_clocks(kernel, product, product->n, b_along_k(product), vectors,
-                                                 target);
+                 of_b = tb_reads_one_matrix(product) ? 0
+                                                     : reading_clocks(kernel, product, product->n,
+                                                                      b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))

@@ -1,18 +1,15 @@
 /* A structured operand's way to the device (tb_bring_stored): all that is stored of it comes there, and nothing else is read, be
  * its columns shorter than a slot or longer. Slots are as small as the test likes; those of products begin at 128 KiB.
  */
-#include "include/tileblas.h"
 #include "lib/device/device.h"
 #include "lib/streaming/stream_run.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
+#include "tests/sim/started.h"
 
 #include <stdlib.h>
 
 enum { ORDER = 37, LD = 41, UNREAD = -1 };
-
-void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
-                 int);
 
 typedef struct triangle {
     bool is_complex, lower, unit;
@@ -100,14 +97,6 @@ static void bring(const triangle *t)
     }
     free_run(&run);
     free(a);
-}
-
-static void start_device(void)
-{
-    static float a[1], b[1], c[1];
-    tileblas_set_option("ROUTE", "streamed");
-    tileblas_set_option("START", "wait");
-    cblas_sgemm(102, 111, 111, 1, 1, 1, 1, a, 1, b, 1, 0, c, 1);
 }
 
 int main(void)

@@ -1,19 +1,16 @@
 /* Copies of operands that miss a kernel's alignment (lib/call/launched.h): every column is there, and begins where the kernel takes it;
  * the room that is asked for holds it; and the link has nothing of copies within a device, but all of those to it.
  */
-#include "include/tileblas.h"
 #include "lib/call/launched.h"
 #include "lib/device/copies.h"
 #include "lib/reports/counters.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
+#include "tests/sim/started.h"
 
 #include <stdlib.h>
 
 enum { ROWS_MOST = 40, K = 3, FLOATS = (ROWS_MOST + 1) * ROWS_MOST };
-
-void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
-                 int);
 
 static void check_columns(const tb_operand *copy, const tb_operand *source)
 {
@@ -64,14 +61,6 @@ static void the_link_has_what_comes_to_the_device(tb_stream *stream, float *ther
               tb_device.synchronize(stream) == TB_OK,
           "the operand was not copied");
     CHECK(tb_take_link_bytes() == 7 * K * sizeof(float), "other bytes over the link");
-}
-
-static void start_device(void)
-{
-    static float a[1], b[1], c[1];
-    tileblas_set_option("ROUTE", "streamed");
-    tileblas_set_option("START", "wait");
-    cblas_sgemm(102, 111, 111, 1, 1, 1, 1, a, 1, b, 1, 0, c, 1);
 }
 
 int main(void)
