@@ -2,7 +2,6 @@
 #include "dispatch/plan.h"
 
 #include "kernels/launch.h"
-#include "words/batch.h"
 #include "words/folded.h"
 #include "words/integers.h"
 

@@ -5,7 +5,6 @@
 #define TB_FORECAST_H
 
 #include "kernels/kernel.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #define TB_FMA_A_CLOCK 128.0
@@ -53,12 +52,6 @@ static inline double tb_memory_ratio(tb_target target)
 {
     const double ratio = target.memory_bytes_a_clock / TB_H200_MEMORY_BYTES_A_CLOCK;
     return ratio > 0 && ratio < 1 ? ratio : 1;
-}
-
-/* Whether reading A is reading B, too. Of a batch only the first matrices are known to be one. */
-static inline bool tb_reads_one_matrix(const tb_product *product)
-{
-    return tb_has_one_operand(product) && !tb_is_batch(product);
 }
 
 /* Of a batch's tiles, the share of multiplications that is done, where a warp has so many rows and columns of C; 1 of a product by

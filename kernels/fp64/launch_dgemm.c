@@ -3,7 +3,6 @@
 
 #include "kernels/launch.h"
 #include "kernels/pieces.h"
-#include "words/batch.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 

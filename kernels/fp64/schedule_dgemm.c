@@ -7,7 +7,6 @@
 #include "kernels/launch.h"
 #include "kernels/mask.h"
 #include "kernels/zeros.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -101,7 +100,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     const double step_bytes = (double)sizeof(double) * kernel->tile_k *
                               ((double)tb_smaller(kernel->tile_m, product->m) / tb_dgemm_reals_of(kernel) +
                                (double)tb_smaller(kernel->tile_n, product->n));
-    const double columns = tb_reads_one_matrix(product) ? 0 : (double)product->n;
+    const double columns = tb_has_one_operand(product) ? 0 : (double)product->n;
     const double operands = (double)sizeof(double) * (double)product->k *
                             ((double)product->m / tb_dgemm_reals_of(kernel) + columns) *
                             (double)tb_members_of(product);

@@ -3,7 +3,6 @@
 
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #define REDUCE_THREADS 256

@@ -7,7 +7,6 @@
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -124,9 +123,9 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 {
     const bool vectors = tb_simt_moves_vectors(product);
     const double of_a = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target),
-                 of_b = tb_reads_one_matrix(product) ? 0
-                                                     : reading_clocks(kernel, product, product->n,
-                                                                      b_along_k(product), vectors, target);
+                 of_b = tb_has_one_operand(product) ? 0
+                                                    : reading_clocks(kernel, product, product->n,
+                                                                     b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
                   tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
