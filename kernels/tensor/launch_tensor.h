@@ -50,11 +50,4 @@ static inline int64_t tb_split_blocks(int64_t rows, int64_t stages, int64_t bloc
     return rows / TB_SPLIT_BLOCK_ROWS * tb_ceil_div(stages, block_stages);
 }
 
-/* Parts begin at multiples of this in the workspace: whole lines of L2. */
-static inline size_t tb_split_align(size_t bytes)
-{
-    const size_t line = 128;
-    return (bytes + line - 1) / line * line;
-}
-
 #endif
