@@ -54,6 +54,12 @@ static inline double tb_memory_ratio(tb_target target)
     return ratio > 0 && ratio < 1 ? ratio : 1;
 }
 
+/* Of a tile of C. */
+static inline double tb_tile_bytes(const tb_kernel *kernel)
+{
+    return (double)tb_bytes_of(tb_real_of(kernel->element)) * kernel->tile_m * kernel->tile_n;
+}
+
 /* Of a batch's tiles, the share of multiplications that is done, where a warp has so many rows and columns of C; 1 of a product by
  * itself, which takes as long as its longest tile. */
 static inline double tb_share_of_batch(const tb_kernel *kernel, const tb_product *product, int rows,

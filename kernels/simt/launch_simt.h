@@ -14,7 +14,6 @@
      (int)sizeof(float))
 
 /* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                         const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(simt);
 
 #endif

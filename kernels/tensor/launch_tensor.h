@@ -19,17 +19,11 @@ enum {
 };
 
 /* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
-#define TB_SPLIT_DECLARE(family)                                                                             \
-    void tb_##family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,         \
-                               tb_schedule *schedule);                                                       \
-    tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_product *product, const tb_schedule *schedule, void *workspace)
-
-TB_SPLIT_DECLARE(bf16x6);
-TB_SPLIT_DECLARE(bf16x9);
-TB_SPLIT_DECLARE(fp16x3);
+TB_DECLARE_CALLBACKS(bf16x6);
+TB_DECLARE_CALLBACKS(bf16x9);
+TB_DECLARE_CALLBACKS(fp16x3);
 /* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
-TB_SPLIT_DECLARE(split);
+TB_DECLARE_CALLBACKS(split);
 
 /* What the launch functions of split products share: the passes before the product. */
 tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
