@@ -13,10 +13,7 @@
 /* The second launch, which adds up what the pieces of tiles left in the workspace. */
 extern tb_entry tb_entry_dgemm_mma_reduce;
 
-/* The catalog's callbacks. */
-TB_DECLARE_CALLBACKS(dgemm_mma);
-
-/* Those of rows for complex numbers that are read where they lie. */
+/* The catalog's callbacks of rows for complex numbers that are read where they lie. */
 TB_DECLARE_CALLBACKS(zgemm_mma);
 
 #endif

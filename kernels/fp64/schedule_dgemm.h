@@ -15,6 +15,9 @@ typedef struct tb_dgemm_schedule {
     double clocks;                    /* forecast of both launches together, once they run */
 } tb_dgemm_schedule;
 
+/* The catalog's callbacks. */
+TB_DECLARE_CALLBACKS(dgemm_mma);
+
 /* Reals that an element is stored as. Each of a complex A stands for so many of the product's: the number for a block of four. */
 static inline int tb_dgemm_reals_of(const tb_kernel *kernel)
 {

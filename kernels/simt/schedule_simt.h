@@ -14,6 +14,9 @@ typedef struct tb_simt_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_simt_schedule;
 
+/* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
+TB_DECLARE_CALLBACKS(simt);
+
 /* Of one product. */
 tb_masked_tiles tb_simt_tiles_of(const tb_kernel *kernel, const tb_product *product);
 

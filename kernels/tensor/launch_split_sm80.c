@@ -2,7 +2,6 @@
 
 #include "kernels/mask.h"
 #include "kernels/tensor/launch_tensor.h"
-#include "kernels/tensor/schedule_tensor.h"
 
 /* Forecasts, in clocks in which a multiprocessor does 128 FP32 multiply-adds: two of an A100's own. Nothing here has been
  * measured. A stage is what an A100's tensor cores, 1024 multiply-adds a clock of its own, take for six products of a

@@ -4,7 +4,6 @@
 #include "kernels/tensor/launch_tensor.h"
 
 #include "kernels/launch.h"
-#include "kernels/tensor/schedule_tensor.h"
 #include "words/integers.h"
 
 /* Blocks of a survey, where there are enough stages; and stages of a block, multiples of what it reads at a time where an operand

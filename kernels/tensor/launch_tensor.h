@@ -4,6 +4,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/launch.h"
+#include "kernels/tensor/schedule_tensor.h"
 #include "kernels/tensor/split.h"
 #include "words/integers.h"
 
@@ -17,13 +18,6 @@ enum {
     TB_SPLIT_ADD_NARROW,
     TB_SPLIT_FIND_LARGEST /* or a survey */
 };
-
-/* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
-TB_DECLARE_CALLBACKS(bf16x6);
-TB_DECLARE_CALLBACKS(bf16x9);
-TB_DECLARE_CALLBACKS(fp16x3);
-/* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
-TB_DECLARE_CALLBACKS(split);
 
 /* What the launch functions of split products share: the passes before the product. */
 tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,

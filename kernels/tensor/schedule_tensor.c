@@ -5,7 +5,6 @@
 
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
-#include "kernels/tensor/launch_tensor.h"
 #include "words/integers.h"
 
 #include <math.h>

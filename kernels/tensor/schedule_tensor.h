@@ -63,4 +63,11 @@ static inline size_t tb_split_align(size_t bytes)
     return (bytes + line - 1) / line * line;
 }
 
+/* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
+TB_DECLARE_CALLBACKS(bf16x6);
+TB_DECLARE_CALLBACKS(bf16x9);
+TB_DECLARE_CALLBACKS(fp16x3);
+/* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
+TB_DECLARE_CALLBACKS(split);
+
 #endif
