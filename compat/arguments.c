@@ -305,120 +305,77 @@ int tb_triangular_of_cblas(int layout, int side, int triangle, int transpose, in
 
 /* ---- Fortran ---------------------------------------------------------------------------------------------- */
 
-static bool read_letter(char letter, const tb_arguments *given, operation *operation)
+/* A letter says what one of CBLAS's values says, and a call of Fortran's is a column-major one of CBLAS's, whose first argument it does
+ * not have. No argument of CBLAS's is 0. */
+static int value_of(char letter, char first, int first_value, char second, int second_value)
 {
-    switch (letter) {
-    case 'N':
-    case 'n':
-        return read_operation(TB_NO_TRANSPOSE, given, operation);
-    case 'T':
-    case 't':
-        return read_operation(TB_TRANSPOSE, given, operation);
-    case 'C':
-    case 'c':
-        return read_operation(TB_CONJUGATE_TRANSPOSE, given, operation);
-    default:
-        return false;
-    }
+    const char capital = letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+    return capital == first ? first_value : capital == second ? second_value : 0;
 }
 
-static bool read_triangle_letter(char letter, tb_triangle *triangle)
+static int operation_value(char letter)
 {
-    *triangle = letter == 'L' || letter == 'l' ? TB_LOWER : TB_UPPER;
-    return letter == 'L' || letter == 'l' || letter == 'U' || letter == 'u';
+    return letter == 'C' || letter == 'c' ? TB_CONJUGATE_TRANSPOSE
+                                          : value_of(letter, 'N', TB_NO_TRANSPOSE, 'T', TB_TRANSPOSE);
+}
+
+static int triangle_value(char letter)
+{
+    return value_of(letter, 'U', TB_CBLAS_UPPER, 'L', TB_CBLAS_LOWER);
+}
+
+static int side_value(char letter)
+{
+    return value_of(letter, 'L', TB_CBLAS_LEFT, 'R', TB_CBLAS_RIGHT);
+}
+
+static int diagonal_value(char letter)
+{
+    return value_of(letter, 'N', TB_CBLAS_NON_UNIT, 'U', TB_CBLAS_UNIT);
+}
+
+/* Of CBLAS's number of an argument behind the layout. */
+static int without_layout(int number)
+{
+    return number > 0 ? number - 1 : 0;
 }
 
 int tb_gemm_of_fortran(char transpose_a, char transpose_b, const tb_arguments *given, tb_product *product)
 {
-    operation a, b;
-    if (!read_letter(transpose_a, given, &a))
-        return 1;
-    if (!read_letter(transpose_b, given, &b))
-        return 2;
-    *product = gemm_of(given, false, a, b);
-    return check_sizes(product);
-}
-
-static int read_fortran_update(char triangle, char transpose, const tb_arguments *given, update *update)
-{
-    if (!read_triangle_letter(triangle, &update->mask))
-        return 1;
-    if (!read_letter(transpose, given, &update->operation) || !is_of_update(given, update->operation))
-        return 2;
-    return 0;
+    return without_layout(tb_gemm_of_cblas(TB_COLUMN_MAJOR, operation_value(transpose_a),
+                                           operation_value(transpose_b), given, product));
 }
 
 int tb_rank_k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
 {
-    update update;
-    const int number = read_fortran_update(triangle, transpose, given, &update);
-    if (number != 0)
-        return number;
-    *product = rank_k_of(given, update.mask, update.operation.transposed);
-    return check_sizes(product);
+    return without_layout(tb_rank_k_of_cblas(TB_COLUMN_MAJOR, triangle_value(triangle),
+                                             operation_value(transpose), given, product));
 }
 
 int tb_rank_2k_of_fortran(char triangle, char transpose, const tb_arguments *given, tb_product *product)
 {
-    update update;
-    const int number = read_fortran_update(triangle, transpose, given, &update);
-    if (number != 0)
-        return number;
-    *product = rank_2k_of(given, false, update.mask, update.operation.transposed);
-    return check_sizes(product);
+    return without_layout(tb_rank_2k_of_cblas(TB_COLUMN_MAJOR, triangle_value(triangle),
+                                              operation_value(transpose), given, product));
 }
 
 int tb_triangle_of_fortran(char triangle, char transpose_a, char transpose_b, const tb_arguments *given,
                            tb_product *product)
 {
-    operation a, b;
-    tb_triangle mask;
-    if (!read_triangle_letter(triangle, &mask))
-        return 1;
-    if (!read_letter(transpose_a, given, &a))
-        return 2;
-    if (!read_letter(transpose_b, given, &b))
-        return 3;
-    *product = triangle_of(*given, false, mask, a, b);
-    return check_sizes(product);
-}
-
-static bool read_side_letter(char letter, bool *left)
-{
-    *left = letter == 'L' || letter == 'l';
-    return *left || letter == 'R' || letter == 'r';
-}
-
-static bool read_diagonal_letter(char letter, bool *unit)
-{
-    *unit = letter == 'U' || letter == 'u';
-    return *unit || letter == 'N' || letter == 'n';
+    return without_layout(tb_triangle_of_cblas(TB_COLUMN_MAJOR, triangle_value(triangle),
+                                               operation_value(transpose_a), operation_value(transpose_b),
+                                               given, product));
 }
 
 int tb_symm_of_fortran(char side, char triangle, const tb_arguments *given, tb_product *product)
 {
-    bool left;
-    tb_triangle stored;
-    if (!read_side_letter(side, &left))
-        return 1;
-    if (!read_triangle_letter(triangle, &stored))
-        return 2;
-    *product = symm_of(given, false, left, stored);
-    return check_sizes(product);
+    return without_layout(
+        tb_symm_of_cblas(TB_COLUMN_MAJOR, side_value(side), triangle_value(triangle), given, product));
 }
 
 int tb_triangular_of_fortran(char side, char triangle, char transpose, char diagonal,
                              const tb_arguments *given, tb_product *product)
 {
-    triangular a;
-    if (!read_side_letter(side, &a.left))
-        return 1;
-    if (!read_triangle_letter(triangle, &a.stored))
-        return 2;
-    if (!read_letter(transpose, given, &a.operation))
-        return 3;
-    if (!read_diagonal_letter(diagonal, &a.unit_diagonal))
-        return 4;
-    *product = triangular_of(given, false, &a);
-    return check_sizes(product);
+    return without_layout(tb_triangular_of_cblas(TB_COLUMN_MAJOR, side_value(side), triangle_value(triangle),
+                                                 operation_value(transpose), diagonal_value(diagonal), given,
+                                                 product));
 }

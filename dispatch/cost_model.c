@@ -2,7 +2,6 @@
 #include "dispatch/plan.h"
 
 #include "kernels/launch.h"
-#include "words/batch.h"
 #include "words/folded.h"
 #include "words/integers.h"
 
@@ -192,19 +191,16 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
-static double copy_seconds(const tb_operand *operand, const tb_chip *chip)
-{
-    return PAD_SECONDS + PAD_COLUMN_SECONDS * (double)operand->columns +
-           2 * bytes(operand) / chip->memory_rate;
-}
-
 /* Copying the operands that the kernel would not take into pitched memory. */
 static double pad_seconds(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
     double seconds = 0;
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        if (!tb_kernel_takes(kernel, &product->operands[role]))
-            seconds += copy_seconds(&product->operands[role], chip);
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *operand = &product->operands[role];
+        if (!tb_kernel_takes(kernel, operand))
+            seconds += PAD_SECONDS + PAD_COLUMN_SECONDS * (double)operand->columns +
+                       2 * bytes(operand) / chip->memory_rate;
+    }
     return seconds;
 }
 

@@ -2,7 +2,6 @@
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
-#include "words/batch.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 

@@ -142,28 +142,6 @@ static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_
     return on_host(tb_can_be_lowered(product) ? TB_REASON_KERNEL_REFUSED : TB_REASON_NO_KERNEL, TB_START_NOT);
 }
 
-/* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
-static tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
-{
-    tb_plan wait = on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
-    wait.place = working_place(facts);
-    const tb_chip *chip = tb_find_chip(&facts->machine, wait.place.device);
-    switch (facts->machine.readiness) {
-    case TB_READY:
-        if (!chip || chip->failed)
-            return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
-        return chip->open ? with_device(product, facts, TB_REASON_ON_DEVICE) : wait;
-    case TB_UNTRIED:
-    case TB_STARTING:
-        return wait;
-    case TB_ABSENT:
-        return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
-    case TB_LOST:
-        break;
-    }
-    return on_host(TB_REASON_DEVICE_LOST, TB_START_NOT);
-}
-
 static tb_reason why_not_ready(tb_readiness readiness)
 {
     return readiness == TB_ABSENT ? TB_REASON_NO_DEVICE
@@ -174,6 +152,23 @@ static tb_reason why_not_ready(tb_readiness readiness)
 static bool can_start(tb_readiness readiness)
 {
     return readiness == TB_UNTRIED || readiness == TB_STARTING;
+}
+
+/* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
+static tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
+{
+    const tb_readiness readiness = facts->machine.readiness;
+    const tb_place place = working_place(facts);
+    const tb_chip *chip = tb_find_chip(&facts->machine, place.device);
+    if (readiness != TB_READY && !can_start(readiness))
+        return on_host(why_not_ready(readiness), TB_START_NOT);
+    if (readiness == TB_READY && (!chip || chip->failed))
+        return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
+    if (readiness == TB_READY && chip->open)
+        return with_device(product, facts, TB_REASON_ON_DEVICE);
+    tb_plan wait = on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
+    wait.place = place;
+    return wait;
 }
 
 /* Bringing a device up takes 0.25 s of one core, and the program's own BLAS, whose threads wait for each

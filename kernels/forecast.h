@@ -5,7 +5,6 @@
 #define TB_FORECAST_H
 
 #include "kernels/kernel.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #define TB_FMA_A_CLOCK 128.0
@@ -55,10 +54,10 @@ static inline double tb_memory_ratio(tb_target target)
     return ratio > 0 && ratio < 1 ? ratio : 1;
 }
 
-/* Whether reading A is reading B, too. Of a batch only the first matrices are known to be one. */
-static inline bool tb_reads_one_matrix(const tb_product *product)
+/* Of a tile of C. */
+static inline double tb_tile_bytes(const tb_kernel *kernel)
 {
-    return tb_has_one_operand(product) && !tb_is_batch(product);
+    return (double)tb_bytes_of(tb_real_of(kernel->element)) * kernel->tile_m * kernel->tile_n;
 }
 
 /* Of a batch's tiles, the share of multiplications that is done, where a warp has so many rows and columns of C; 1 of a product by

@@ -148,6 +148,13 @@ struct tb_kernel {
                         const tb_schedule *schedule, void *workspace);
 };
 
+/* Declares what a family's rows have as prepare and launch. */
+#define TB_DECLARE_CALLBACKS(family)                                                                         \
+    void tb_##family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,         \
+                               tb_schedule *schedule);                                                       \
+    tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
+                                 const tb_product *product, const tb_schedule *schedule, void *workspace)
+
 /* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand);
 

@@ -1,7 +1,6 @@
 #include "kernels/launch.h"
 
 #include "kernels/forecast.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -114,7 +113,19 @@ double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product,
                  bytes = (double)product->k * (double)tb_bytes_of(tb_real_of(kernel->element));
     return (share * scattered_extent(share * bytes, dealt, rows, columns, kernel->tile_m, product->m) +
             scattered_extent(bytes, dealt, columns, rows, kernel->tile_n, product->n)) /
-           (share * (double)product->m + (tb_reads_one_matrix(product) ? 0 : (double)product->n));
+           (share * (double)product->m + (tb_has_one_operand(product) ? 0 : (double)product->n));
+}
+
+bool tb_moves_vectors(const tb_product *product)
+{
+    enum { VECTOR = 16 };
+    const tb_kernel aligned = {.alignment = VECTOR / (int)tb_bytes_of(tb_real_of(tb_element_of(product)))};
+    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
+}
+
+int32_t tb_reduce_lanes(int64_t parts)
+{
+    return parts < 4 ? 256 : parts < 16 ? 64 : 16;
 }
 
 /* Multiprocessors of 7.5 and 8.0 do 64 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). */

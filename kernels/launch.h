@@ -37,36 +37,18 @@ tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding)
 
 /* Triangular solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is products, by the
  * catalog's other rows. Nothing is launched before all code that it takes is on the device. */
-void tb_triangular_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                           tb_schedule *schedule);
-tb_status tb_launch_triangular(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(triangular);
 
 /* Triangular products, likewise: plain ones, of the triangle written out and a copy of C. */
-void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                           tb_schedule *schedule);
-tb_status tb_launch_multiplied(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(multiplied);
 
 /* Either in one launch, without workspace: the device code for small triangles takes large ones too. */
-void tb_triangle_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                         tb_schedule *schedule);
-tb_status tb_launch_triangle(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(triangle);
 
 /* FP64 from INT8: kernels/crt. */
-void tb_crt_sm90_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                         tb_schedule *schedule);
-tb_status tb_launch_crt_sm90(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace);
-void tb_crt_sm75_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                         tb_schedule *schedule);
-tb_status tb_launch_crt_sm75(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace);
-void tb_crt_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                         tb_schedule *schedule);
-tb_status tb_launch_crt_sm80(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(crt_sm90);
+TB_DECLARE_CALLBACKS(crt_sm75);
+TB_DECLARE_CALLBACKS(crt_sm80);
 
 /* Numbers of an operand: of some rows of op(A), or columns of op(B), which are this one's rows, at some of their steps of k. */
 enum { TB_SAMPLE_ROWS = 16, TB_SAMPLE_STEPS = 64 };
@@ -89,6 +71,12 @@ int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target
  * have together. Blocks at work are then at different k, so that tiles with a panel in common read it once each, unless L2 holds what
  * all of these tiles read of its operand. 0 of a batch. */
 double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product, int64_t dealt, int group);
+
+/* Whether both operands can be copied 16 bytes at a time, in every product of a batch. */
+bool tb_moves_vectors(const tb_product *product);
+
+/* Lanes that add up a share of a tile's parts each: fewer, and so more groups of them and more blocks, the more parts there are. */
+int32_t tb_reduce_lanes(int64_t parts);
 
 /* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
 double tb_share_of_lanes(int architecture);

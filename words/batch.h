@@ -9,16 +9,6 @@
 
 #include "words/product.h"
 
-static inline int64_t tb_members_of(const tb_product *product)
-{
-    return product->c.count > 1 ? product->c.count : 1;
-}
-
-static inline bool tb_is_batch(const tb_product *product)
-{
-    return product->c.count > 1;
-}
-
 /* Where a matrix of the batch begins. */
 static inline void *tb_member_at(const tb_operand *operand, int64_t number)
 {

@@ -75,6 +75,17 @@ static inline tb_element tb_element_of(const tb_product *product)
     return product->c.element;
 }
 
+/* A batch is several products that differ in where their matrices lie (words/batch.h). */
+static inline int64_t tb_members_of(const tb_product *product)
+{
+    return product->c.count > 1 ? product->c.count : 1;
+}
+
+static inline bool tb_is_batch(const tb_product *product)
+{
+    return product->c.count > 1;
+}
+
 /* The arguments of GEMM in the order of BLAS, column-major. */
 static inline tb_product tb_gemm(tb_routine routine, bool transpose_a, bool transpose_b, int64_t m, int64_t n,
                                  int64_t k, double alpha, const void *a, int64_t lda, const void *b,
@@ -404,17 +415,16 @@ static inline double tb_volume(const tb_product *product)
     const bool whole = product->in_place == TB_OUT_OF_PLACE && !tb_has_zeros(product);
     const double share = whole ? 1 : 0.5; /* of a square, a triangle */
     const double of_elements = share * tb_masked_elements(product) * (double)product->k;
-    const double members = product->c.count > 1 ? (double)product->c.count : 1;
-    return of_elements * members * (tb_is_complex(tb_element_of(product)) ? 4 : 1) *
+    return of_elements * (double)tb_members_of(product) * (tb_is_complex(tb_element_of(product)) ? 4 : 1) *
            (product->terms == 2 ? 2 : 1);
 }
 
-/* Whether A and B are one matrix, read both ways. */
+/* Whether A and B are known to be one matrix, read both ways. Of a batch only the first matrices are looked at, which is not enough. */
 static inline bool tb_has_one_operand(const tb_product *product)
 {
     const tb_operand *a = &product->a, *b = &product->b;
-    return a->data == b->data && a->ld == b->ld && a->rows == b->rows && a->columns == b->columns &&
-           a->transposed != b->transposed && a->data;
+    return !tb_is_batch(product) && a->data == b->data && a->ld == b->ld && a->rows == b->rows &&
+           a->columns == b->columns && a->transposed != b->transposed && a->data;
 }
 
 /* Bytes of the elements of all operands that are read or written. */

@@ -3,21 +3,19 @@
 
 #include "kernels/launch.h"
 #include "kernels/pieces.h"
-#include "words/batch.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 
 #define REDUCE_THREADS 256
 #define SIGN_BIT       0x80000000u /* in the upper word of a double */
 
-/* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
 {
     const int64_t parts = arguments->order.zeros
                               ? arguments->tile_pieces
                               : tb_ceil_div(arguments->steps * arguments->pieces, arguments->dealt);
-    arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
+    arguments->reduce_lanes = tb_reduce_lanes(parts);
     const int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 2;
     const int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_dgemm_mma_reduce, blocks, REDUCE_THREADS, 0, arguments);
@@ -65,7 +63,7 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
     arguments.problem.unless = launcher->unless;
     arguments.problem.conjugate_b = product->a.conjugated != product->b.conjugated ? SIGN_BIT : 0;
     arguments.problem.conjugate_sums = product->a.conjugated ? SIGN_BIT : 0;
-    const bool as_vectors = kernel->alignment == 1 && tb_dgemm_moves_vectors(product);
+    const bool as_vectors = kernel->alignment == 1 && tb_moves_vectors(product);
     tb_entry *entry = &kernel->entries[tb_transposition(product) + (as_vectors ? TB_DGEMM_VECTOR : 0)];
     if (own->cluster > 1)
         return launcher->launch_clusters(launcher, entry, own->pieces, own->cluster, kernel->threads,

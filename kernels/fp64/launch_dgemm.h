@@ -13,16 +13,7 @@
 /* The second launch, which adds up what the pieces of tiles left in the workspace. */
 extern tb_entry tb_entry_dgemm_mma_reduce;
 
-/* The catalog's callbacks. */
-void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                          tb_schedule *schedule);
-tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                              const tb_schedule *schedule, void *workspace);
-
-/* Those of rows for complex numbers that are read where they lie. */
-void tb_zgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                          tb_schedule *schedule);
-tb_status tb_launch_zgemm_mma(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                              const tb_schedule *schedule, void *workspace);
+/* The catalog's callbacks of rows for complex numbers that are read where they lie. */
+TB_DECLARE_CALLBACKS(zgemm_mma);
 
 #endif

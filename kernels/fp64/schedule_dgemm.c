@@ -7,7 +7,6 @@
 #include "kernels/launch.h"
 #include "kernels/mask.h"
 #include "kernels/zeros.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -53,12 +52,6 @@
 #define SHARED_BYTES_OF_80    (164 << 10)
 #define SHARED_BYTES_OF_BLOCK (1 << 10)
 
-bool tb_dgemm_moves_vectors(const tb_product *product)
-{
-    const tb_kernel aligned = {.alignment = 2};
-    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
-}
-
 /* That fit a multiprocessor at a time. */
 static int blocks_on(const tb_kernel *kernel, tb_target target)
 {
@@ -71,11 +64,6 @@ tb_tile_order tb_dgemm_order_of(const tb_kernel *kernel, const tb_dgemm_schedule
 {
     return tb_order_tiles(tb_zeros_of(product), schedule->tiles_m, schedule->tiles_n, TB_DGEMM_GROUP,
                           (int64_t)target.multiprocessors * blocks_on(kernel, target));
-}
-
-static double tile_bytes(const tb_kernel *kernel)
-{
-    return (double)sizeof(double) * kernel->tile_m * kernel->tile_n;
 }
 
 /* What the schedules of a product have in common, in clocks. */
@@ -96,19 +84,19 @@ typedef struct costs {
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
-    const bool vectors = tb_dgemm_moves_vectors(product);
+    const bool vectors = tb_moves_vectors(product);
     const double filling = vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_8;
     const double step_bytes = (double)sizeof(double) * kernel->tile_k *
                               ((double)tb_smaller(kernel->tile_m, product->m) / tb_dgemm_reals_of(kernel) +
                                (double)tb_smaller(kernel->tile_n, product->n));
-    const double columns = tb_reads_one_matrix(product) ? 0 : (double)product->n;
+    const double columns = tb_has_one_operand(product) ? 0 : (double)product->n;
     const double operands = (double)sizeof(double) * (double)product->k *
                             ((double)product->m / tb_dgemm_reals_of(kernel) + columns) *
                             (double)tb_members_of(product);
     const double memory_share = (vectors ? MEMORY_SHARE : MEMORY_SHARE_BY_8) * tb_memory_ratio(target);
-    double tile = kernel->shared_bytes / filling + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+    double tile = kernel->shared_bytes / filling + tb_tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
-        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+        tile += OLD_TILE_CLOCKS + tb_tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
         .product = product,
@@ -123,7 +111,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
                 tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
         .fetch = step_bytes / (vectors ? L2_BYTES_A_CLOCK : L2_BYTES_A_CLOCK_BY_8),
         .tile = tile,
-        .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),
+        .chain = CHAIN_CLOCKS + (kernel->chains_in_c ? 2 * tb_tile_bytes(kernel) / TILE_BYTES_A_CLOCK : 0),
         .reading = operands / (TB_BYTES_A_CLOCK * memory_share) / target.multiprocessors,
     };
 }
@@ -157,7 +145,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
 /* Adding up the parts of tiles. */
 static double adding_clocks(const costs *costs, const tb_dgemm_schedule *schedule, double parts)
 {
-    const double tile = tile_bytes(costs->kernel);
+    const double tile = tb_tile_bytes(costs->kernel);
     if (schedule->cluster > 1)
         return TB_CLUSTER_CLOCKS + TB_CLUSTER_BLOCK_CLOCKS * schedule->cluster +
                tile / TB_CLUSTER_BYTES_A_CLOCK;
@@ -300,8 +288,8 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
                  round_clocks(costs, sharing, steps / parts, 1, chains + (int32_t)(alone / parts)));
     own.clocks = fmax(computing, costs->reading) + HIDDEN_SHARE * fmin(computing, costs->reading);
     if (own.pieces > 0)
-        own.clocks += TB_SECOND_LAUNCH_CLOCKS +
-                      2 * blocks * tile_bytes(costs->kernel) / PARTS_BYTES_A_CLOCK / costs->multiprocessors;
+        own.clocks += TB_SECOND_LAUNCH_CLOCKS + 2 * blocks * tb_tile_bytes(costs->kernel) /
+                                                    PARTS_BYTES_A_CLOCK / costs->multiprocessors;
     return other.tile_pieces > 0 && other.clocks <= own.clocks ? other : own;
 }
 
@@ -349,6 +337,6 @@ void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb
 {
     const tb_dgemm_schedule own = plan(kernel, product, target);
     schedule->clocks = START_CLOCKS + own.clocks;
-    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tb_tile_bytes(kernel);
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);
 }

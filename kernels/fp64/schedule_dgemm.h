@@ -15,14 +15,14 @@ typedef struct tb_dgemm_schedule {
     double clocks;                    /* forecast of both launches together, once they run */
 } tb_dgemm_schedule;
 
+/* The catalog's callbacks. */
+TB_DECLARE_CALLBACKS(dgemm_mma);
+
 /* Reals that an element is stored as. Each of a complex A stands for so many of the product's: the number for a block of four. */
 static inline int tb_dgemm_reals_of(const tb_kernel *kernel)
 {
     return tb_is_complex(kernel->element) ? 2 : 1;
 }
-
-/* Whether operands are copied 16 bytes at a time. */
-bool tb_dgemm_moves_vectors(const tb_product *product);
 
 /* In which order blocks take a product's tiles where C has no mask; where it has one, which tiles there are. */
 tb_tile_order tb_dgemm_order_of(const tb_kernel *kernel, const tb_dgemm_schedule *schedule,

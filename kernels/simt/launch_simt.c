@@ -3,7 +3,6 @@
 
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #define REDUCE_THREADS 256
@@ -33,12 +32,11 @@ static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel, in
     return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes + totals;
 }
 
-/* Each group of lanes adds up a share of a tile's parts: more groups, and so more blocks, the more parts. */
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_simt_arguments *arguments)
 {
     int64_t parts = tb_ceil_div(arguments->steps * arguments->pieces, arguments->dealt);
-    arguments->reduce_lanes = parts < 4 ? 256 : parts < 16 ? 64 : 16;
+    arguments->reduce_lanes = tb_reduce_lanes(parts);
     int64_t lanes_a_tile = kernel->tile_m * kernel->tile_n / 4;
     int64_t blocks = arguments->dealt / arguments->steps * (lanes_a_tile / arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_simt_reduce, blocks, REDUCE_THREADS, 0, arguments);
@@ -47,14 +45,14 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
 /* Whether panels behind a short one are aligned as vectors along k have to be. */
 static bool may_begin_short(const tb_product *product)
 {
-    return product->k % 4 == 0 || !tb_simt_moves_vectors(product) ||
+    return product->k % 4 == 0 || !tb_moves_vectors(product) ||
            (!product->a.transposed && product->b.transposed);
 }
 
 /* The variant that moves 16 bytes at a time, where both operands allow it in every product. */
 static tb_entry *choose_entry(const tb_kernel *kernel, const tb_product *product)
 {
-    const bool vectors = tb_simt_moves_vectors(product);
+    const bool vectors = tb_moves_vectors(product);
     return &kernel->entries[tb_transposition(product) + (vectors ? TB_SIMT_VECTOR : 0)];
 }
 

@@ -13,8 +13,4 @@
     ((TB_SIMT_PANEL_FLOATS(tile_m, tile_k, slices) + TB_SIMT_PANEL_FLOATS(tile_n, tile_k, slices)) *         \
      (int)sizeof(float))
 
-/* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
-tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                         const tb_schedule *schedule, void *workspace);
-
 #endif

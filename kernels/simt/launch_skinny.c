@@ -268,11 +268,10 @@ void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_ta
     TB_SET_DEAL(schedule, tb_skinny_schedule, own);
 }
 
-/* Each group of lanes adds up a share of the pieces: the more pieces, the more groups and blocks. */
 static tb_status launch_reduce(const tb_launcher *launcher, tb_element element,
                                tb_skinny_arguments *arguments)
 {
-    arguments->reduce_lanes = arguments->pieces < 4 ? 256 : arguments->pieces < 16 ? 64 : 16;
+    arguments->reduce_lanes = tb_reduce_lanes(arguments->pieces);
     int64_t blocks = tb_ceil_div(arguments->length * arguments->shorts, arguments->reduce_lanes);
     return launcher->launch(launcher, &tb_entry_skinny_reduce[element], blocks, TB_SKINNY_REDUCE_THREADS, 0,
                             arguments);

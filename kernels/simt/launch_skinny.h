@@ -26,9 +26,6 @@ typedef struct tb_skinny_schedule {
 } tb_skinny_schedule;
 
 /* The catalog's callbacks, of both elements. */
-void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                       tb_schedule *schedule);
-tb_status tb_launch_skinny(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                           const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(skinny);
 
 #endif

@@ -7,7 +7,6 @@
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 #include "kernels/zeros.h"
-#include "words/batch.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -56,17 +55,6 @@
 /* What it takes longer where pieces do not end with tiles. */
 #define UNEVEN_CLOCKS 1500.0
 
-bool tb_simt_moves_vectors(const tb_product *product)
-{
-    const tb_kernel aligned = {.alignment = 4};
-    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
-}
-
-static double tile_bytes(const tb_kernel *kernel)
-{
-    return (double)sizeof(float) * kernel->tile_m * kernel->tile_n;
-}
-
 static bool a_along_k(const tb_product *product)
 {
     return product->a.transposed;
@@ -88,7 +76,7 @@ static double efficiency(const tb_kernel *kernel, const tb_product *product, boo
 static bool knows_clusters(const tb_kernel *kernel, tb_target target)
 {
     return target.architecture >= 90 && kernel->entries[0].early &&
-           tile_bytes(kernel) <= (double)kernel->shared_bytes;
+           tb_tile_bytes(kernel) <= (double)kernel->shared_bytes;
 }
 
 /* What the schedules of a product have in common, in clocks. */
@@ -122,15 +110,15 @@ static double reading_clocks(const tb_kernel *kernel, const tb_product *product,
 
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
-    const bool vectors = tb_simt_moves_vectors(product);
+    const bool vectors = tb_moves_vectors(product);
     const double of_a = reading_clocks(kernel, product, product->m, a_along_k(product), vectors, target),
-                 of_b = tb_reads_one_matrix(product) ? 0
-                                                     : reading_clocks(kernel, product, product->n,
-                                                                      b_along_k(product), vectors, target);
+                 of_b = tb_has_one_operand(product) ? 0
+                                                    : reading_clocks(kernel, product, product->n,
+                                                                     b_along_k(product), vectors, target);
     double tile = kernel->shared_bytes / (vectors ? STAGE_BYTES_A_CLOCK : STAGE_BYTES_BY_WORDS) +
-                  tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+                  tb_tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     if (!tb_is_zero(product->beta))
-        tile += OLD_TILE_CLOCKS + tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
+        tile += OLD_TILE_CLOCKS + tb_tile_bytes(kernel) / TILE_BYTES_A_CLOCK;
     return (costs){
         .kernel = kernel,
         .product = product,
@@ -195,7 +183,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
 
 static double schedule_clocks(const costs *costs, const tb_simt_schedule *schedule)
 {
-    const double tile = tile_bytes(costs->kernel);
+    const double tile = tb_tile_bytes(costs->kernel);
     double clocks = wave_clocks(costs, schedule->whole, 1, (double)schedule->steps, 1);
     if (schedule->pieces == 0)
         return clocks;
@@ -352,6 +340,6 @@ void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_targ
 {
     const tb_simt_schedule own = plan(kernel, product, target);
     schedule->clocks = START_CLOCKS + own.clocks;
-    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tile_bytes(kernel);
+    schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tb_tile_bytes(kernel);
     TB_SET_DEAL(schedule, tb_simt_schedule, own);
 }

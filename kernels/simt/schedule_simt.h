@@ -14,11 +14,8 @@ typedef struct tb_simt_schedule {
     double clocks; /* forecast of all launches together, once they run */
 } tb_simt_schedule;
 
-void tb_simt_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                     tb_schedule *schedule);
-
-/* Whether both operands can be copied 16 bytes at a time, in every product of a batch. */
-bool tb_simt_moves_vectors(const tb_product *product);
+/* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
+TB_DECLARE_CALLBACKS(simt);
 
 /* Of one product. */
 tb_masked_tiles tb_simt_tiles_of(const tb_kernel *kernel, const tb_product *product);

@@ -2,7 +2,6 @@
 
 #include "kernels/launch.h"
 #include "kernels/structured/structured.h"
-#include "words/batch.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 

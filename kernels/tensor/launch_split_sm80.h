@@ -9,9 +9,6 @@
 enum { TB_SPLIT_SM80_MULTIPLY = TB_SPLIT_SPLIT + 1 };
 
 /* The catalog's callbacks. */
-void tb_split_sm80_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                           tb_schedule *schedule);
-tb_status tb_launch_split_sm80(const tb_launcher *launcher, const tb_kernel *kernel,
-                               const tb_product *product, const tb_schedule *schedule, void *workspace);
+TB_DECLARE_CALLBACKS(split_sm80);
 
 #endif

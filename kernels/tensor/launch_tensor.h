@@ -4,6 +4,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/launch.h"
+#include "kernels/tensor/schedule_tensor.h"
 #include "kernels/tensor/split.h"
 #include "words/integers.h"
 
@@ -17,19 +18,6 @@ enum {
     TB_SPLIT_ADD_NARROW,
     TB_SPLIT_FIND_LARGEST /* or a survey */
 };
-
-/* The catalog's callbacks: six products of three BF16 parts, all nine, and three products of two FP16 parts. */
-#define TB_SPLIT_DECLARE(family)                                                                             \
-    void tb_##family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,         \
-                               tb_schedule *schedule);                                                       \
-    tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
-                                 const tb_product *product, const tb_schedule *schedule, void *workspace)
-
-TB_SPLIT_DECLARE(bf16x6);
-TB_SPLIT_DECLARE(bf16x9);
-TB_SPLIT_DECLARE(fp16x3);
-/* The format that a survey chooses: FP16 parts with FP8, or BF16 parts. */
-TB_SPLIT_DECLARE(split);
 
 /* What the launch functions of split products share: the passes before the product. */
 tb_status tb_launch_split_passes(const tb_launcher *launcher, tb_entry *entries,
@@ -48,13 +36,6 @@ static inline tb_masked_tiles tb_split_plain_tiles(const tb_product *product)
 static inline int64_t tb_split_blocks(int64_t rows, int64_t stages, int64_t block_stages)
 {
     return rows / TB_SPLIT_BLOCK_ROWS * tb_ceil_div(stages, block_stages);
-}
-
-/* Parts begin at multiples of this in the workspace: whole lines of L2. */
-static inline size_t tb_split_align(size_t bytes)
-{
-    const size_t line = 128;
-    return (bytes + line - 1) / line * line;
 }
 
 #endif

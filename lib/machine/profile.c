@@ -52,24 +52,15 @@ static void describe_machine(const char *device, char *line, size_t size)
 
 /* ---- Where ------------------------------------------------------------------------------------------------ */
 
-static bool cache_folder(char *path, size_t size)
+bool tb_profile_path(char *path, size_t size)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int length = -1;
     /* Relative ones are to be ignored, says the XDG Base Directory Specification. */
     if (cache && *cache == '/')
-        length = snprintf(path, size, "%s", cache);
+        length = snprintf(path, size, "%s/tileblas/profile", cache);
     else if (home && *home == '/')
-        length = snprintf(path, size, "%s/.cache", home);
-    return length > 0 && (size_t)length < size;
-}
-
-bool tb_profile_path(char *path, size_t size)
-{
-    char folder[PATH_SIZE];
-    if (!cache_folder(folder, sizeof folder))
-        return false;
-    int length = snprintf(path, size, "%s/tileblas/profile", folder);
+        length = snprintf(path, size, "%s/.cache/tileblas/profile", home);
     return length > 0 && (size_t)length < size;
 }
 

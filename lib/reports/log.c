@@ -4,14 +4,16 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
-static bool write_line(int file, const char *format, va_list arguments)
+bool tb_log_to(int file, const char *format, ...)
 {
     char line[1024];
+    va_list arguments;
     int used = snprintf(line, sizeof line, "tileblas: ");
     locale_t previous = tb_enter_c_locale();
+    va_start(arguments, format);
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
+    va_end(arguments);
     tb_leave_c_locale(previous);
     if (length < 0)
         return false;
@@ -21,21 +23,4 @@ static bool write_line(int file, const char *format, va_list arguments)
     line[used++] = '\n';
     /* One write, so that lines of several threads and processes do not mix; stdio's locks stay out of it. */
     return write(file, line, (size_t)used) == used;
-}
-
-void tb_log(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    write_line(STDERR_FILENO, format, arguments);
-    va_end(arguments);
-}
-
-bool tb_log_to(int file, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const bool is_written = write_line(file, format, arguments);
-    va_end(arguments);
-    return is_written;
 }

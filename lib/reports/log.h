@@ -6,12 +6,11 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
-/* One line, prefixed "tileblas: ", in one write. */
-void tb_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same, to a file of one's own. Whether it was written. */
+/* One line, prefixed "tileblas: ", in one write. Whether it was written. */
 bool tb_log_to(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define tb_log(...) ((void)tb_log_to(STDERR_FILENO, __VA_ARGS__))
 
 /* As tb_log, the first time that this place in the code is reached. */
 #define tb_warn_once(...)                                                                                    \

@@ -4,7 +4,6 @@
 
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
-#include "words/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -80,21 +80,14 @@ void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_p
         tb_watch_as_asked();
 }
 
-static tileblas_route_statistics published(const tb_tally *tally)
+static tileblas_route_statistics published(tb_tally tally)
 {
-    return (tileblas_route_statistics){tally->calls, tally->flop, tally->seconds, tally->link_bytes,
-                                       tally->won_seconds};
-}
-
-static tileblas_route_statistics read_route(const tb_counts *counts, tb_route route)
-{
-    tb_tally tally = tb_route_tally(counts, route);
-    return published(&tally);
+    return (tileblas_route_statistics){tally.calls, tally.flop, tally.seconds, tally.link_bytes,
+                                       tally.won_seconds};
 }
 
 _Static_assert(TILEBLAS_SHAPE_COUNT == TB_SHAPE_COUNT, "tileblas.h has a place for every shape");
 _Static_assert(TILEBLAS_REASON_MAXIMUM >= TB_REASON_COUNT, "tileblas.h has a place for every reason");
-
 _Static_assert(TILEBLAS_ROUTINE_COUNT == TB_ROUTINES, "tileblas.h has a place for every routine");
 
 static void fill(tileblas_statistics *statistics)
@@ -102,16 +95,16 @@ static void fill(tileblas_statistics *statistics)
     tb_counts counts;
     tb_read_counts(&counts);
     *statistics = (tileblas_statistics){
-        .host = read_route(&counts, TB_ROUTE_HOST),
-        .resident = read_route(&counts, TB_ROUTE_RESIDENT),
-        .streamed = read_route(&counts, TB_ROUTE_STREAMED),
+        .host = published(tb_route_tally(&counts, TB_ROUTE_HOST)),
+        .resident = published(tb_route_tally(&counts, TB_ROUTE_RESIDENT)),
+        .streamed = published(tb_route_tally(&counts, TB_ROUTE_STREAMED)),
     };
     for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
         statistics->shapes[shape] = (tileblas_shape_statistics){
             .shape = tb_shape_text(shape),
-            .host = published(&counts.tallies[TB_ROUTE_HOST][shape]),
-            .resident = published(&counts.tallies[TB_ROUTE_RESIDENT][shape]),
-            .streamed = published(&counts.tallies[TB_ROUTE_STREAMED][shape]),
+            .host = published(counts.tallies[TB_ROUTE_HOST][shape]),
+            .resident = published(counts.tallies[TB_ROUTE_RESIDENT][shape]),
+            .streamed = published(counts.tallies[TB_ROUTE_STREAMED][shape]),
         };
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         statistics->host_reasons[reason] =
@@ -119,9 +112,9 @@ static void fill(tileblas_statistics *statistics)
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
         statistics->routines[routine] = (tileblas_routine_statistics){
             .routine = tb_routine_rows[routine].name,
-            .host = published(&counts.routines[routine][TB_ROUTE_HOST]),
-            .resident = published(&counts.routines[routine][TB_ROUTE_RESIDENT]),
-            .streamed = published(&counts.routines[routine][TB_ROUTE_STREAMED]),
+            .host = published(counts.routines[routine][TB_ROUTE_HOST]),
+            .resident = published(counts.routines[routine][TB_ROUTE_RESIDENT]),
+            .streamed = published(counts.routines[routine][TB_ROUTE_STREAMED]),
         };
 }
 

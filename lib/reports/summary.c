@@ -92,22 +92,16 @@ static void write_members(tb_json *json, const tb_tally *tally)
     tb_json_number(json, "won_seconds", tally->won_seconds);
 }
 
-/* Routes that had no calls are left out. */
-static void write_routine(tb_json *json, const tb_counts *counts, tb_routine routine)
+/* Of a route or shape; left out where it had no calls. */
+static void write_object(tb_json *json, const char *key, const tb_tally *tally)
 {
-    tb_json_open(json, tb_routine_rows[routine].name, '{');
-    for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
-        const tb_tally *tally = &counts->routines[routine][route];
-        if (tally->calls == 0)
-            continue;
-        tb_json_open(json, tb_route_text(route), '{');
-        write_members(json, tally);
-        tb_json_close(json, '}');
-    }
+    if (tally->calls == 0)
+        return;
+    tb_json_open(json, key, '{');
+    write_members(json, tally);
     tb_json_close(json, '}');
 }
 
-/* Shapes that had no calls are left out. */
 void tb_write_counts(tb_json *json, const tb_counts *counts)
 {
     tb_json_integer(json, "calls", (long long)tb_count_of_calls(counts));
@@ -117,20 +111,19 @@ void tb_write_counts(tb_json *json, const tb_counts *counts)
         tb_json_open(json, tb_route_text(route), '{');
         write_members(json, &total);
         tb_json_open(json, "shapes", '{');
-        for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++) {
-            if (counts->tallies[route][shape].calls == 0)
-                continue;
-            tb_json_open(json, tb_shape_text(shape), '{');
-            write_members(json, &counts->tallies[route][shape]);
-            tb_json_close(json, '}');
-        }
+        for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
+            write_object(json, tb_shape_text(shape), &counts->tallies[route][shape]);
         tb_json_close(json, '}');
         tb_json_close(json, '}');
     }
     tb_json_close(json, '}');
     tb_json_open(json, "routines", '{');
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
-        write_routine(json, counts, routine);
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        tb_json_open(json, tb_routine_rows[routine].name, '{');
+        for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
+            write_object(json, tb_route_text(route), &counts->routines[routine][route]);
+        tb_json_close(json, '}');
+    }
     tb_json_close(json, '}');
     tb_json_open(json, "host_reasons", '{');
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)

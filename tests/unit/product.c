@@ -3,6 +3,7 @@
  */
 #include "tests/check.h"
 #include "tests/unit/products.h"
+#include "words/batch.h"
 
 enum { MOST = 9, PARTS = 20000 };
 
@@ -166,6 +167,23 @@ static void trimming_leaves_the_mask(void)
     }
 }
 
+/* The products of a batch of updates, each of a matrix of its own or all of one: of a batch's A and B only the first are looked at. */
+static void a_batch_is_not_known_to_have_one_operand(void)
+{
+    enum { N = 7, K = 5, PRODUCTS = 3 };
+    static float a[PRODUCTS * N * K], c[PRODUCTS * N * N];
+    tb_product batch = tb_gemm(TB_SGEMM, false, true, N, N, K, 1, a, N, a, N, 0, c, N);
+    CHECK(tb_has_one_operand(&batch), "the first product by itself");
+    tb_spread(&batch.a, PRODUCTS, N * K, NULL);
+    tb_spread(&batch.c, PRODUCTS, N * N, NULL);
+    for (int64_t stride = 0; stride <= N * K; stride += N * K) {
+        tb_spread(&batch.b, PRODUCTS, stride, NULL);
+        CHECK(!tb_has_one_operand(&batch), "B's matrices are %d apart", (int)stride);
+    }
+    const tb_product first = tb_member_of(&batch, 0);
+    CHECK(tb_has_one_operand(&first), "the first product of the batch");
+}
+
 /* What a triangle costs: its elements, and of two operands that are one matrix that matrix. */
 static void bytes_are_those_of_the_triangle(void)
 {
@@ -205,6 +223,7 @@ int main(void)
     large_ones_do_not_overflow();
     parts_have_their_share_of_the_mask();
     trimming_leaves_the_mask();
+    a_batch_is_not_known_to_have_one_operand();
     bytes_are_those_of_the_triangle();
     return check_result();
 }
