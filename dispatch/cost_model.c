@@ -155,7 +155,8 @@ static double part_seconds(const tb_product *block, const tb_chip *chip, double 
 
 void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    const double ratio = known_ratio(facts->machine.streamed_ratio);
+    const double sharing = plan->region_count > 1 ? known_ratio(facts->machine.sharing_ratio) : 1,
+                 ratio = sharing * known_ratio(facts->machine.streamed_ratio);
     double copying = 0, suited = 0, slowest = 0;
     tb_product blocks[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < plan->region_count; i++) {

@@ -54,6 +54,7 @@ typedef struct tb_machine {
     bool starts_at_once; /* for the first such call, whatever the host has taken */
     /* What calls like this one took so far, divided by what had been forecast; 1 where nothing is known. */
     double host_ratio, streamed_ratio;
+    double sharing_ratio; /* the same of calls that devices shared, divided by the streamed ratio */
 } tb_machine;
 
 /* What is known of calls of this very product, its way not forced. */

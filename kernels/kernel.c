@@ -31,8 +31,7 @@ bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product)
     const int64_t m = product->m, n = product->n, shorter = m < n ? m : n, longer = m < n ? n : m;
     return shorter >= kernel->least_extent && product->k >= kernel->least_extent &&
            (kernel->short_side == 0 || shorter <= kernel->short_side) &&
-           (double)longer * (double)product->k >= (double)kernel->least_elements &&
-           tb_members_of(product) >= kernel->least_members;
+           (double)longer * (double)product->k >= (double)kernel->least_elements;
 }
 
 tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target)

@@ -117,9 +117,11 @@ struct tb_kernel {
                           bench/kernels on an H200 */
     double a_along_k_share,
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
-    int segment_k;       /* steps of k that are read in one piece of an operand along k */
-    int blocks;          /* that fit a multiprocessor at a time */
-    bool shares_tiles;   /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
+    double
+        by_itself; /* so many times as long as forecast by that takes what is not one of a batch; of the SIMT family */
+    int segment_k;     /* steps of k that are read in one piece of an operand along k */
+    int blocks;        /* that fit a multiprocessor at a time */
+    bool shares_tiles; /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
     /* Totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma. */
     bool chains_in_c;
     int chain_roots;    /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */
@@ -136,7 +138,6 @@ struct tb_kernel {
     int64_t least_extent;
     int64_t short_side;     /* chosen only where m or n is at most this, 0 when it does not matter */
     int64_t least_elements; /* chosen only where A or B has at least so many elements */
-    int64_t least_members;  /* chosen only for batches of at least so many products */
     const char *summary;    /* for people: the idea in a few words */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */

@@ -18,6 +18,10 @@
  * such a sector more counts. */
 #define SINGLE_SHARE(bytes)      ((bytes) == 4 ? 0.88 : 0.94)
 #define RUN_BYTES(bytes, shifts) ((bytes) * (shifts) > 16 ? 8.0 : 16.0)
+/* The same of one column, whose warps take no turns (docs/lab/simt.md, "One column along k"): less where lines begin with those of
+ * memory, as runs of one row lie far from those of the next all the same. */
+#define RUN_BYTES_ALONE(even) ((even) ? 8.0 : 40.0)
+#define LINE_BYTES            128
 /* A copy's way from memory and back under load: what is in flight arrives once in so many. */
 #define LATENCY_CLOCKS(k_contiguous) ((k_contiguous) ? 1570.0 : 1230.0)
 /* What L2 delivers to a multiprocessor: the short operand comes from there, once for each block. */
@@ -146,8 +150,16 @@ static work work_of(const view *v, const tb_skinny_schedule *s)
                   .shifts = s->shifts};
 }
 
-static double unaligned_share(const view *v, const work *block)
+static bool is_one_along_k(const view *v)
 {
+    return v->k_contiguous && v->extent == 1;
+}
+
+/* The share of memory's rate that is left for what the long operand's runs hold. */
+static double share_of_runs(const view *v, const work *block)
+{
+    if (is_one_along_k(v))
+        return 1 / (1 + RUN_BYTES_ALONE(begin_aligned(v, LINE_BYTES / v->bytes)) / block->run);
     return block->shifts > 1 ? 1 / (1 + RUN_BYTES(v->bytes, block->shifts) / block->run)
            : v->vector       ? 1
                              : SINGLE_SHARE(v->bytes);
@@ -159,7 +171,7 @@ static double resident_clocks(const view *v, const work *block, int64_t resident
     const double blocks = (double)resident, peak = TB_FMA_A_CLOCK * FMA_SHARE(v->k_contiguous, v->vector) *
                                                    tb_share_of_element(v->element, target.architecture);
     return overlapped(fifth(block->x * LATENCY_CLOCKS(v->k_contiguous) / block->in_flight) +
-                      fifth(blocks * (block->x + block->y) / L2_BYTES_A_CLOCK / unaligned_share(v, block)) +
+                      fifth(blocks * (block->x + block->y) / L2_BYTES_A_CLOCK / share_of_runs(v, block)) +
                       fifth(blocks * block->fmas / (resident > 1 ? peak : FMA_SHARE_ALONE * peak)));
 }
 
@@ -172,7 +184,7 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, tb_target ta
     const int64_t share = tb_ceil_div(blocks, multiprocessors), rest = share % TB_SKINNY_BLOCKS;
     const double full = (double)(share / TB_SKINNY_BLOCKS);
     /* The sectors that unaligned copies touch besides come from L2, which a slower memory hides. */
-    const double rate_share = fmin(unaligned_share(v, &block), tb_memory_ratio(target));
+    const double rate_share = fmin(share_of_runs(v, &block), tb_memory_ratio(target));
     const double memory = (double)blocks * block.x / multiprocessors / (TB_READ_BYTES_A_CLOCK * rate_share);
     double busy = rest ? resident_clocks(v, &block, rest, target) : 0;
     if (full > 0)
@@ -180,7 +192,9 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, tb_target ta
     const double around = BLOCK_CLOCKS +
                           TB_SKINNY_WORDS(v->bytes, v->extent) * (SUM_CLOCKS + SUM_WARP_CLOCKS * s->warps_k) +
                           block.out / OUT_BYTES_A_CLOCK;
-    const double clocks = overlapped(fifth(memory) + fifth(busy)) + (full + (rest > 0)) * around;
+    /* Of one column a block begins and ends while the other reads, whose reading is all that takes long. */
+    const double rounds = full + (rest > 0), beside = is_one_along_k(v) ? (rounds - 1) * around : 0;
+    const double clocks = overlapped(fifth(memory) + fifth(busy + beside)) + rounds * around - beside;
     if (s->pieces == 1)
         return clocks;
     if (s->pieces == 2)

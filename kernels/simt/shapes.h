@@ -16,11 +16,11 @@
 /* TB_SIMT_STAMP(stamp, name(128x64), ...) is stamp(128x64, ...), with the values of all fields. The field stages(4) becomes
  * TB_SIMT_stages_IS_stages(4), which is 4; in the place of slices it becomes TB_SIMT_slices_IS_stages(4), which is not
  * defined. */
-#define TB_SIMT_STAMP(stamp, name, runs_on, least_elements, least_members, tile_m, tile_n, tile_k, slices,   \
+#define TB_SIMT_STAMP(stamp, name, runs_on, least_elements, by_itself, tile_m, tile_n, tile_k, slices,       \
                       thread_m, thread_n, lanes_m, stages, launch_bound, words, words_at_a_time, blocks,     \
                       blocks_along_k, efficiency, a_along_k_share, b_along_k_share)                          \
     TB_SIMT_CALL(stamp, TB_SIMT_name_IS_##name, TB_SIMT_runs_on_IS_##runs_on,                                \
-                 TB_SIMT_least_elements_IS_##least_elements, TB_SIMT_least_members_IS_##least_members,       \
+                 TB_SIMT_least_elements_IS_##least_elements, TB_SIMT_by_itself_IS_##by_itself,               \
                  TB_SIMT_tile_m_IS_##tile_m, TB_SIMT_tile_n_IS_##tile_n, TB_SIMT_tile_k_IS_##tile_k,         \
                  TB_SIMT_slices_IS_##slices, TB_SIMT_thread_m_IS_##thread_m, TB_SIMT_thread_n_IS_##thread_n, \
                  TB_SIMT_lanes_m_IS_##lanes_m, TB_SIMT_stages_IS_##stages,                                   \
@@ -35,7 +35,7 @@
 #define TB_SIMT_name_IS_name(value)                       value
 #define TB_SIMT_runs_on_IS_runs_on(value)                 value
 #define TB_SIMT_least_elements_IS_least_elements(value)   value
-#define TB_SIMT_least_members_IS_least_members(value)     value
+#define TB_SIMT_by_itself_IS_by_itself(value)             value
 #define TB_SIMT_tile_m_IS_tile_m(value)                   value
 #define TB_SIMT_tile_n_IS_tile_n(value)                   value
 #define TB_SIMT_tile_k_IS_tile_k(value)                   value
@@ -55,7 +55,7 @@
 
 /* ---- Entries: unaligned and aligned, four transpositions each ---------------------------------------------------- */
 
-#define TB_SIMT_FILE(name, runs_on, least_elements, least_members, tile_m, tile_n, tile_k, slices, thread_m, \
+#define TB_SIMT_FILE(name, runs_on, least_elements, by_itself, tile_m, tile_n, tile_k, slices, thread_m,     \
                      thread_n, lanes_m, stages, launch_bound, ...)                                           \
     TB_SIMT_ENTRIES(sgemm_simt_##name,                                                                       \
                     stages *TB_SIMT_STAGE_BYTES(tile_m, tile_n, tile_k, slices) +                            \
@@ -85,7 +85,7 @@
 #define TB_SIMT_MAJOR_ONLY_sm_80_to_11x false
 #define TB_SIMT_MAJOR_ONLY_sm_90        true
 
-#define TB_SIMT_ROW(name_, runs_on, least_elements_, least_members_, m, n, k, slices, thread_m, thread_n,    \
+#define TB_SIMT_ROW(name_, runs_on, least_elements_, by_itself_, m, n, k, slices, thread_m, thread_n,        \
                     lanes_m, stages, launch_bound, words, words_at_a_time, blocks_, blocks_along_k_,         \
                     efficiency_, a_along_k_share_, b_along_k_share_)                                         \
     {                                                                                                        \
@@ -104,7 +104,7 @@
         .b_along_k_share = b_along_k_share_,                                                                 \
         .segment_k = k / slices,                                                                             \
         .least_elements = least_elements_,                                                                   \
-        .least_members = least_members_,                                                                     \
+        .by_itself = by_itself_,                                                                             \
         .blocks = blocks_,                                                                                   \
         .blocks_along_k = blocks_along_k_,                                                                   \
         .alignment = 1,                                                                                      \

@@ -83,7 +83,7 @@
 
 /* Where k is contiguous, so many warps beside each other take turns along the rows, and a lane's lines lie 4 rows apart for
  * each of them. Lines so far apart have the same shift, counted from an address that as many elements divide: of doubles, half
- * of those make a line of 128 bytes. With one column there are no turns (docs/lab/simt.md, "Open"). */
+ * of those make a line of 128 bytes. With one column there are no turns (docs/lab/simt.md, "One column along k"). */
 #define TB_SKINNY_IN_TURN(extent, warps, warps_k) ((extent) > 1 ? (warps) / (warps_k) : 1)
 #define TB_SKINNY_APART(extent, warps, warps_k)   (4 * TB_SKINNY_IN_TURN(extent, warps, warps_k))
 #define TB_SKINNY_SHIFTS(bytes, extent, warps, warps_k)                                                      \

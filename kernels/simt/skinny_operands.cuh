@@ -110,11 +110,15 @@ __device__ inline void copy_element(unsigned shared, const double *global, bool 
 #endif
 }
 
-/* Copies 16 bytes. */
-template <class real> __device__ inline void copy_line(unsigned shared, const real *global)
+/* Copies 16 bytes; L2 fetches all of the line of 128 that they are of, if it is wanted soon: along k by the next round. */
+template <bool fetches_line, class real>
+__device__ inline void copy_vector(unsigned shared, const real *global)
 {
 #if __CUDA_ARCH__ >= 800
-    simt::copy_async(shared, global);
+    if (fetches_line)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared), "l"(global));
+    else
+        simt::copy_async(shared, global);
 #else
     const float4 line = *reinterpret_cast<const float4 *>(global);
     simt::store_shared<4>(shared, &line.x);
@@ -191,7 +195,7 @@ template <class layout, class sizes> struct source {
             for (int e = 0; e < layout::elements; e += width)
                 if (exists(l, e)) {
                     if (layout::vector)
-                        copy_line(slot + place(l, e), from + layout::element(e));
+                        copy_vector<layout::k_contiguous>(slot + place(l, e), from + layout::element(e));
                     else
                         copy_element(slot + place(l, e), from + layout::element(e), true);
                 }

@@ -27,7 +27,8 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 #define STEP_MOST  1.25f
 #define RATIO_MOST 64.0f
 
-/* Calls that are not streamed because streaming has been slow let that fade: it is tried again some day. */
+/* Calls that are not streamed because streaming has been slow, or not shared because sharing has, let that fade: it is tried again
+ * some day. */
 #define FADING 0.01f
 
 static int size_of(const tb_product *product)
@@ -52,7 +53,8 @@ static float load(const _Atomic(float) *ratio)
     return atomic_load_explicit(ratio, memory_order_relaxed);
 }
 
-static double recall(ratios *ratios, const tb_product *product)
+/* Otherwise: where nothing has been learned. */
+static double recall(ratios *ratios, const tb_product *product, double otherwise)
 {
     const _Atomic(float) *row = ratios->of[thinness_of(product)];
     int size = size_of(product);
@@ -62,7 +64,7 @@ static double recall(ratios *ratios, const tb_product *product)
         if (below > 0 || above > 0)
             return (double)(above > 0 ? above : below);
     }
-    return 1;
+    return otherwise;
 }
 
 static float within(float value, float least, float most)
@@ -71,9 +73,9 @@ static float within(float value, float least, float most)
 }
 
 /* Threads that learn at once may lose a step of one another. */
-static void learn(ratios *ratios, const tb_product *product, double sample)
+static void learn(ratios *ratios, const tb_product *product, double otherwise, double sample)
 {
-    const float before = (float)recall(ratios, product),
+    const float before = (float)recall(ratios, product, otherwise),
                 next = within((float)sample, before / STEP_MOST, before * STEP_MOST);
     atomic_store_explicit(class_of(ratios, product), within(next, 1 / RATIO_MOST, RATIO_MOST),
                           memory_order_relaxed);
@@ -95,6 +97,21 @@ static ratios *streamed(const tb_product *product, const tb_facts *facts)
     return &learned[tb_element_of(product)][is_pageable(facts) ? TB_LEARNED_PAGEABLE : TB_LEARNED_PINNED];
 }
 
+static ratios *shared(const tb_product *product, const tb_facts *facts)
+{
+    return &learned[tb_element_of(product)]
+                   [is_pageable(facts) ? TB_LEARNED_SHARED_PAGEABLE : TB_LEARNED_SHARED_PINNED];
+}
+
+/* Of what was slower than it would have to be. */
+static void fade(ratios *slow, const tb_product *product, float ratio)
+{
+    _Atomic(float) *of_class = class_of(slow, product);
+    if (load(of_class) > ratio)
+        atomic_store_explicit(of_class, load(of_class) + FADING * (ratio - load(of_class)),
+                              memory_order_relaxed);
+}
+
 float tb_get_learned(tb_element element, tb_learned kind, int class)
 {
     return load(&learned[element][kind].of[class / SIZES][class % SIZES]);
@@ -109,22 +126,31 @@ void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ra
 
 void tb_recall(const tb_product *product, tb_facts *facts)
 {
+    tb_machine *machine = &facts->machine;
     if (product->k == 0)
         return;
-    facts->machine.host_ratio = recall(host(product), product);
-    facts->machine.streamed_ratio = recall(streamed(product, facts), product);
+    machine->host_ratio = recall(host(product), product, 1);
+    machine->streamed_ratio = recall(streamed(product, facts), product, 1);
+    machine->sharing_ratio =
+        recall(shared(product, facts), product, machine->streamed_ratio) / machine->streamed_ratio;
 }
 
 void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds)
 {
-    learn(host(product), product,
+    learn(host(product), product, 1,
           facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine));
-    _Atomic(float) *slow = class_of(streamed(product, facts), product);
-    if (load(slow) > 1)
-        atomic_store_explicit(slow, load(slow) + FADING * (1 - load(slow)), memory_order_relaxed);
+    fade(streamed(product, facts), product, 1);
 }
 
 void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    learn(streamed(product, facts), product, facts->machine.streamed_ratio * seconds / plan->device_seconds);
+    const tb_machine *machine = &facts->machine;
+    const double sample = machine->streamed_ratio * seconds / plan->device_seconds;
+    ratios *one = streamed(product, facts), *several = shared(product, facts);
+    if (plan->region_count > 1) {
+        learn(several, product, machine->streamed_ratio, machine->sharing_ratio * sample);
+    } else {
+        learn(one, product, 1, sample);
+        fade(several, product, (float)recall(one, product, 1));
+    }
 }

@@ -12,8 +12,10 @@
 
 typedef enum tb_learned {
     TB_LEARNED_HOST,
-    TB_LEARNED_PAGEABLE, /* streamed, an operand in ordinary memory */
-    TB_LEARNED_PINNED,   /* streamed, all of them pinned */
+    TB_LEARNED_PAGEABLE,        /* streamed, an operand in ordinary memory */
+    TB_LEARNED_PINNED,          /* streamed, all of them pinned */
+    TB_LEARNED_SHARED_PAGEABLE, /* the same, through several devices */
+    TB_LEARNED_SHARED_PINNED,
     TB_LEARNED_KINDS,
 } tb_learned;
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define FILE_KIND  "tileblas profile "
-#define FIRST_LINE FILE_KIND "2"
+#define FIRST_LINE FILE_KIND "3"
 #define LAST_LINE  "end"
 
 enum { LINE_SIZE = 512, PATH_SIZE = 1024 };
@@ -22,6 +22,8 @@ static const char *const kind_names[TB_LEARNED_KINDS] = {
     [TB_LEARNED_HOST] = "host",
     [TB_LEARNED_PAGEABLE] = "pageable",
     [TB_LEARNED_PINNED] = "pinned",
+    [TB_LEARNED_SHARED_PAGEABLE] = "sharedpageable",
+    [TB_LEARNED_SHARED_PINNED] = "sharedpinned",
 };
 
 /* ---- Which machine ---------------------------------------------------------------------------------------- */

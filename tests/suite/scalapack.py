@@ -90,8 +90,9 @@ def placed(number):
 
 def run_ranks(ranks, program, folder, libraries, environment):
     """What the testers print. TileBLAS is preloaded in the ranks, and not in mpirun. What a rank says on standard error, a
-    line for each call, goes to a file. Ranks give up the processor while they wait: others' tests run beside them."""
-    environment = environment | {"LD_LIBRARY_PATH": libraries, "TILEBLAS_VERBOSE": "1"}
+    line for each call, goes to a file. Ranks give up the processor while they wait: others' tests run beside them. Each mpirun
+    has its own TMPDIR: of several that make the same folder in /tmp, one now and then gives up (Open MPI 4.1.4)."""
+    environment = environment | {"LD_LIBRARY_PATH": libraries, "TILEBLAS_VERBOSE": "1", "TMPDIR": folder}
     preload = environment.pop("LD_PRELOAD", None)
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
                "--timeout", str(DEADLINE_SECONDS), "--output-filename", os.path.join(folder, "output"), "-n", str(ranks)]

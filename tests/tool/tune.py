@@ -32,7 +32,7 @@ def _tune(folder):
 def it_writes_what_was_learned():
     with tempfile.TemporaryDirectory() as folder:
         lines = _tune(folder).splitlines()
-        equal(lines[0], "tileblas profile 2")
+        equal(lines[0], "tileblas profile 3")
         contains(lines[1], "machine ", " cores, simulated")
         equal(lines[-1], "end")
         kinds = {tuple(line.split()[:2]) for line in lines[2:-1]}
@@ -64,7 +64,7 @@ def what_is_not_its_own_is_ignored_with_a_word():
                            (head + "\nS host 3 nan\nend\n", "damaged"), (head + "\nS guest 3 1\nend\n", "damaged"),
                            (head + "\nS host 3 1 1\nend\n", "damaged"), (head + "\nX host 3 1\nend\n", "damaged"),
                            (head + "\nhost 3 1\nend\n", "damaged"), ("x" * 5000, "damaged"),
-                           (good.replace("profile 2", "profile 1"), "another version")):
+                           (good.replace("profile 3", "profile 1"), "another version")):
             with open(_profile(folder), "w") as file:
                 file.write(text)
             seconds, said = _explain(folder)

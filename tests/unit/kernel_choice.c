@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 #include "words/folded.h"
+#include "words/integers.h"
 
 #include <string.h>
 
@@ -274,7 +275,32 @@ static void short_k_goes_in_one_round(void)
     tb_facts facts = facts_of(&row);
     facts.accuracy = TB_ACCURACY_IEEE;
     const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
-    CHECK(strcmp(kernel->name, "sgemm_simt_128x64") == 0, "by %s", kernel->name);
+    const int64_t tiles = tb_ceil_div(row.m, kernel->tile_m) * tb_ceil_div(row.n, kernel->tile_n);
+    CHECK(tiles <= (int64_t)kernel->blocks * h200s[0].multiprocessors, "%lld tiles by %s", (long long)tiles,
+          kernel->name);
+}
+
+/* Rows that batches are for serve single products where they are fastest, too. */
+static void rows_for_batches_serve_single_products(void)
+{
+    row row = row_on_device(956, 1097, 496);
+    tb_product product = product_of(&row);
+    lay_across(&product.a);
+    tb_facts facts = facts_of(&row);
+    facts.accuracy = TB_ACCURACY_IEEE;
+    const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
+    CHECK(strcmp(kernel->name, "sgemm_simt_32x32") == 0, "by %s", kernel->name);
+}
+
+/* Where lines along k begin within sectors, B is read less often: 16 rows of C at a time read it five times. */
+static void split_sectors_are_counted(void)
+{
+    row row = row_on_device(76, 4262, 4692);
+    const tb_product product = product_of(&row);
+    tb_facts facts = facts_of(&row);
+    facts.accuracy = TB_ACCURACY_IEEE;
+    const tb_kernel *kernel = tb_decide(&product, &facts).kernel;
+    CHECK(kernel->tile_m > 16, "by %s", kernel->name);
 }
 
 /* One term with another, or what is folded: the forecasts that are compared are of as much. */
@@ -310,6 +336,8 @@ int main(void)
     doubles_go_to_tiles_of_their_size();
     chosen_kernels_promise_what_is_demanded();
     short_k_goes_in_one_round();
+    rows_for_batches_serve_single_products();
+    split_sectors_are_counted();
     short_sides_go_to_skinny_kernels();
     a_slower_memory_chooses_what_reads_less();
     no_kernel_is_faster_with_a_slower_memory();

@@ -15,6 +15,38 @@ static tb_facts facts_of(const tb_product *product, tb_memory memory)
     return facts;
 }
 
+/* What devices share: slow sharing says nothing of one device, what is slow for both nothing of sharing, and it fades while one has
+ * the calls. */
+static void sharing_is_learned_apart(void)
+{
+    const tb_product product = product_of_routine(TB_CGEMM, N, N, N);
+    const tb_plan one = {.device_seconds = 1, .region_count = 1};
+    tb_facts facts = facts_of(&product, TB_MEMORY_HOST);
+    CHECK(facts.machine.sharing_ratio == 1, "at first: %g", facts.machine.sharing_ratio);
+    double slow = 0;
+    for (int call = 0; call < CALLS; call++) { /* forecasts heed what has been learned */
+        const tb_plan two = {.device_seconds = facts.machine.streamed_ratio * facts.machine.sharing_ratio,
+                             .region_count = 2};
+        tb_learn_streamed(&product, &facts, &two, 2);
+        facts = facts_of(&product, TB_MEMORY_HOST);
+        slow = facts.machine.sharing_ratio;
+    }
+    CHECK(fabs(slow - 2) < 0.01 && facts.machine.streamed_ratio == 1, "%g, and one device %g", slow,
+          facts.machine.streamed_ratio);
+    CHECK(facts_of(&product, TB_MEMORY_PINNED).machine.sharing_ratio == 1, "pinned memory, too");
+    tb_learn_streamed(&product, &facts, &one, 1);
+    facts = facts_of(&product, TB_MEMORY_HOST);
+    CHECK(facts.machine.sharing_ratio < slow && facts.machine.sharing_ratio > 1.5, "after one device's: %g",
+          facts.machine.sharing_ratio);
+    for (int call = 0; call < CALLS; call++) {
+        tb_learn_streamed(&product, &facts,
+                          &(tb_plan){.device_seconds = facts.machine.streamed_ratio, .region_count = 1}, 2);
+        facts = facts_of(&product, TB_MEMORY_HOST);
+    }
+    CHECK(fabs(facts.machine.streamed_ratio - 2) < 0.01 && fabs(facts.machine.sharing_ratio - 1) < 0.1,
+          "both are slow: %g, and sharing %g", facts.machine.streamed_ratio, facts.machine.sharing_ratio);
+}
+
 int main(void)
 {
     const tb_product square = product_square(N), larger = product_sized(4 * N, 4 * N, N),
@@ -66,6 +98,7 @@ int main(void)
     CHECK(facts.machine.streamed_ratio < slow && facts.machine.streamed_ratio > 1,
           "after a call of the host: %g", facts.machine.streamed_ratio);
 
+    sharing_is_learned_apart();
     /* A profile's ratio is a beginning, and no more. */
     for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
         tb_suggest_learned(TB_FP32, TB_LEARNED_HOST, class, 3);

@@ -193,6 +193,23 @@ static int64_t draw(check_random *random, int64_t most)
     return check_between(random, 0, 2) == 0 ? size : check_between(random, 1, size);
 }
 
+/* Of one column the long operand is read in runs of several steps of a row where blocks are many: the warps of one share k. */
+static void one_column_is_read_in_long_runs(void)
+{
+    static float memory[32] __attribute__((aligned(128)));
+    static const struct {
+        int64_t rows, k;
+    } cases[] = {{65537, 4097}, {65536, 4096}, {65537, 1000}, {16384, 16384}, {4097, 4097}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t m = cases[i].rows, k = cases[i].k;
+        const tb_product product =
+            tb_gemm(TB_SGEMM, true, false, m, 1, k, 0.5, memory, k, memory, k, 0, memory, m);
+        a_product_is_dealt(&product, 90, 132);
+        CHECK(launched.warps_k >= 4, "%lld x 1 x %lld: %d warps along k", (long long)m, (long long)k,
+              launched.warps_k);
+    }
+}
+
 int main(void)
 {
     static const int architectures[] = {75, 80, 90, 120}, multiprocessors[] = {1, 14, 132};
@@ -215,5 +232,6 @@ int main(void)
         a_product_is_dealt(&product, CHECK_PICK(&random, architectures),
                            CHECK_PICK(&random, multiprocessors));
     }
+    one_column_is_read_in_long_runs();
     return check_result();
 }

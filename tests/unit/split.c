@@ -157,6 +157,19 @@ static void closed_devices_are_asked_for(void)
           plan.place.device);
 }
 
+/* Where sharing has been slow, one device has the product, unless the option says how many. */
+static void slow_sharing_ends(void)
+{
+    tb_facts facts = facts_of(2);
+    const tb_product large = square(16384);
+    facts.machine.sharing_ratio = 2;
+    int regions = tb_decide(&large, &facts).region_count;
+    CHECK(regions == 1, "%d regions", regions);
+    facts.machine.devices_wanted = 2;
+    regions = tb_decide(&large, &facts).region_count;
+    CHECK(regions == 2, "%d regions as wanted", regions);
+}
+
 static void slower_devices_get_less(void)
 {
     tb_facts facts = facts_of(2);
@@ -230,6 +243,7 @@ int main(void)
     large_products_are_shared();
     a_triangle_is_not_shared();
     closed_devices_are_asked_for();
+    slow_sharing_ends();
     slower_devices_get_less();
     a_busy_device_leaves_calls_to_the_host();
     the_device_with_least_to_do_is_taken();
