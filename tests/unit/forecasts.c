@@ -17,9 +17,9 @@ enum { PAGES = 4096 }; /* operands lie at its multiples, so that all rows take t
 static const int architectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 110, 120};
 static const int multiprocessors[] = {1, 2, 3, 14, 132};
 static const double memories[] = {0, 1e-3, 18.8, INFINITY};
-static const int64_t extents[][3] = {{1, 1, 1},           {129, 65, 1},         {1024, 1024, 1024},
-                                     {4, 3000000, 40},    {3000000, 4, 40},     {100, 100, 65536},
-                                     {1024, 1024, 70000}, {20000, 20000, 20000}};
+static const int64_t extents[][3] = {{1, 1, 1},           {129, 65, 1},          {1024, 1024, 1024},
+                                     {4, 3000000, 40},    {3000000, 4, 40},      {100, 100, 65536},
+                                     {1024, 1024, 70000}, {20000, 20000, 20000}, {100000, 20, 3000}};
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
 static const char *current;
