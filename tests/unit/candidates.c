@@ -178,9 +178,35 @@ static void lines_within_sectors_take_longer(void)
     }
 }
 
+/* Of an operand that is copied first, each column takes time beside its bytes. */
+static void copying_columns_takes_time(void)
+{
+    static float memory[64] __attribute__((aligned(128)));
+    static const int64_t sizes[][2] = {{100, 10000}, {10000, 100}};
+    int padded = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        double seconds[2];
+        if (!kernel->pads || kernel->alignment == 1 || kernel->element != TB_FP32)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            tb_product product = tb_gemm(TB_SGEMM, false, false, sizes[i][0], 5000, sizes[i][1], 1, memory,
+                                         10000, memory, 10000, 0, NULL, 10000);
+            seconds[i] = -tb_kernel_seconds(kernel, &product, &h200s[0]);
+            product.a.data = memory + 1;
+            seconds[i] += tb_kernel_seconds(kernel, &product, &h200s[0]);
+        }
+        padded++;
+        CHECK(seconds[1] > 0 && seconds[0] > 1.1 * seconds[1], "%s: 10000 columns take %g s, 100 %g s",
+              kernel->name, seconds[0], seconds[1]);
+    }
+    CHECK(padded > 0, "no kernel has its operands copied");
+}
+
 int main(void)
 {
     lines_within_sectors_take_longer();
+    copying_columns_takes_time();
     a_row_may_run_where_it_gains_nothing();
     masked_products_get_kernels_that_mask();
     complex_rows_serve_one_general_product();

@@ -163,6 +163,30 @@ static void batches_are_forecast(const tb_kernel *kernel)
     enough_blocks_cover_a_batch(kernel, h200);
 }
 
+/* Of the rows for batches a product by itself takes longer, and of no row one of a batch. */
+static void products_by_themselves_take_longer(void)
+{
+    const tb_target target = {.architecture = 90, .multiprocessors = 132};
+    int longer = 0;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        tb_kernel alike = *kernel;
+        alike.by_itself = 1;
+        if (kernel->prepare != tb_simt_prepare)
+            continue;
+        for (int count = 1; count <= 300; count += 299) {
+            const tb_product product = batch_of_squares(300, count);
+            const double clocks = tb_prepare(kernel, &product, target).clocks,
+                         as_forecast = tb_prepare(&alike, &product, target).clocks;
+            const bool takes_longer = count == 1 && kernel->by_itself > 1;
+            CHECK(takes_longer ? clocks > as_forecast : clocks == as_forecast,
+                  "%s: %d products take %g clocks, forecast %g", kernel->name, count, clocks, as_forecast);
+            longer += takes_longer;
+        }
+    }
+    CHECK(longer > 0, "no row is for batches");
+}
+
 int main(void)
 {
     for (size_t i = 0; i < tb_catalog_size; i++) {
@@ -184,5 +208,6 @@ int main(void)
         }
     }
     batches_go_to_blocks_beside_each_other();
+    products_by_themselves_take_longer();
     return check_result();
 }
