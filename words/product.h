@@ -419,7 +419,7 @@ static inline double tb_volume(const tb_product *product)
            (product->terms == 2 ? 2 : 1);
 }
 
-/* Whether A and B are known to be one matrix, read both ways. Of a batch it is not: what data and ld say is of its first matrices. */
+/* Whether A and B are known to be one matrix, read both ways. Of a batch only the first matrices are looked at, which is not enough. */
 static inline bool tb_has_one_operand(const tb_product *product)
 {
     const tb_operand *a = &product->a, *b = &product->b;
