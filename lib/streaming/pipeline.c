@@ -36,6 +36,15 @@ size_t tb_slot_bytes(void)
     return ((size_t)mib << 20) / (2 * TB_SLOTS);
 }
 
+#define STAGING_SHARE 8 /* of the limit */
+
+size_t tb_staging_bytes(const tb_pipeline *pipeline)
+{
+    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20,
+                 share = limit / STAGING_SHARE;
+    return limit > 0 && share < pipeline->slot_bytes ? share : pipeline->slot_bytes;
+}
+
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 {
     return *event ? TB_OK : tb_device.create_event(pipeline->device, event);

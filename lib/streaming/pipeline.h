@@ -84,6 +84,10 @@ int tb_devices_at_work(void);
 /* Of one pinned buffer, as the options say. */
 size_t tb_slot_bytes(void);
 
+/* Device memory that operands come through which are written out there: a slot's, or a part of what the option DEVICE_MEMORY
+ * allows a product. */
+size_t tb_staging_bytes(const tb_pipeline *pipeline);
+
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
 double tb_pipeline_backlog(int device);
 

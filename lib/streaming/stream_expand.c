@@ -21,7 +21,7 @@ static tb_status need_staging(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
     return run->staging.memory ? TB_OK
-                               : tb_take_buffer(pipeline->device, pipeline->slot_bytes, &run->staging);
+                               : tb_take_buffer(pipeline->device, tb_staging_bytes(pipeline), &run->staging);
 }
 
 /* ---- General operands ------------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
     return TB_OK;
 }
 
-/* Of no more rows than a slot takes. */
+/* Of no more rows than the staging place takes. */
 static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
     const tb_operand *source = &expansion->source;
@@ -58,13 +58,13 @@ static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansio
     if (run->plan->places[from].memory != TB_MEMORY_PINNED)
         return tb_load_through_slots(run, &transfer);
     TB_TRY(tb_send_filled(run));
-    return expand_straight(run, expansion, (int64_t)(run->pipeline->slot_bytes / transfer.pitch));
+    return expand_straight(run, expansion, (int64_t)(tb_staging_bytes(run->pipeline) / transfer.pitch));
 }
 
 static tb_status expand_general(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
     const tb_operand *source = &expansion->source;
-    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
+    const int64_t most = (int64_t)(tb_staging_bytes(run->pipeline) / tb_bytes_of(source->element));
     TB_TRY(need_staging(run));
     for (int64_t row = 0; row < source->rows; row += most) {
         const int64_t each = tb_is_complex(source->element) ? 2 : 1,

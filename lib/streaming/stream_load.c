@@ -121,7 +121,8 @@ static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer,
 
 tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
 {
-    const size_t in_slot = run->pipeline->slot_bytes / transfer->pitch;
+    const size_t bytes = transfer->expansion ? tb_staging_bytes(run->pipeline) : run->pipeline->slot_bytes;
+    const size_t in_slot = bytes / transfer->pitch;
     const int64_t all = transfer->from->columns, most = tb_larger((int64_t)in_slot, 1);
     for (int64_t column = 0; column < all; column += most) {
         tb_slot *slot;

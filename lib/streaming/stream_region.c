@@ -40,6 +40,24 @@ static tb_status find_budget(int device, double *bytes)
     return TB_OK;
 }
 
+/* What of that is taken beside what the tiling says (stream_expand.c): by triangles in host memory, which lie there as they are
+ * stored, and by what general operands come through that are written out on the device. */
+static double bytes_beside(const tb_pipeline *pipeline, const tb_streamed_region *region)
+{
+    size_t triangles = 0, staging = 0;
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        const tb_operand *given = &region->given.operands[role];
+        if (region->product.operands[role].expanded_from == 0 || tb_is_on_device(&region->plan->places[role]))
+            continue;
+        if (given->structure == TB_GENERAL)
+            staging = tb_staging_bytes(pipeline);
+        else
+            triangles += (size_t)(tb_pitched(given->rows, given->element) * given->columns) *
+                         tb_bytes_of(given->element);
+    }
+    return (double)(triangles + staging);
+}
+
 /* Streams block after block of rows. */
 static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, const tb_tiling *tiling,
                              tb_progress *done)
@@ -192,8 +210,10 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
     tb_status status = stream_in_kept(pipeline, region, room, done);
     if (!lacks_memory(status, done) || lacks_slots(&room))
         return status;
-    TB_TRY(find_budget(pipeline->device, &room.bytes));
-    for (; room.bytes >= BUDGET_LEAST; room.bytes /= 2) {
+    double bytes;
+    TB_TRY(find_budget(pipeline->device, &bytes));
+    for (; bytes >= BUDGET_LEAST; bytes /= 2) {
+        room.bytes = bytes - bytes_beside(pipeline, region);
         tb_tiling tiling;
         if (!choose_tiling(pipeline, product, &room, &tiling))
             break;

@@ -25,7 +25,7 @@ typedef struct tb_stream_run {
     const tb_tiling *tiling;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
-    tb_buffer staging; /* for what is expanded: as much as a slot holds */
+    tb_buffer staging; /* for what is expanded: tb_staging_bytes */
     /* Structured operands as they are stored, on the device; data is NULL: not brought yet. */
     tb_operand stored[TB_B + 1];
     tb_buffer stored_there[TB_B + 1];
