@@ -185,7 +185,8 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
     if (machine->chip_count == 0)
         work = flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY);
     int devices = machine->chip_count > 1 ? machine->chip_count : 1;
-    return known_ratio(machine->streamed_ratio) *
+    const double sharing = devices > 1 ? fmin(1, known_ratio(machine->sharing_ratio)) : 1;
+    return sharing * known_ratio(machine->streamed_ratio) *
            overlapped(in / devices, out / devices, work,
                       host_copies(product, facts) / copy_rate(machine, devices));
 }

@@ -1,7 +1,6 @@
 /* The few questions that are asked of a row. */
 #include "kernels/kernel.h"
 
-
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
 {
     /* Complex numbers may begin wherever a real one may. */

@@ -78,7 +78,7 @@ static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int 
     tb_gather_facts(&product, &facts);
     suppose_gpu(gpu, &facts.machine);
     facts.machine.host_cores = cores > 0 ? cores : facts.machine.host_cores;
-    facts.machine.host_ratio = facts.machine.streamed_ratio = 1;
+    facts.machine.host_ratio = facts.machine.streamed_ratio = facts.machine.sharing_ratio = 1;
     facts.repeated = (tb_repeated){0};
     const double presumed = tb_host_seconds(&product, &facts.machine), measured = host_seconds_of(called);
     const double host = measured > 0 ? measured : presumed;

@@ -234,9 +234,10 @@ static void prepare(const tb_crt_family *family, const tb_product *product, tb_t
     forecast(&costs, &own, &native, product, target, schedule);
     if (tb_crt_is_whole(&own, product) && own.moduli_most >= TB_CRT_USUAL_MODULI)
         schedule->clocks_of_a =
-            bytes_clocks(2 * ELEMENT_BYTES + TB_CRT_USUAL_MODULI * (double)tb_crt_sets_of(product) /
-                                                 (double)tb_crt_parts_of(product),
-                         RESIDUES_SHARE, target) *
+            (bytes_clocks(ELEMENT_BYTES, SURVEY_SHARE, target) +
+             bytes_clocks(ELEMENT_BYTES + TB_CRT_USUAL_MODULI * (double)tb_crt_sets_of(product) /
+                                              (double)tb_crt_parts_of(product),
+                          RESIDUES_SHARE, target)) *
             (double)tb_crt_numbers_m(product) * (double)product->k;
     schedule->workspace =
         (size_t)(tb_crt_numbers_m(product) + product->n) * (sizeof(tb_crt_record) + sizeof(int32_t)) +

@@ -79,7 +79,7 @@ static double efficiency(const tb_kernel *kernel, const tb_product *product, boo
 
 static bool splits_sectors(const tb_operand *operand)
 {
-    return (size_t)operand->ld * sizeof(float) % SECTOR_BYTES != 0;
+    return ((uintptr_t)operand->data | (size_t)operand->ld * sizeof(float)) % SECTOR_BYTES != 0;
 }
 
 /* How many times as long steps take for sectors that lines share. */

@@ -14,6 +14,7 @@
 #define THINNESSES     3
 #define VERY_THIN_MOST 8
 #define THIN_MOST      64
+#define NO_SIZE        SIZES
 
 _Static_assert(THINNESSES *SIZES == TB_LEARNED_CLASSES, "learning.h tells how many classes there are");
 
@@ -29,7 +30,7 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 
 /* Calls that are not streamed because streaming has been slow, or not shared because sharing has, let that fade: it is tried again
  * some day. */
-#define FADING 0.01f
+#define FADING 0.01
 
 static int size_of(const tb_product *product)
 {
@@ -53,18 +54,38 @@ static float load(const _Atomic(float) *ratio)
     return atomic_load_explicit(ratio, memory_order_relaxed);
 }
 
-/* Otherwise: where nothing has been learned. */
-static double recall(ratios *ratios, const tb_product *product, double otherwise)
+/* The size nearest to this one of which something has been learned. */
+static int nearest_size(const _Atomic(float) *row, int size)
 {
-    const _Atomic(float) *row = ratios->of[thinness_of(product)];
-    int size = size_of(product);
     for (int distance = 0; distance < SIZES; distance++) {
-        float below = size >= distance ? load(&row[size - distance]) : 0;
-        float above = size + distance < SIZES ? load(&row[size + distance]) : 0;
-        if (below > 0 || above > 0)
-            return (double)(above > 0 ? above : below);
+        if (size + distance < SIZES && load(&row[size + distance]) > 0)
+            return size + distance;
+        if (size >= distance && load(&row[size - distance]) > 0)
+            return size - distance;
     }
-    return otherwise;
+    return NO_SIZE;
+}
+
+static double recall_size(const ratios *ratios, int thinness, int size)
+{
+    const _Atomic(float) *row = ratios->of[thinness];
+    const int nearest = nearest_size(row, size);
+    return nearest == NO_SIZE ? 1 : (double)load(&row[nearest]);
+}
+
+static double recall(const ratios *ratios, const tb_product *product)
+{
+    return recall_size(ratios, thinness_of(product), size_of(product));
+}
+
+/* Of what devices share, 0 where nothing has been learned. Another size tells how much longer it takes than one device has that. */
+static double recall_shared(const ratios *several, const ratios *one, const tb_product *product)
+{
+    const int thinness = thinness_of(product), size = nearest_size(several->of[thinness], size_of(product));
+    if (size == NO_SIZE)
+        return 0;
+    return (double)load(&several->of[thinness][size]) / recall_size(one, thinness, size) *
+           recall(one, product);
 }
 
 static float within(float value, float least, float most)
@@ -72,13 +93,23 @@ static float within(float value, float least, float most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Threads that learn at once may lose a step of one another. */
-static void learn(ratios *ratios, const tb_product *product, double otherwise, double sample)
+static void set(ratios *ratios, const tb_product *product, float ratio)
 {
-    const float before = (float)recall(ratios, product, otherwise),
-                next = within((float)sample, before / STEP_MOST, before * STEP_MOST);
-    atomic_store_explicit(class_of(ratios, product), within(next, 1 / RATIO_MOST, RATIO_MOST),
+    atomic_store_explicit(class_of(ratios, product), within(ratio, 1 / RATIO_MOST, RATIO_MOST),
                           memory_order_relaxed);
+}
+
+/* Threads that learn at once may lose a step of one another. */
+static void learn(ratios *ratios, const tb_product *product, double before, double sample)
+{
+    set(ratios, product, within((float)sample, (float)before / STEP_MOST, (float)before * STEP_MOST));
+}
+
+/* Of what was slower than it would have to be; also where only another size has told of it. */
+static void fade(ratios *ratios, const tb_product *product, double before, double ratio)
+{
+    if (before > ratio)
+        set(ratios, product, (float)(before + FADING * (ratio - before)));
 }
 
 static bool is_pageable(const tb_facts *facts)
@@ -103,15 +134,6 @@ static ratios *shared(const tb_product *product, const tb_facts *facts)
                    [is_pageable(facts) ? TB_LEARNED_SHARED_PAGEABLE : TB_LEARNED_SHARED_PINNED];
 }
 
-/* Of what was slower than it would have to be. */
-static void fade(ratios *slow, const tb_product *product, float ratio)
-{
-    _Atomic(float) *of_class = class_of(slow, product);
-    if (load(of_class) > ratio)
-        atomic_store_explicit(of_class, load(of_class) + FADING * (ratio - load(of_class)),
-                              memory_order_relaxed);
-}
-
 float tb_get_learned(tb_element element, tb_learned kind, int class)
 {
     return load(&learned[element][kind].of[class / SIZES][class % SIZES]);
@@ -129,17 +151,20 @@ void tb_recall(const tb_product *product, tb_facts *facts)
     tb_machine *machine = &facts->machine;
     if (product->k == 0)
         return;
-    machine->host_ratio = recall(host(product), product, 1);
-    machine->streamed_ratio = recall(streamed(product, facts), product, 1);
-    machine->sharing_ratio =
-        recall(shared(product, facts), product, machine->streamed_ratio) / machine->streamed_ratio;
+    const ratios *one = streamed(product, facts);
+    const double together = recall_shared(shared(product, facts), one, product);
+    machine->host_ratio = recall(host(product), product);
+    machine->streamed_ratio = recall(one, product);
+    machine->sharing_ratio = together > 0 ? together / machine->streamed_ratio : 1;
 }
 
 void tb_learn_host(const tb_product *product, const tb_facts *facts, double seconds)
 {
-    learn(host(product), product, 1,
+    ratios *own = host(product), *one = streamed(product, facts), *several = shared(product, facts);
+    learn(own, product, recall(own, product),
           facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine));
-    fade(streamed(product, facts), product, 1);
+    fade(several, product, recall_shared(several, one, product), 1);
+    fade(one, product, recall(one, product), 1);
 }
 
 void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -148,9 +173,11 @@ void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const t
     const double sample = machine->streamed_ratio * seconds / plan->device_seconds;
     ratios *one = streamed(product, facts), *several = shared(product, facts);
     if (plan->region_count > 1) {
-        learn(several, product, machine->streamed_ratio, machine->sharing_ratio * sample);
+        const double together = recall_shared(several, one, product);
+        learn(several, product, together > 0 ? together : recall(one, product),
+              machine->sharing_ratio * sample);
     } else {
-        learn(one, product, 1, sample);
-        fade(several, product, (float)recall(one, product, 1));
+        learn(one, product, recall(one, product), sample);
+        fade(several, product, recall_shared(several, one, product), recall(one, product));
     }
 }

@@ -3,6 +3,7 @@
  */
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/prepare.h"
 #include "lib/machine/start.h"
 #include "lib/streaming/pipeline.h"
 #include "tests/check.h"
@@ -12,6 +13,20 @@
 #include <string.h>
 
 #define LINK 200e6
+
+/* What a first product would wait for is there once, however often it is prepared. */
+static void preparing_leaves_nothing_more_behind(void)
+{
+    const tb_machine machine = tb_machine_facts();
+    tb_prepare_device(&machine, &machine.chips[0]);
+    const sim_usage once = sim_get_usage();
+    tb_prepare_device(&machine, &machine.chips[0]);
+    const sim_usage twice = sim_get_usage();
+    CHECK(once.device_blocks > 0 && twice.device_blocks == once.device_blocks &&
+              twice.pinned_blocks == once.pinned_blocks && twice.streams == once.streams,
+          "%ld blocks, %ld pinned ones, %ld streams; twice %ld, %ld and %ld", once.device_blocks,
+          once.pinned_blocks, once.streams, twice.device_blocks, twice.pinned_blocks, twice.streams);
+}
 
 int main(void)
 {
@@ -52,5 +67,6 @@ int main(void)
     machine = tb_machine_facts();
     CHECK(machine.chips[1].open && machine.chips[1].link_in <= LINK, "device 1: open %d, link %g",
           machine.chips[1].open, machine.chips[1].link_in);
+    preparing_leaves_nothing_more_behind();
     return check_result();
 }

@@ -40,6 +40,8 @@ def json_is_one_line():
     equal((summary["event"], summary["calls"]), ("exit", 80))
     equal(summary["routes"]["host"]["flop"], 80 * 2.0 * SIZE**3)
     equal(summary["routes"]["host"]["shapes"]["medium"]["calls"], 80)
+    equal(list(summary["routes"]["host"]["shapes"]), ["medium"])
+    equal({name: list(routes) for name, routes in summary["routines"].items() if routes}, {"sgemm": ["host"]})
     equal(sum(summary["host_reasons"].values()), 80)
     equal(os.path.realpath(PATHS["CLIENT"]), summary["program"])
 

@@ -151,8 +151,62 @@ static void writing_operands_out_takes_time(void)
     CHECK(fabs(seconds - least) < 1e-12, "%g s, not %g", seconds, least);
 }
 
+/* Of operands along k, lines that begin within sectors take longer, for their distance or for where the first one begins; of others
+ * it makes no difference, nor where elements are copied one by one. */
+static void lines_within_sectors_take_longer(void)
+{
+    enum { M = 76, N = 4262, K = 4692, LD = 8192, VECTOR = 4 };
+    static float memory[64] __attribute__((aligned(128)));
+    const tb_kernel *kernel = tb_find_kernel("sgemm_simt_16x128_2");
+    for (int number = 0; number < 32; number++) {
+        const bool a_along_k = number & 1, b_along_k = number & 2;
+        const tb_role role = number & 4 ? TB_B : TB_A;
+        const int64_t apart = number & 16 ? 1 : VECTOR;
+        tb_product product =
+            tb_gemm(TB_SGEMM, a_along_k, !b_along_k, M, N, K, 1, memory, LD, memory + 32, LD, 0, NULL, M);
+        if (apart != VECTOR) /* the other one is copied so already */
+            product.operands[role == TB_A ? TB_B : TB_A].ld += 1;
+        const double even = tb_kernel_seconds(kernel, &product, &h200s[0]);
+        tb_operand *operand = &product.operands[role];
+        if (number & 8)
+            operand->ld += apart;
+        else
+            operand->data = memory + apart;
+        const bool longer = tb_kernel_seconds(kernel, &product, &h200s[0]) > even;
+        CHECK(longer == (apart == VECTOR && (role == TB_A ? a_along_k : b_along_k)), "case %d: forecast %s",
+              number, longer ? "longer" : "alike");
+    }
+}
+
+/* Of an operand that is copied first, each column takes time beside its bytes. */
+static void copying_columns_takes_time(void)
+{
+    static float memory[64] __attribute__((aligned(128)));
+    static const int64_t sizes[][2] = {{100, 10000}, {10000, 100}};
+    int padded = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++) {
+        const tb_kernel *kernel = &tb_catalog[row];
+        double seconds[2];
+        if (!kernel->pads || kernel->alignment == 1 || kernel->element != TB_FP32)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            tb_product product = tb_gemm(TB_SGEMM, false, false, sizes[i][0], 5000, sizes[i][1], 1, memory,
+                                         10000, memory, 10000, 0, NULL, 10000);
+            seconds[i] = -tb_kernel_seconds(kernel, &product, &h200s[0]);
+            product.a.data = memory + 1;
+            seconds[i] += tb_kernel_seconds(kernel, &product, &h200s[0]);
+        }
+        padded++;
+        CHECK(seconds[1] > 0 && seconds[0] > 1.1 * seconds[1], "%s: 10000 columns take %g s, 100 %g s",
+              kernel->name, seconds[0], seconds[1]);
+    }
+    CHECK(padded > 0, "no kernel has its operands copied");
+}
+
 int main(void)
 {
+    lines_within_sectors_take_longer();
+    copying_columns_takes_time();
     a_row_may_run_where_it_gains_nothing();
     masked_products_get_kernels_that_mask();
     complex_rows_serve_one_general_product();

@@ -115,6 +115,22 @@ static void scattered_pieces_read_complex_numbers_as_they_lie(void)
     CHECK(fabs(of_complex - (0.5 + 16) / 1.5) < 1e-9, "of complex ones: %g", of_complex);
 }
 
+/* Also of complex rows: what is added up are reals. */
+static void workspace_is_of_reals(void)
+{
+    static const char *const names[] = {"zgemm_mma_64x64_3", "dgemm_mma_64x64_3"};
+    const tb_target without_clusters = {.architecture = 80, .multiprocessors = 108};
+    const tb_product product = product_of(TB_DGEMM, 64, 64, 1 << 16, 64);
+    for (int i = 0; i < 2; i++) {
+        const tb_kernel *kernel = tb_find_kernel(names[i]);
+        const tb_schedule prepared = tb_prepare(kernel, &product, without_clusters);
+        const tb_dgemm_schedule *schedule = TB_DEAL(&prepared, tb_dgemm_schedule);
+        const size_t tile = sizeof(double) * (size_t)(kernel->tile_m * kernel->tile_n);
+        CHECK(schedule->pieces > 0 && prepared.workspace == 2 * tile * (size_t)schedule->pieces,
+              "%s: %zu bytes for %lld pieces", names[i], prepared.workspace, (long long)schedule->pieces);
+    }
+}
+
 /* So that products whose long operand L2 does not hold are not dealt so. */
 static void pieces_end_with_tiles_where_they_would_be_scattered(void)
 {
@@ -210,6 +226,7 @@ int main(void)
     scattered_pieces_read_what_l2_does_not_hold();
     scattered_pieces_of_one_matrix_read_it_as_both();
     scattered_pieces_read_complex_numbers_as_they_lie();
+    workspace_is_of_reals();
     pieces_end_with_tiles_where_they_would_be_scattered();
     tiles_left_after_some_rounds_run_beside_others();
     lines_that_begin_anywhere_take_small_tiles_longer();

@@ -136,7 +136,7 @@ static void every_step_is_dealt_once(const tb_kernel *kernel, size_t workspace)
         expected = end;
     }
     CHECK(expected == launched.dealt, "%s: steps are left over", kernel->name);
-    CHECK(launched.cluster > 1 || workspace >= 2 * (size_t)launched.pieces *
+    CHECK(launched.cluster > 1 || workspace == 2 * (size_t)launched.pieces *
                                                    (size_t)(kernel->tile_m * kernel->tile_n) * sizeof(double),
           "%s: %zu bytes of workspace for %lld pieces", kernel->name, workspace, (long long)launched.pieces);
     free(slots);

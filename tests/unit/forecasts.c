@@ -17,9 +17,9 @@ enum { PAGES = 4096 }; /* operands lie at its multiples, so that all rows take t
 static const int architectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 110, 120};
 static const int multiprocessors[] = {1, 2, 3, 14, 132};
 static const double memories[] = {0, 1e-3, 18.8, INFINITY};
-static const int64_t extents[][3] = {{1, 1, 1},           {129, 65, 1},         {1024, 1024, 1024},
-                                     {4, 3000000, 40},    {3000000, 4, 40},     {100, 100, 65536},
-                                     {1024, 1024, 70000}, {20000, 20000, 20000}};
+static const int64_t extents[][3] = {{1, 1, 1},           {129, 65, 1},          {1024, 1024, 1024},
+                                     {4, 3000000, 40},    {3000000, 4, 40},      {100, 100, 65536},
+                                     {1024, 1024, 70000}, {20000, 20000, 20000}, {100000, 20, 3000}};
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
 static const char *current;
@@ -163,6 +163,30 @@ static void batches_are_forecast(const tb_kernel *kernel)
     enough_blocks_cover_a_batch(kernel, h200);
 }
 
+/* Of the rows for batches a product by itself takes longer, and of no row one of a batch. */
+static void products_by_themselves_take_longer(void)
+{
+    const tb_target target = {.architecture = 90, .multiprocessors = 132};
+    int longer = 0;
+    for (size_t i = 0; i < tb_catalog_size; i++) {
+        const tb_kernel *kernel = &tb_catalog[i];
+        tb_kernel alike = *kernel;
+        alike.by_itself = 1;
+        if (kernel->prepare != tb_simt_prepare)
+            continue;
+        for (int count = 1; count <= 300; count += 299) {
+            const tb_product product = batch_of_squares(300, count);
+            const double clocks = tb_prepare(kernel, &product, target).clocks,
+                         as_forecast = tb_prepare(&alike, &product, target).clocks;
+            const bool takes_longer = count == 1 && kernel->by_itself > 1;
+            CHECK(takes_longer ? clocks > as_forecast : clocks == as_forecast,
+                  "%s: %d products take %g clocks, forecast %g", kernel->name, count, clocks, as_forecast);
+            longer += takes_longer;
+        }
+    }
+    CHECK(longer > 0, "no row is for batches");
+}
+
 int main(void)
 {
     for (size_t i = 0; i < tb_catalog_size; i++) {
@@ -184,5 +208,6 @@ int main(void)
         }
     }
     batches_go_to_blocks_beside_each_other();
+    products_by_themselves_take_longer();
     return check_result();
 }

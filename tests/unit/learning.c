@@ -47,6 +47,51 @@ static void sharing_is_learned_apart(void)
           "both are slow: %g, and sharing %g", facts.machine.streamed_ratio, facts.machine.sharing_ratio);
 }
 
+/* Calls that take so many times as long as they would be forecast to if nothing had been learned. */
+static void learn_calls(const tb_product *product, tb_memory memory, int regions, double times)
+{
+    for (int call = 0; call < CALLS; call++) {
+        const tb_facts facts = facts_of(product, memory);
+        const double sharing = regions > 1 ? facts.machine.sharing_ratio : 1;
+        const tb_plan plan = {.device_seconds = facts.machine.streamed_ratio * sharing,
+                              .region_count = regions};
+        tb_learn_streamed(product, &facts, &plan, times);
+    }
+}
+
+/* Of sharing another size tells how it compares to one device with that size, and lets it fade, too, while one device or the host has
+ * the calls. */
+static void other_sizes_tell_of_sharing(void)
+{
+    static const struct {
+        tb_routine routine;
+        tb_memory memory;
+        double one, several; /* of the large product */
+        bool by_host;        /* has the small one's later calls */
+    } cases[] = {{TB_ZGEMM, TB_MEMORY_HOST, 2, 2, false},
+                 {TB_ZGEMM, TB_MEMORY_PINNED, 2, 6, false},
+                 {TB_DGEMM, TB_MEMORY_PINNED, 2, 6, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tb_memory memory = cases[i].memory;
+        const tb_product small = product_of_routine(cases[i].routine, N, N, N),
+                         large = product_of_routine(cases[i].routine, 8 * N, 8 * N, 8 * N);
+        learn_calls(&small, memory, 1, 0.5);
+        learn_calls(&large, memory, 1, cases[i].one);
+        learn_calls(&large, memory, 2, cases[i].several);
+        const double known = cases[i].several / cases[i].one;
+        const tb_facts facts = facts_of(&small, memory);
+        CHECK(fabs(facts.machine.sharing_ratio / known - 1) < 0.05, "case %zu: %g, the larger one %g", i,
+              facts.machine.sharing_ratio, known);
+        for (int call = 0; call < CALLS && cases[i].by_host; call++)
+            tb_learn_host(&small, &facts, 1);
+        if (!cases[i].by_host)
+            learn_calls(&small, memory, 1, 0.5);
+        const double later = facts_of(&small, memory).machine.sharing_ratio;
+        CHECK(known == 1 || (later > 1 && later < 0.9 * facts.machine.sharing_ratio), "case %zu: %g, then %g",
+              i, facts.machine.sharing_ratio, later);
+    }
+}
+
 int main(void)
 {
     const tb_product square = product_square(N), larger = product_sized(4 * N, 4 * N, N),
@@ -99,6 +144,7 @@ int main(void)
           "after a call of the host: %g", facts.machine.streamed_ratio);
 
     sharing_is_learned_apart();
+    other_sizes_tell_of_sharing();
     /* A profile's ratio is a beginning, and no more. */
     for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
         tb_suggest_learned(TB_FP32, TB_LEARNED_HOST, class, 3);

@@ -369,11 +369,37 @@ static void tiles_of_sm80_touch_the_mask(const tb_product *product)
           "%d tiles of %lld, %lld blocks", launched.tiles, (long long)tiles, (long long)blocks[launches - 1]);
 }
 
+/* Each row's schedule and launch are of its own family: what a large product takes goes by the products of parts, and which of these
+ * are computed by the last order. */
+static void rows_are_of_their_families(void)
+{
+    static const struct {
+        const char *name;
+        int last_order;
+        double products;
+    } rows[] = {{"sgemm_bf16x6_sm90", 2, 6},
+                {"sgemm_bf16x9_sm90", 4, 9},
+                {"sgemm_fp16x3_sm90", 1, 3},
+                {"sgemm_split_sm90", 2, 4.8}};
+    const tb_product large = product_square(16384);
+    const double clocks = tb_prepare(tb_find_kernel(rows[0].name), &large, launcher.target).clocks;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const tb_kernel *kernel = tb_find_kernel(rows[i].name);
+        const double times = tb_prepare(kernel, &large, launcher.target).clocks / clocks;
+        CHECK(fabs(times * 6 / rows[i].products - 1) < 0.2, "%s takes %g times the first one's clocks",
+              rows[i].name, times);
+        a_product_is_cut(kernel, 1000, 1000, 1000);
+        CHECK(launched.last_order == rows[i].last_order, "%s: last order %d", rows[i].name,
+              launched.last_order);
+    }
+}
+
 int main(void)
 {
     static const char *const names[] = {"sgemm_bf16x6_sm90", "sgemm_bf16x9_sm90", "sgemm_fp16x3_sm90",
                                         "sgemm_split_sm90"};
     check_random random = {.state = check_seed()};
+    rows_are_of_their_families();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const tb_kernel *kernel = tb_find_kernel(names[i]);
         for (int shape = 0; shape < SHAPES; shape++) {

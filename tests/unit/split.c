@@ -170,6 +170,27 @@ static void slow_sharing_ends(void)
     CHECK(regions == 2, "%d regions as wanted", regions);
 }
 
+/* Where sharing has been faster than forecast, it is considered as soon as that saves enough; where it has been slower, one device still
+ * is. */
+static void what_saves_enough_is_considered(void)
+{
+    static const struct {
+        double sharing;
+        int regions;
+    } cases[] = {{0.25, 2}, {4, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tb_facts facts = facts_of(2);
+        const tb_product large = square(8192);
+        facts.machine.sharing_ratio = cases[i].sharing;
+        tb_plan plan = tb_decide(&large, &facts);
+        facts.machine.streamed_ratio = 0.8 * plan.host_seconds / plan.device_seconds;
+        plan = tb_decide(&large, &facts);
+        CHECK(plan.route == TB_ROUTE_STREAMED && plan.region_count == cases[i].regions,
+              "sharing takes %g times as long: %s, %d regions", cases[i].sharing, tb_route_text(plan.route),
+              plan.region_count);
+    }
+}
+
 static void slower_devices_get_less(void)
 {
     tb_facts facts = facts_of(2);
@@ -244,6 +265,7 @@ int main(void)
     a_triangle_is_not_shared();
     closed_devices_are_asked_for();
     slow_sharing_ends();
+    what_saves_enough_is_considered();
     slower_devices_get_less();
     a_busy_device_leaves_calls_to_the_host();
     the_device_with_least_to_do_is_taken();

@@ -1,0 +1,66 @@
+/* A profile gives back what was learned of every element, kind and class, from where either variable says. Another process keeps it, as
+ * what has been learned already stays.
+ */
+#include "lib/learning/learning.h"
+#include "lib/machine/profile.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static float ratio_of(tb_element element, tb_learned kind, int class)
+{
+    const int number = ((int)element * TB_LEARNED_KINDS + (int)kind) * TB_LEARNED_CLASSES + class;
+    return 0.5f + (float)number / 64;
+}
+
+static void keep(const char *path)
+{
+    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+        for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
+            for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
+                tb_suggest_learned(element, kind, class, ratio_of(element, kind, class));
+    _exit(tb_save_profile(path, "device") ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static void remove_profile(char *path, const char *folder)
+{
+    CHECK(unlink(path) == 0, "%s is not there", path);
+    do
+        *strrchr(path, '/') = '\0';
+    while (rmdir(path) == 0 && strcmp(path, folder) != 0);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *variable, *place;
+    } cases[] = {{"XDG_CACHE_HOME", "/tileblas/profile"}, {"HOME", "/.cache/tileblas/profile"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[] = "/tmp/tileblas-profile-XXXXXX", path[256], expected[256];
+        if (!mkdtemp(folder))
+            SKIP("no folder can be made in /tmp");
+        unsetenv("XDG_CACHE_HOME");
+        setenv(cases[i].variable, folder, 1);
+        snprintf(expected, sizeof expected, "%s%s", folder, cases[i].place);
+        CHECK(tb_profile_path(path, sizeof path) && strcmp(path, expected) == 0, "%s for %s", path, expected);
+        const pid_t other = fork();
+        if (other == 0)
+            keep(path);
+        int status = EXIT_FAILURE;
+        CHECK(waitpid(other, &status, 0) == other && status == EXIT_SUCCESS, "it was not kept: %d", status);
+        tb_load_profile("device");
+        remove_profile(path, folder);
+    }
+    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+        for (tb_learned kind = 0; kind < TB_LEARNED_KINDS; kind++)
+            for (int class = 0; class < TB_LEARNED_CLASSES; class ++) {
+                const float ratio = tb_get_learned(element, kind, class),
+                            kept = ratio_of(element, kind, class);
+                CHECK(fabsf(ratio / kept - 1) < 1e-4f, "element %d, kind %d, class %d: %g, kept %g", element,
+                      kind, class, (double)ratio, (double)kept);
+            }
+    return check_result();
+}
