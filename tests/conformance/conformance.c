@@ -177,16 +177,21 @@ static void expect_plan(const routine_call *made, char *text, size_t size)
                  served ? kernel->name : "");
 }
 
-/* A triangle that the device has no room for, as it is and written out, beside some of C leaves the call to the host, where that
- * reaches it. So does a kernel that is forced and has no room for the least of its workspace: residues of a tile. */
+/* A triangle that the device has no room for beside some of the rest leaves the call to the host, where that reaches it: one that is
+ * written out in place of C is there twice, a matrix of which one is stored lies there as it is. So does a kernel that is forced and has
+ * no room for the least of its workspace: residues of a tile. */
 static bool may_lack_room(const routine_call *made)
 {
     const product *p = &made->product;
     const double room = (double)tb_option_value(TB_OPTION_DEVICE_MEMORY) * 0x1p20;
-    if (kernel != NULL && strstr(kernel->name, "_crt_") && room > 0 && room < LEAST_ROOM_FOR_RESIDUES)
+    if (room == 0)
+        return false;
+    if (kernel != NULL && strstr(kernel->name, "_crt_") && room < LEAST_ROOM_FOR_RESIDUES)
         return true;
     const double triangle = (double)p->k * (double)p->k * (double)tb_bytes_of(p->c.element);
-    return p->in_place != TB_OUT_OF_PLACE && room > 0 && 4 * triangle > room;
+    if (p->in_place != TB_OUT_OF_PLACE)
+        return 4 * triangle > room;
+    return (p->structure_a != TB_GENERAL || p->structure_b != TB_GENERAL) && 2 * triangle > room;
 }
 
 static bool begins_with(const char *text, const char *words)
