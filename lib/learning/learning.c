@@ -32,6 +32,9 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
  * some day. */
 #define FADING 0.01
 
+/* The first product that devices share waits for what they need from then on, pinned memory and threads, and teaches nothing. */
+static atomic_bool has_shared;
+
 static int size_of(const tb_product *product)
 {
     int size = (ilogb(tb_volume(product)) - SMALLEST_BITS) / BITS_A_SIZE;
@@ -173,6 +176,8 @@ void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const t
     const double sample = machine->streamed_ratio * seconds / plan->device_seconds;
     ratios *one = streamed(product, facts), *several = shared(product, facts);
     if (plan->region_count > 1) {
+        if (!atomic_exchange(&has_shared, true))
+            return;
         const double together = recall_shared(several, one, product);
         learn(several, product, together > 0 ? together : recall(one, product),
               machine->sharing_ratio * sample);

@@ -23,6 +23,10 @@ static void sharing_is_learned_apart(void)
     const tb_plan one = {.device_seconds = 1, .region_count = 1};
     tb_facts facts = facts_of(&product, TB_MEMORY_HOST);
     CHECK(facts.machine.sharing_ratio == 1, "at first: %g", facts.machine.sharing_ratio);
+    tb_learn_streamed(&product, &facts, &(tb_plan){.device_seconds = 1, .region_count = 2}, 50);
+    facts = facts_of(&product, TB_MEMORY_HOST);
+    CHECK(facts.machine.sharing_ratio == 1, "after the first, which waits for memory: %g",
+          facts.machine.sharing_ratio);
     double slow = 0;
     for (int call = 0; call < CALLS; call++) { /* forecasts heed what has been learned */
         const tb_plan two = {.device_seconds = facts.machine.streamed_ratio * facts.machine.sharing_ratio,
