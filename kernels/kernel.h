@@ -117,10 +117,11 @@ struct tb_kernel {
                           bench/kernels on an H200 */
     double a_along_k_share,
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
-    double by_itself;    /* so many times as long takes a product of no batch; of the SIMT family */
-    int segment_k;       /* steps of k that are read in one piece of an operand along k */
-    int blocks;          /* that fit a multiprocessor at a time */
-    bool shares_tiles;   /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
+    double
+        by_itself; /* so many times as long as forecast takes what is not one of a batch; of the SIMT family */
+    int segment_k;     /* steps of k that are read in one piece of an operand along k */
+    int blocks;        /* that fit a multiprocessor at a time */
+    bool shares_tiles; /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
     /* Totals of chains are kept in C, so that k is one chain where C is to be added; of dgemm_mma. */
     bool chains_in_c;
     int chain_roots;    /* a long k is summed in chains of about so many of its square roots; of dgemm_mma */

@@ -5,6 +5,7 @@
 #include "lib/machine/profile.h"
 #include "tests/check.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,6 +26,14 @@ static void keep(const char *path)
     _exit(tb_save_profile(path, "device") ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
+/* Where the test runs, which is the build's own folder: variables want absolute paths. */
+static void make_folder(char folder[PATH_MAX])
+{
+    static const char name[] = "/profile-XXXXXX";
+    if (!getcwd(folder, PATH_MAX - sizeof name) || !mkdtemp(strcat(folder, name)))
+        SKIP("no folder can be made here");
+}
+
 static void remove_profile(char *path, const char *folder)
 {
     CHECK(unlink(path) == 0, "%s is not there", path);
@@ -39,9 +48,8 @@ int main(void)
         const char *variable, *place;
     } cases[] = {{"XDG_CACHE_HOME", "/tileblas/profile"}, {"HOME", "/.cache/tileblas/profile"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char folder[] = "/tmp/tileblas-profile-XXXXXX", path[256], expected[256];
-        if (!mkdtemp(folder))
-            SKIP("no folder can be made in /tmp");
+        char folder[PATH_MAX], path[PATH_MAX + 32], expected[PATH_MAX + 32];
+        make_folder(folder);
         unsetenv("XDG_CACHE_HOME");
         setenv(cases[i].variable, folder, 1);
         snprintf(expected, sizeof expected, "%s%s", folder, cases[i].place);
