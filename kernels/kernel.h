@@ -117,8 +117,8 @@ struct tb_kernel {
                           bench/kernels on an H200 */
     double a_along_k_share,
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
-    double
-        by_itself; /* so many times as long as forecast takes what is not one of a batch; of the SIMT family */
+    /* Of the SIMT family: how many times as long as forecast a product takes that is not one of a batch. */
+    double by_itself;
     int segment_k;     /* steps of k that are read in one piece of an operand along k */
     int blocks;        /* that fit a multiprocessor at a time */
     bool shares_tiles; /* of dgemm_mma, from 9.0 on: blocks of a cluster can have the parts of a tile */
