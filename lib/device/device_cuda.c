@@ -111,6 +111,44 @@ static const tb_clusters *cuda_clusters(int device)
     return devices[device].target.clusters;
 }
 
+/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
+static bool has_fast_way(int device, int other)
+{
+    int reaches = 0, atomics = 0;
+    return TB_CU(cuDeviceCanAccessPeer, &reaches, devices[device].device, devices[other].device) == TB_OK &&
+           reaches &&
+           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+                 devices[device].device, devices[other].device) == TB_OK &&
+           atomics;
+}
+
+static tb_status enable_access(int device, int other, CUresult *answer)
+{
+    TB_IN_CONTEXT(devices[device].primary,
+                  (*answer = tb_cu()->cuCtxEnablePeerAccess_(devices[other].primary, 0), TB_OK));
+    return TB_OK;
+}
+
+/* The program, whose contexts these are, too, may have enabled it before. */
+static bool has_access(int device, int other)
+{
+    CUresult answer;
+    return enable_access(device, other, &answer) == TB_OK &&
+           (answer == CUDA_SUCCESS || answer == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+}
+
+/* Asked once of each pair. */
+static bool cuda_reaches(int device, int other)
+{
+    enum { UNKNOWN, REACHED, NOT_REACHED };
+    static atomic_schar answers[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
+    atomic_schar *answer = &answers[device][other];
+    if (atomic_load(answer) == UNKNOWN)
+        atomic_store(answer,
+                     has_fast_way(device, other) && has_access(device, other) ? REACHED : NOT_REACHED);
+    return atomic_load(answer) == REACHED;
+}
+
 /* The driver answers only where a context is current. */
 static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
 {
@@ -254,6 +292,7 @@ const tb_device_operations tb_device = {
     .describe = cuda_describe,
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
+    .reaches = cuda_reaches,
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,

@@ -43,6 +43,7 @@ tb_status tb_send_filled(tb_stream_run *run)
         TB_TRY(tb_device.expand(run->pipeline->load, &slot->expansion));
     TB_TRY(tb_device.record(slot->done, run->pipeline->load));
     slot->busy = true;
+    tb_post_half(run, slot->done);
     return TB_OK;
 }
 
@@ -156,6 +157,16 @@ static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangl
     return tb_stairs_in(product, offset % c->ld, offset / c->ld);
 }
 
+/* What is remembered is compared with what is in the program's memory now, by each device for itself. */
+static bool is_exchanged(const tb_stream_run *run, tb_role role, const tb_transfer *transfer)
+{
+    if (!tb_is_exchanging(run->side) || run->side->exchange->role != role)
+        return false;
+    if (transfer->cached)
+        tb_quit_exchange(run->side);
+    return !transfer->cached && transfer->from->columns > 1;
+}
+
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
@@ -171,5 +182,6 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    return tb_load_through_slots(run, &transfer);
+    return is_exchanged(run, role, &transfer) ? tb_load_half(run, &transfer)
+                                              : tb_load_through_slots(run, &transfer);
 }

@@ -108,6 +108,15 @@ static const tb_clusters *clusters(int device)
     return sim_operations_inside.clusters(device);
 }
 
+static bool reaches(int device, int other)
+{
+    if (tb_enter_device() != TB_OK)
+        return false;
+    const bool reached = sim_operations_inside.reaches(device, other);
+    tb_leave_device();
+    return reached;
+}
+
 static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     return sim_operations_inside.prepare(stream, kernel, product);
@@ -120,6 +129,7 @@ const tb_device_operations tb_device = {
     .describe = describe,
     .open_device = open_device,
     .clusters = clusters,
+    .reaches = reaches,
     .locate = locate,
     .memory = memory,
     .allocate = allocate,
