@@ -31,8 +31,8 @@ typedef struct tb_post {
     tb_event *arrived; /* recorded behind it, and maybe again later in the same stream */
 } tb_post;
 
-/* More transfers are not exchanged. */
-#define TB_POSTS_MAXIMUM 64
+/* What comes after so many is not exchanged. */
+#define TB_POSTS_MAXIMUM 128
 
 typedef struct tb_exchange {
     _Atomic(uint32_t) state; /* of both sides */

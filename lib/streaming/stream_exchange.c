@@ -3,6 +3,10 @@
  */
 #include "lib/device/copies.h"
 #include "lib/streaming/stream_run.h"
+#include "words/integers.h"
+
+/* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the links. */
+#define PARTS 4
 
 static tb_transfer columns_of(const tb_transfer *transfer, int64_t first, const tb_operand *columns)
 {
@@ -23,8 +27,8 @@ static tb_post post_of(const tb_transfer *transfer)
                      .in_one = transfer->in_one};
 }
 
-/* Side 0 brings the first half. A transfer that slots divide evenly has whole ones in both. */
-tb_status tb_load_half(tb_stream_run *run, const tb_transfer *transfer)
+/* Side 0 brings the first half. */
+static tb_status load_half(tb_stream_run *run, const tb_transfer *transfer)
 {
     const tb_operand *from = transfer->from;
     const int64_t half = from->columns / 2, first[] = {0, half}, count[] = {half, from->columns - half};
@@ -33,10 +37,25 @@ tb_status tb_load_half(tb_stream_run *run, const tb_transfer *transfer)
     const tb_transfer own_half = columns_of(transfer, first[own], &own_columns);
     tb_halves *halves = &run->halves;
     TB_TRY(tb_load_through_slots(run, &own_half));
-    TB_TRY(tb_take_half(run)); /* of the transfer before, if nothing has been computed with it */
+    TB_TRY(tb_take_half(run)); /* of what came before, if nothing has been computed with it */
     halves->own = post_of(&own_half);
     halves->missing = tb_rectangle(from, 0, first[other], from->rows, count[other]);
     halves->others = columns_of(transfer, first[other], &halves->missing);
+    return TB_OK;
+}
+
+/* Halves have whole slots where there are enough columns. */
+tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer)
+{
+    const int64_t all = transfer->from->columns,
+                  in_slot = (int64_t)(run->pipeline->slot_bytes / transfer->pitch),
+                  most = tb_round_up(tb_ceil_div(all, PARTS), 2 * tb_larger(in_slot, 1));
+    for (int64_t column = 0; column < all; column += most) {
+        const tb_operand columns =
+            tb_rectangle(transfer->from, 0, column, transfer->from->rows, tb_smaller(most, all - column));
+        const tb_transfer part = columns_of(transfer, column, &columns);
+        TB_TRY((columns.columns > 1 ? load_half : tb_load_through_slots)(run, &part));
+    }
     return TB_OK;
 }
 

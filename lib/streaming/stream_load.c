@@ -164,7 +164,7 @@ static bool is_exchanged(const tb_stream_run *run, tb_role role, const tb_transf
         return false;
     if (transfer->cached)
         tb_quit_exchange(run->side);
-    return !transfer->cached && transfer->from->columns > 1;
+    return !transfer->cached;
 }
 
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
@@ -182,6 +182,6 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    return is_exchanged(run, role, &transfer) ? tb_load_half(run, &transfer)
+    return is_exchanged(run, role, &transfer) ? tb_load_in_halves(run, &transfer)
                                               : tb_load_through_slots(run, &transfer);
 }

@@ -32,7 +32,7 @@ typedef struct tb_transfer {
     const tb_expansion *expansion;
 } tb_transfer;
 
-/* The common operand's latest transfer, in an exchange. */
+/* Of the common operand, in an exchange: the columns that were loaded last. */
 typedef struct tb_halves {
     tb_post
         own; /* to be posted when the slot that is being filled has been sent; of no columns: it has been */
@@ -215,8 +215,8 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
  * swaths are on their way already. */
 tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
 
-/* stream_exchange.c: the same of one half of a transfer of the common operand. The other half is owed by the other side. */
-tb_status tb_load_half(tb_stream_run *run, const tb_transfer *transfer);
+/* stream_exchange.c: the same of halves of the common operand's columns. The others come from the other side, in tb_take_half. */
+tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer);
 
 /* The slot that completes a half is on its way; the event comes behind it. */
 void tb_post_half(tb_stream_run *run, tb_event *arrived);
