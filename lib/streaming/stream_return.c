@@ -232,8 +232,6 @@ tb_status tb_return_on_device(tb_stream_run *run)
     whole.data = run->operands[TB_C].buffer.memory;
     whole.ld = run->operands[TB_C].ld;
     int64_t columns;
-    if (run->side)
-        TB_TRY(tb_check_posts(run->side, run->side->taken));
     const tb_status status = tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole,
                                             to->data, to->ld, &columns);
     TB_TRY(tb_device.synchronize(run->pipeline->compute));

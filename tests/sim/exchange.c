@@ -74,7 +74,6 @@ static void call(const shape *shape, const product *p, const matrix *c)
 {
     const int m = shape->m, n = shape->n, k = shape->k, a = shape->transpose_a ? 112 : 111,
               b = shape->transpose_b ? 112 : 111;
-    begin_side_by_side();
     if (shape->of_doubles)
         cblas_dgemm(102, a, b, m, n, k, p->alpha, start_of(&p->a), (int)p->a.ld, start_of(&p->b),
                     (int)p->b.ld, p->beta, start_of(c), (int)c->ld);

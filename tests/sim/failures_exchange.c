@@ -15,8 +15,8 @@ int main(int count, char **arguments)
         {.m = 130, .n = 60, .k = 40, .beta = -2, .pinned_memory = "1"},
         {.m = 130, .n = 60, .k = 90, .beta = 0, .element = TB_FP64, .pinned_memory = "1"},
         {.m = 600, .n = 610, .k = 40, .beta = -2, .pinned_memory = "1"},
-        {.m = 60, .n = 130, .k = 40, .beta = 0, .managed_c = true},
-        {.m = 130, .n = 60, .k = 40, .beta = -2, .managed_c = true},
+        {.m = 60, .n = 130, .k = 40, .beta = 0, .pinned_c = true},
+        {.m = 130, .n = 60, .k = 40, .beta = -2, .pinned_c = true},
     };
 
     begin_failing();
@@ -25,6 +25,7 @@ int main(int count, char **arguments)
         scenario scenario = scenarios[i];
         scenario.threads = 1;
         scenario.devices = "2";
+        scenario.exchanged = true;
         fail_everywhere(&scenario, "any", failure);
     }
     return check_result();

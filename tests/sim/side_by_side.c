@@ -1,11 +1,16 @@
-/* Linked into tests in front of tb_open_side and tb_close_side: a side that opens waits until the other one has opened, or closed
+/* Linked into tests in front of tb_run_streamed, tb_open_side and tb_close_side: a side that opens waits until the other one has opened, or closed
  * without that. So an exchange does not depend on how fast threads start. Only where the test says that it is so.
  */
 #include "tests/sim/side_by_side.h"
 
+#include "lib/call/run.h"
+#include "lib/streaming/exchange.h"
+
 #include <stdatomic.h>
 #include <unistd.h>
 
+tb_outcome __real_tb_run_streamed(const tb_product *, const tb_plan *, const tb_host *, double *);
+tb_outcome __wrap_tb_run_streamed(const tb_product *, const tb_plan *, const tb_host *, double *);
 void __real_tb_open_side(tb_side *side);
 void __wrap_tb_open_side(tb_side *side);
 void __real_tb_close_side(tb_side *side);
@@ -14,9 +19,11 @@ void __wrap_tb_close_side(tb_side *side);
 bool sides_wait;
 static atomic_int here; /* a bit for each side */
 
-void begin_side_by_side(void)
+tb_outcome __wrap_tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                                  double *seconds)
 {
     atomic_store(&here, 0);
+    return __real_tb_run_streamed(product, plan, host, seconds);
 }
 
 void __wrap_tb_open_side(tb_side *side)
