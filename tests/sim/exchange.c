@@ -284,7 +284,7 @@ static void memory_stays_while_it_is_read(void *unused)
     start("1,1");
     tileblas_set_option("KEEP_SECONDS", "0");
     sim_set("DELAY", "3000");
-    for (int i = 1; i <= 12; i++) {
+    for (int i = 0; i < 60; i++) {
         char script[32];
         snprintf(script, sizeof script, "launch:%d=unsupported", 1 + i % 4);
         sim_set("FAIL", script);
