@@ -112,13 +112,13 @@ static const tb_clusters *cuda_clusters(int device)
 }
 
 /* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
-static bool has_fast_way(int device, int other)
+static bool cuda_reaches(int device, int other)
 {
+    const CUdevice reader = devices[device].device, read = devices[other].device;
     int reaches = 0, atomics = 0;
-    return TB_CU(cuDeviceCanAccessPeer, &reaches, devices[device].device, devices[other].device) == TB_OK &&
-           reaches &&
-           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
-                 devices[device].device, devices[other].device) == TB_OK &&
+    return TB_CU(cuDeviceCanAccessPeer, &reaches, reader, read) == TB_OK && reaches &&
+           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, reader,
+                 read) == TB_OK &&
            atomics;
 }
 
@@ -129,24 +129,18 @@ static tb_status enable_access(int device, int other, CUresult *answer)
     return TB_OK;
 }
 
-/* The program, whose contexts these are, too, may have enabled it before. */
-static bool has_access(int device, int other)
+/* The program, whose contexts these are, too, may have done so before. */
+static tb_status cuda_enable_access(int device, int other)
 {
+    static atomic_bool enabled[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
     CUresult answer;
-    return enable_access(device, other, &answer) == TB_OK &&
-           (answer == CUDA_SUCCESS || answer == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
-}
-
-/* Asked once of each pair. */
-static bool cuda_reaches(int device, int other)
-{
-    enum { UNKNOWN, REACHED, NOT_REACHED };
-    static atomic_schar answers[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
-    atomic_schar *answer = &answers[device][other];
-    if (atomic_load(answer) == UNKNOWN)
-        atomic_store(answer,
-                     has_fast_way(device, other) && has_access(device, other) ? REACHED : NOT_REACHED);
-    return atomic_load(answer) == REACHED;
+    if (atomic_load(&enabled[device][other]))
+        return TB_OK;
+    TB_TRY(enable_access(device, other, &answer));
+    if (answer != CUDA_SUCCESS && answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        return TB_UNSUPPORTED;
+    atomic_store(&enabled[device][other], true);
+    return TB_OK;
 }
 
 /* The driver answers only where a context is current. */
@@ -293,6 +287,7 @@ const tb_device_operations tb_device = {
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
     .reaches = cuda_reaches,
+    .enable_access = cuda_enable_access,
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,

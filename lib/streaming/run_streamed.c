@@ -109,9 +109,12 @@ static bool is_common(const work *works, tb_role role)
            works[0].region.plan->places[role].memory == TB_MEMORY_HOST;
 }
 
-static bool reach_each_other(int device, int other)
+static bool read_each_other(int device, int other)
 {
-    return device != other && tb_device.reaches(device, other) && tb_device.reaches(other, device);
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip *chip = tb_find_chip(&machine, device), *others = tb_find_chip(&machine, other);
+    return chip && others && chip != others && tb_reach_each_other(chip, others) &&
+           tb_device.enable_access(device, other) == TB_OK && tb_device.enable_access(other, device) == TB_OK;
 }
 
 /* Of two devices, where C is cut across its columns or its rows. */
@@ -119,7 +122,7 @@ static void prepare_exchange(work *works, int count, tb_exchange *exchange)
 {
     if (count != 2 || !tb_is_plain(&works[0].region.given) ||
         (!is_common(works, TB_A) && !is_common(works, TB_B)) ||
-        !reach_each_other(works[0].device, works[1].device))
+        !read_each_other(works[0].device, works[1].device))
         return;
     atomic_init(&exchange->state, 0);
     exchange->role = is_common(works, TB_A) ? TB_A : TB_B;

@@ -85,6 +85,17 @@ static bool reaches(int device, int other)
     return sim_get_settings()->reach;
 }
 
+static atomic_bool enabled[SIM_MAX_DEVICES][SIM_MAX_DEVICES];
+
+static tb_status enable_access(int device, int other)
+{
+    TB_TRY(sim_attempt(device, SIM_OPEN, NULL));
+    if (!reaches(device, other))
+        return TB_UNSUPPORTED;
+    atomic_store(&enabled[device][other], true);
+    return TB_OK;
+}
+
 static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)
 {
     TB_TRY(sim_attempt(device, SIM_MEMORY, NULL));
@@ -134,8 +145,8 @@ static int find_crossing(const tb_copy *copy, int device)
     sim_locate(copy->source, &place, NULL);
     const bool crosses =
         copy->direction == TB_DEVICE_TO_DEVICE && place.memory == TB_MEMORY_DEVICE && place.device != device;
-    if (crosses && !sim_get_settings()->reach)
-        sim_abort("device %d does not reach device %d", device, place.device);
+    if (crosses && !atomic_load(&enabled[device][place.device]))
+        sim_abort("device %d has no access to device %d", device, place.device);
     return crosses ? place.device : SIM_NO_DEVICE;
 }
 
@@ -323,6 +334,7 @@ const tb_device_operations sim_operations_inside = {
     .open_device = open_device,
     .clusters = clusters,
     .reaches = reaches,
+    .enable_access = enable_access,
     .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,

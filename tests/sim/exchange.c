@@ -163,8 +163,8 @@ static void nothing_is_exchanged_out_of_reach(void *unused)
     (void)unused;
     check_random random = {.state = check_seed()};
     const shape shape = {.m = 300, .n = 400, .k = 200};
-    start("1,1");
     sim_set("REACH", "0");
+    start("1,1");
     CHECK(multiply(&shape, &random, "out of reach") == 0, "copies between devices");
 }
 

@@ -41,6 +41,7 @@ int sim_threads_waiting(void)
 THROUGH_DOOR(open, (int *device_count), (device_count))
 THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
 COUNTED_THROUGH_DOOR(opening, open_device, (int device), (device))
+THROUGH_DOOR(enable_access, (int device, int other), (device, other))
 THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
 THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
 THROUGH_DOOR(allocate_pinned, (size_t bytes, void **memory), (bytes, memory))
@@ -130,6 +131,7 @@ const tb_device_operations tb_device = {
     .open_device = open_device,
     .clusters = clusters,
     .reaches = reaches,
+    .enable_access = enable_access,
     .locate = locate,
     .memory = memory,
     .allocate = allocate,
