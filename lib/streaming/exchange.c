@@ -42,7 +42,7 @@ void tb_open_side(tb_side *side)
 void tb_quit_exchange(tb_side *side)
 {
     if (side)
-        tell(side, QUIT);
+        tell(side, side->taken > 0 ? QUIT : QUIT | AT_REST);
 }
 
 void tb_close_side(tb_side *side)
@@ -51,9 +51,10 @@ void tb_close_side(tb_side *side)
         tell(side, QUIT | AT_REST);
 }
 
+/* Of what has not been posted it has read nothing. */
 void tb_await_other_side(const tb_side *side)
 {
-    if (!side)
+    if (!side || posts_of(of_side(atomic_load(&side->exchange->state), side->number)) == 0)
         return;
     _Atomic(uint32_t) *state = &side->exchange->state;
     for (uint32_t now; (of_side(now = atomic_load(state), other_of(side)) & (OPEN | AT_REST)) == OPEN;)

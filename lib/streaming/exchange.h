@@ -8,8 +8,8 @@
  *   wait one has what the other waits for. One that has no more to post, or fails, or is left, closes, which ends the wait.
  * - A side that has not opened may be waiting for its turn behind a call that waits in turn for this one, or for this very thread.
  *   So nobody waits for it.
- * - Buffers are kept until the other side, if it has opened, is at rest. That side is told first that nothing more will be posted,
- *   and so comes to its end by itself. One that opens later finds this one closed, and takes nothing.
+ * - Buffers of which something was posted are kept until the other side, if it has opened, is at rest. That side is told first that
+ *   nothing more will be posted, and so comes to its end by itself. One that opens later finds this one closed, and takes nothing.
  * - Streams wait for events that were recorded before they were told to wait, and so never for each other.
  */
 #ifndef TB_EXCHANGE_H
