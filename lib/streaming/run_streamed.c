@@ -109,7 +109,8 @@ static bool is_common(const work *works, tb_role role)
            works[0].region.plan->places[role].memory == TB_MEMORY_HOST;
 }
 
-static bool read_each_other(int device, int other)
+/* From then on. */
+static bool let_read_each_other(int device, int other)
 {
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, device), *others = tb_find_chip(&machine, other);
@@ -117,12 +118,12 @@ static bool read_each_other(int device, int other)
            tb_device.enable_access(device, other) == TB_OK && tb_device.enable_access(other, device) == TB_OK;
 }
 
-/* Of two devices, where C is cut across its columns or its rows. */
+/* Of two devices: C is cut across its columns or its rows. */
 static void prepare_exchange(work *works, int count, tb_exchange *exchange)
 {
     if (count != 2 || !tb_is_plain(&works[0].region.given) ||
         (!is_common(works, TB_A) && !is_common(works, TB_B)) ||
-        !read_each_other(works[0].device, works[1].device))
+        !let_read_each_other(works[0].device, works[1].device))
         return;
     atomic_init(&exchange->state, 0);
     exchange->role = is_common(works, TB_A) ? TB_A : TB_B;

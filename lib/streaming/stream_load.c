@@ -157,16 +157,6 @@ static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangl
     return tb_stairs_in(product, offset % c->ld, offset / c->ld);
 }
 
-/* What is remembered is compared with what is in the program's memory now, by each device for itself. */
-static bool is_exchanged(const tb_stream_run *run, tb_role role, const tb_transfer *transfer)
-{
-    if (!tb_is_exchanging(run->side) || run->side->exchange->role != role)
-        return false;
-    if (transfer->cached)
-        tb_quit_exchange(run->side);
-    return !transfer->cached;
-}
-
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
@@ -182,6 +172,6 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    return is_exchanged(run, role, &transfer) ? tb_load_in_halves(run, &transfer)
-                                              : tb_load_through_slots(run, &transfer);
+    const bool is_exchanged = tb_is_exchanging(run->side) && run->side->exchange->role == role;
+    return (is_exchanged ? tb_load_in_halves : tb_load_through_slots)(run, &transfer);
 }

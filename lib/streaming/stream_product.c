@@ -156,6 +156,13 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
     tb_await_other_side(run->side);
 }
 
+/* Where nothing takes the place of the common operand on the device. What came before is compared by each device for itself. */
+static bool may_exchange(const tb_stream_run *run, const tb_streamed_region *region)
+{
+    return run->tiling->whole && !run->one_operand && run->product->m == region->product.m &&
+           !run->operands[run->side->exchange->role].cached;
+}
+
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
                             const tb_product *product, const tb_tiling *tiling, tb_progress *done)
 {
@@ -170,9 +177,9 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
     run.all = tb_ceil_div(product->m, tb_band_rows(&run)) * product->n;
-    if (!tiling->whole || run.one_operand || product->m < region->product.m)
-        tb_quit_exchange(run.side); /* places are used again, or not what the other device has */
     tb_lay_out(&run);
+    if (run.side && !may_exchange(&run, region))
+        tb_quit_exchange(run.side);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);
     see_to_pages(&run);

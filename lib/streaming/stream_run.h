@@ -32,11 +32,10 @@ typedef struct tb_transfer {
     const tb_expansion *expansion;
 } tb_transfer;
 
-/* Of the common operand, in an exchange: the columns that were loaded last. */
+/* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
 typedef struct tb_halves {
-    tb_post
-        own; /* to be posted when the slot that is being filled has been sent; of no columns: it has been */
-    tb_operand missing; /* columns that the other side brings; none: they have been seen to */
+    tb_post own;        /* is posted when the slot that is being filled has been sent */
+    tb_operand missing; /* columns that the other side brings */
     tb_transfer others; /* the way that these would take over this device's own link */
 } tb_halves;
 
