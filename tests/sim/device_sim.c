@@ -89,7 +89,7 @@ static atomic_bool enabled[SIM_MAX_DEVICES][SIM_MAX_DEVICES];
 
 static tb_status enable_access(int device, int other)
 {
-    TB_TRY(sim_attempt(device, SIM_OPEN, NULL));
+    TB_TRY(sim_attempt(device, SIM_MEMORY, NULL));
     if (!reaches(device, other))
         return TB_UNSUPPORTED;
     atomic_store(&enabled[device][other], true);

@@ -93,6 +93,27 @@ static void check_call(const shape *shape, const product *p, const char *when)
     matrix_free(&c);
 }
 
+/* The regions one after the other exchange nothing. */
+static void check_bits(const shape *shape, check_random *random)
+{
+    product p = make_product(shape, random);
+    matrix together = matrix_clone(&p.c), apart = matrix_clone(&p.c);
+    const long before = sim_crossings();
+    call(shape, &p, &together);
+    const long between = sim_crossings();
+    sides_wait = false;
+    no_threads = true;
+    call(shape, &p, &apart);
+    no_threads = false;
+    sides_wait = true;
+    CHECK(between > before && sim_crossings() == between, "%ld copies between devices, and %ld",
+          between - before, sim_crossings() - between);
+    CHECK(matrix_equals(&together, &apart), "%d x %d x %d: other bits", shape->m, shape->n, shape->k);
+    matrix_free(&together);
+    matrix_free(&apart);
+    free_product(&p);
+}
+
 /* Copies from device to device in one call. */
 static long multiply(const shape *shape, check_random *random, const char *when)
 {
@@ -155,6 +176,7 @@ static void both_bring_half(void *unused)
         const long crossings = multiply(&shape, &random, "exchanged");
         CHECK(crossings >= 2 && crossings % 2 == 0, "%d x %d x %d: %ld copies between devices", shape.m,
               shape.n, shape.k, crossings);
+        check_bits(&shape, &random);
     }
 }
 
