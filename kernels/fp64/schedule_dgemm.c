@@ -41,11 +41,12 @@
 /* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, and a step so many clocks for
  * each of the blocks that are not there to cover it. */
 #define QUARTERS            4
+#define MANY_BLOCKS         4
 #define FEW_WARPS_BESIDE    1.6
 #define FEW_WARPS_UNCOVERED 25.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
-#define HIDDEN_SHARE 0.02
+#define HIDDEN_SHARE 0.05
 /* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
  * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
 #define BATCH_COLUMNS   32
@@ -140,19 +141,21 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
 }
 
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones, or three of four blocks
- * each, blocks no longer begin and end together, and those that are left run beside others. */
+ * each, blocks no longer begin and end together, and those that are left run beside others. Before, multiprocessors of four blocks
+ * that end first are filled with what is left: they have a full round more, and the others nothing. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps, int64_t runs,
                           int32_t chains)
 {
     const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
+    const bool many = costs->blocks >= MANY_BLOCKS;
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
-    if (full > (costs->blocks < 4 ? 1 : 2))
+    if (full > (many ? 2 : 1))
         return (double)share / costs->blocks * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (full > 0)
         clocks += (double)full * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (rest > 0)
-        clocks += round_clocks(costs, rest, steps, runs, chains);
+        clocks += round_clocks(costs, many && full > 0 ? costs->blocks : rest, steps, runs, chains);
     return clocks;
 }
 
