@@ -184,13 +184,14 @@ static void lines_that_begin_anywhere_take_small_tiles_longer(void)
     }
 }
 
-/* The row of dgemm_mma that is forecast to take least; of equal ones the later. */
+/* The row of dgemm_mma that is forecast to take least, of those that take operands that lie so; of equal ones the later. */
 static const char *fastest_row(const tb_product *product)
 {
     const tb_kernel *fastest = NULL;
     double least = HUGE_VAL;
     for (size_t i = 0; i < tb_catalog_size; i++) {
-        if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0)
+        if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0 ||
+            !tb_kernel_takes(&tb_catalog[i], &product->a) || !tb_kernel_takes(&tb_catalog[i], &product->b))
             continue;
         const double clocks = tb_prepare(&tb_catalog[i], product, h200).clocks;
         if (clocks <= least) {
