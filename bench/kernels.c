@@ -100,20 +100,39 @@ static void note_candidate(const bench *bench, const bench_product *product, con
     };
 }
 
-/* All other kernels that could have served. */
-static void time_others(const bench *bench, const bench_product *product, kernels_times *times)
+/* All other kernels that could have served, ready to run; how many there are. */
+static int prepare_others(const bench *bench, const bench_product *product, const char *chosen,
+                          bench_contender *others)
 {
-    const char *chosen = times->candidates[0].name;
-    for (size_t i = 0; i < tb_catalog_size; i++) {
-        bench_contender other = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
+    int count = 0;
+    for (size_t i = 0; bench->options.regret && i < tb_catalog_size; i++) {
+        const bench_contender other = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
         if (strcmp(other.name, chosen) == 0 || !is_candidate(bench, other.kernel, product))
             continue;
-        bench_prepare(&bench->gpu, &other, product);
-        bench_contender *contenders[] = {&other};
-        bench_time(&bench->gpu, contenders, 1, product, BUDGET);
-        bench_dismiss(&other);
-        note_candidate(bench, product, &other, times);
+        bench_require(count < KERNELS_MAXIMUM - 1, "room for all kernels");
+        others[count] = other;
+        bench_prepare(&bench->gpu, &others[count++], product);
     }
+    return count;
+}
+
+/* The chosen kernel, cuBLAS and with --regret all others in turns: the clock falls while tensor cores work, so that what runs
+ * later would seem slower. */
+static kernels_times time_all(const bench *bench, const bench_product *product, bench_contender *chosen,
+                              bench_contender *cublas)
+{
+    bench_contender others[KERNELS_MAXIMUM], *all[KERNELS_MAXIMUM + 1] = {chosen, cublas};
+    const int count = prepare_others(bench, product, chosen->name, others);
+    for (int i = 0; i < count; i++)
+        all[2 + i] = &others[i];
+    bench_time(&bench->gpu, all, 2 + count, product, BUDGET);
+    kernels_times times = {.cublas = cublas->seconds};
+    note_candidate(bench, product, chosen, &times);
+    for (int i = 0; i < count; i++) {
+        note_candidate(bench, product, &others[i], &times);
+        bench_dismiss(&others[i]);
+    }
+    return times;
 }
 
 static void measure(bench *bench, const bench_shape *shape, int transposition, double beta,
@@ -142,12 +161,7 @@ static void measure(bench *bench, const bench_shape *shape, int transposition, d
             cudaMemset(product.first.c.data, 0,
                        (size_t)product.sets * product.strides[TB_C] * tb_bytes_of(tb_element_of(&asked))));
     }
-    bench_contender *contenders[] = {&ours, &theirs};
-    bench_time(&bench->gpu, contenders, 2, &product, BUDGET);
-    kernels_times times = {.cublas = theirs.seconds};
-    note_candidate(bench, &product, &ours, &times);
-    if (bench->options.regret)
-        time_others(bench, &product, &times);
+    const kernels_times times = time_all(bench, &product, &ours, &theirs);
     kernels_report_product(&bench->report, &product, &times, tally);
     bench_dismiss(&ours);
     bench_dismiss(&theirs);

@@ -47,18 +47,14 @@ __device__ inline void dgemm(const tb_dgemm_arguments &arguments)
             fp64::dgemm<shape, transpose_a, transpose_b, vector>(arguments);                                 \
     }
 
-/* The same of complex numbers, which are copied 16 bytes at a time. */
-#define TB_ZGEMM_STAMP_ALL(name, shape)                                                                      \
-    TB_DGEMM_STAMP(name##_nn, shape, false, false, true)                                                     \
-    TB_DGEMM_STAMP(name##_nt, shape, false, true, true)                                                      \
-    TB_DGEMM_STAMP(name##_tn, shape, true, false, true)                                                      \
-    TB_DGEMM_STAMP(name##_tt, shape, true, true, true)
-
 /* The kernels of one shape: four transpositions, for operands of any alignment and for such as can be copied 16 bytes at a
  * time. */
 #define TB_DGEMM_STAMP_ALL(name, shape)                                                                      \
     TB_DGEMM_STAMP_WIDTH(name, , shape, false)                                                               \
     TB_DGEMM_STAMP_WIDTH(name, _vector, shape, true)
+
+/* The same of a shape that copies 16 bytes at a time alone, as all complex ones do. */
+#define TB_DGEMM_STAMP_ALIGNED(name, shape) TB_DGEMM_STAMP_WIDTH(name, , shape, true)
 
 #define TB_DGEMM_STAMP_WIDTH(name, suffix, shape, vector)                                                    \
     TB_DGEMM_STAMP(name##_nn##suffix, shape, false, false, vector)                                           \

@@ -6,27 +6,30 @@
 
 #include "kernels/fp64/launch_dgemm.h"
 
-/* FP64 on tensor cores: unaligned and aligned, four transpositions each. */
+/* FP64 on tensor cores: unaligned and aligned, or aligned alone, four transpositions each. */
 #define TB_DGEMM_ENTRIES_OF(stem, suffix, shared)                                                            \
     {&module_##stem, #stem "_nn" suffix, shared, NULL, 0, true},                                             \
         {&module_##stem, #stem "_nt" suffix, shared, NULL, 0, true},                                         \
         {&module_##stem, #stem "_tn" suffix, shared, NULL, 0, true},                                         \
         {&module_##stem, #stem "_tt" suffix, shared, NULL, 0, true},
 
-#define TB_DGEMM_ENTRIES(stem, shared)                                                                       \
-    static tb_module module_##stem = {.name = #stem};                                                        \
-    static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF(stem, "", shared)                                \
-                                            TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)};
+#define TB_DGEMM_ENTRIES_OF_1(stem, shared)                                                                  \
+    TB_DGEMM_ENTRIES_OF(stem, "", shared) TB_DGEMM_ENTRIES_OF(stem, "_vector", shared)
+#define TB_DGEMM_ENTRIES_OF_2(stem, shared) TB_DGEMM_ENTRIES_OF(stem, "", shared)
 
-#define TB_DGEMM_FILE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, ...)          \
-    TB_DGEMM_ENTRIES(dgemm_mma_##name, stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +       \
-                                           TB_DGEMM_BYTES_BEHIND(copying))
+#define TB_DGEMM_ENTRIES(stem, alignment, shared)                                                            \
+    static tb_module module_##stem = {.name = #stem};                                                        \
+    static tb_entry entries_##stem[] = {TB_DGEMM_ENTRIES_OF_##alignment(stem, shared)};
+
+#define TB_DGEMM_FILE(name, alignment, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages,    \
+                      ...)                                                                                   \
+    TB_DGEMM_ENTRIES(dgemm_mma_##name, alignment,                                                            \
+                     stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +                         \
+                         TB_DGEMM_BYTES_BEHIND(copying))
 
 /* Of complex numbers that are read where they lie: four transpositions. */
 #define TB_ZGEMM_FILE(name_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, ...)                  \
-    static tb_module module_zgemm_mma_##name_ = {.name = "zgemm_mma_" #name_};                               \
-    static tb_entry entries_zgemm_mma_##name_[] = {                                                          \
-        TB_DGEMM_ENTRIES_OF(zgemm_mma_##name_, "", TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages))};
+    TB_DGEMM_ENTRIES(zgemm_mma_##name_, 2, TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages))
 #define TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages)                                                \
     ((stages)*TB_ZGEMM_STAGE_BYTES(tile_m, tile_n, tile_k) + TB_DGEMM_WORK_BYTES)
 
@@ -41,12 +44,12 @@
     .blocks = blocks_, .masks = true, .batches = true, .entries = entries_##letter##gemm_mma_##name_,        \
     .prepare = tb_##letter##gemm_mma_prepare, .launch = tb_launch_##letter##gemm_mma
 
-#define TB_DGEMM_ROW(name_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_, through_l1,       \
-                     totals, first, efficiency_)                                                             \
+#define TB_DGEMM_ROW(name_, alignment_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_,       \
+                     through_l1, totals, first, efficiency_)                                                 \
     {                                                                                                        \
         .summary = "FP64 tensor cores, " #name_ " tiles, k in stages of " #k ", " #stages_ " stages",        \
         .element = TB_FP64,                                                                                  \
-        .alignment = 1,                                                                                      \
+        .alignment = alignment_,                                                                             \
         .k_limit = TB_DGEMM_K_LIMIT,                                                                         \
         TB_DGEMM_FIELDS(name_, d, m, n, k, warps_m, warps_n, slices_, copying,                               \
                         stages_ * TB_DGEMM_STAGE_BYTES(m, n, k, copying), blocks_, totals, first,            \

@@ -54,8 +54,8 @@ struct shape {
     static_assert(!is_complex || copying == 0, "warps that copy alone know real panels");
 };
 
-#define TB_DGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,      \
-                       through_l1, totals, ...)                                                              \
+#define TB_DGEMM_SHAPE(name, alignment, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages,   \
+                       blocks, through_l1, totals, ...)                                                      \
     struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,   \
                                 through_l1, totals> {                                                        \
     };

@@ -38,9 +38,15 @@
 #define L2_BYTES_A_CLOCK_BY_8 32.0
 /* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
 #define WAITING_CLOCKS 945.0
+/* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, and a step so many clocks for
+ * each of the blocks that are not there to cover it. */
+#define QUARTERS            4
+#define MANY_BLOCKS         4
+#define FEW_WARPS_BESIDE    1.6
+#define FEW_WARPS_UNCOVERED 25.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
-#define HIDDEN_SHARE 0.02
+#define HIDDEN_SHARE 0.05
 /* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
  * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
 #define BATCH_COLUMNS   32
@@ -82,6 +88,13 @@ typedef struct costs {
     double reading; /* reading all operands once, at the memory's rate */
 } costs;
 
+static double beside(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    if (kernel->threads / 32 < QUARTERS)
+        return FEW_WARPS_BESIDE;
+    return tb_is_batch(product) && blocks_on(kernel, target) < BATCH_COVERING ? BATCH_UNCOVERED : 1;
+}
+
 static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_t tiles, tb_target target)
 {
     const bool vectors = tb_moves_vectors(product);
@@ -105,7 +118,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
         .blocks = blocks_on(kernel, target),
         .warps = kernel->threads / 32,
         .tiles = tiles,
-        .beside = tb_is_batch(product) && blocks_on(kernel, target) < BATCH_COVERING ? BATCH_UNCOVERED : 1,
+        .beside = beside(kernel, product, target),
         .step = (double)kernel->tile_m * kernel->tile_n * kernel->tile_k /
                 (TB_FMA_A_CLOCK * kernel->efficiency) *
                 tb_share_of_batch(kernel, product, kernel->tile_m / 2, BATCH_COLUMNS),
@@ -119,26 +132,30 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
 /* A round of blocks, so many sharing a multiprocessor, of so many steps and runs, in tiles or parts of tiles, each. */
 static double round_clocks(const costs *costs, int64_t blocks, double steps, int64_t runs, int32_t chains)
 {
-    const double step =
-        fmax((double)blocks * fmax(costs->step, costs->fetch), costs->step + WAITING_CLOCKS / costs->warps);
+    const double uncovered =
+        costs->warps < QUARTERS ? (double)(costs->blocks - blocks) * FEW_WARPS_UNCOVERED : 0;
+    const double step = uncovered + fmax((double)blocks * fmax(costs->step, costs->fetch),
+                                         costs->step + WAITING_CLOCKS / costs->warps);
     const double beside = BLOCK_CLOCKS + (double)runs * (costs->tile + (chains - 1) * costs->chain);
     return steps * step + beside * costs->beside;
 }
 
-/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones blocks no longer begin
- * and end together, and those that are left run beside others. */
+/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones, or three of four blocks
+ * each, blocks no longer begin and end together, and those that are left run beside others. Before, multiprocessors of four blocks
+ * that end first are filled with what is left: they have a full round more, and the others nothing. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps, int64_t runs,
                           int32_t chains)
 {
     const int64_t share = tb_busiest_share(blocks, cluster, costs->blocks, costs->target);
+    const bool many = costs->blocks >= MANY_BLOCKS;
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
-    if (full > 1)
+    if (full > (many ? 2 : 1))
         return (double)share / costs->blocks * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (full > 0)
         clocks += (double)full * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (rest > 0)
-        clocks += round_clocks(costs, rest, steps, runs, chains);
+        clocks += round_clocks(costs, many && full > 0 ? costs->blocks : rest, steps, runs, chains);
     return clocks;
 }
 

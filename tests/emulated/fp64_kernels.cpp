@@ -27,7 +27,9 @@
     SHAPE(X, 32x64_2)                                                                                        \
     SHAPE(X, 64x32)                                                                                          \
     SHAPE(X, 64x64_2)                                                                                        \
-    SHAPE(X, 64x64_3) SHAPE(X, 128x64) SHAPE(X, 128x64_8) SHAPE(X, 128x128) X(dgemm_mma_reduce)
+    SHAPE(X, 64x64_3)                                                                                        \
+    TRANSPOSITIONS(X, 64x64_4, )                                                                             \
+    SHAPE(X, 128x64) SHAPE(X, 128x64_8) SHAPE(X, 128x128) X(dgemm_mma_reduce)
 #endif
 
 #define DECLARE(symbol) extern "C" void symbol(const tb_dgemm_arguments arguments);

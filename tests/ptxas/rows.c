@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Four transpositions, of most rows unaligned and aligned. */
-#define VARIANTS            8
-#define VARIANTS_OF_NUMBERS 4
+#define VARIANTS         8
+#define VARIANTS_ALIGNED 4
 
 /* Both operands aligned and along k. */
 #define TN_VECTOR (TB_SIMT_VECTOR + 2)
@@ -18,7 +18,7 @@
 /* With fewer, warps that take over registers of others would wait for them for ever. */
 static int registers_at_launch(const tb_kernel *kernel)
 {
-#define TB_DGEMM_SHAPE(name_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, ...)                \
+#define TB_DGEMM_SHAPE(name_, alignment_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, ...)    \
     if ((copying) > 0 && strcmp(kernel->name, "dgemm_mma_" #name_) == 0)                                     \
         return TB_DGEMM_REGISTERS_AT_LAUNCH(kernel->threads, kernel->blocks);
 #include "kernels/fp64/shapes.def"
@@ -31,9 +31,8 @@ int main(void)
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const bool simt = kernel->launch == tb_launch_simt;
-        const int variants = simt || kernel->launch == tb_launch_dgemm_mma ? VARIANTS
-                             : kernel->launch == tb_launch_zgemm_mma       ? VARIANTS_OF_NUMBERS
-                                                                           : 0;
+        const bool mma = kernel->launch == tb_launch_dgemm_mma || kernel->launch == tb_launch_zgemm_mma;
+        const int variants = simt || (mma && kernel->alignment == 1) ? VARIANTS : mma ? VARIANTS_ALIGNED : 0;
         for (int i = 0; i < variants; i++)
             printf("%s %d %d %d\n", kernel->entries[i].symbol, kernel->threads,
                    simt && i == TN_VECTOR ? kernel->blocks_along_k : kernel->blocks,

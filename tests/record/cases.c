@@ -20,7 +20,7 @@ static const char *const kernels_of_floats[] = {
 };
 static const char *const kernels_of_doubles[] = {
     "dgemm_naive", "dgemm_mma_32x32", "dgemm_mma_64x32", "dgemm_mma_32x64_2", "dgemm_mma_64x32_2",
-    "dgemm_mma_64x64", "dgemm_mma_64x64_2", "dgemm_mma_64x64_3", "dgemm_mma_128x64", "dgemm_mma_128x64_8", "dgemm_mma_128x128", "dgemm_skinny", "naive",
+    "dgemm_mma_64x64", "dgemm_mma_64x64_2", "dgemm_mma_64x64_3", "dgemm_mma_64x64_4", "dgemm_mma_128x64", "dgemm_mma_128x64_8", "dgemm_mma_128x128", "dgemm_skinny", "naive",
     "no_such_kernel", NULL,
 };
 /* clang-format on */

@@ -184,13 +184,14 @@ static void lines_that_begin_anywhere_take_small_tiles_longer(void)
     }
 }
 
-/* The row of dgemm_mma that is forecast to take least; of equal ones the later. */
+/* The row of dgemm_mma that is forecast to take least, of those that take operands that lie so; of equal ones the later. */
 static const char *fastest_row(const tb_product *product)
 {
     const tb_kernel *fastest = NULL;
     double least = HUGE_VAL;
     for (size_t i = 0; i < tb_catalog_size; i++) {
-        if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0)
+        if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0 ||
+            !tb_kernel_takes(&tb_catalog[i], &product->a) || !tb_kernel_takes(&tb_catalog[i], &product->b))
             continue;
         const double clocks = tb_prepare(&tb_catalog[i], product, h200).clocks;
         if (clocks <= least) {
@@ -207,8 +208,8 @@ static void squares_have_the_rows_that_were_fitted_to_them(void)
     static const struct {
         int64_t n;
         const char *row;
-    } cases[] = {{768, "dgemm_mma_64x64_3"},  {896, "dgemm_mma_64x64_3"}, {1024, "dgemm_mma_64x64"},
-                 {1152, "dgemm_mma_64x64_3"}, {1536, "dgemm_mma_64x64"},  {1920, "dgemm_mma_64x64_3"},
+    } cases[] = {{768, "dgemm_mma_64x64_4"},  {896, "dgemm_mma_64x64_3"},  {1024, "dgemm_mma_64x64"},
+                 {1152, "dgemm_mma_64x64_3"}, {1536, "dgemm_mma_64x64_4"}, {1920, "dgemm_mma_64x64_3"},
                  {2304, "dgemm_mma_128x128"}, {4096, "dgemm_mma_128x128"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t n = cases[i].n;
@@ -217,6 +218,18 @@ static void squares_have_the_rows_that_were_fitted_to_them(void)
         const char *row = fastest_row(&product);
         CHECK(strcmp(row, cases[i].row) == 0, "%lld: %s, not %s", (long long)n, row, cases[i].row);
     }
+}
+
+/* 528 tiles of 64 x 64: four for each multiprocessor of 132. */
+static void a_triangle_of_one_whole_round_has_four_blocks_a_multiprocessor(void)
+{
+    tb_product product = product_of(TB_DGEMM, 2048, 2048, 2048, 2048);
+    product.mask = TB_LOWER;
+    const char *row = fastest_row(&product);
+    CHECK(strcmp(row, "dgemm_mma_64x64_4") == 0, "%s", row);
+    product.a.ld = 2049;
+    row = fastest_row(&product);
+    CHECK(strcmp(row, "dgemm_mma_64x64") == 0, "not aligned: %s", row);
 }
 
 int main(void)
@@ -231,5 +244,6 @@ int main(void)
     tiles_left_after_some_rounds_run_beside_others();
     lines_that_begin_anywhere_take_small_tiles_longer();
     squares_have_the_rows_that_were_fitted_to_them();
+    a_triangle_of_one_whole_round_has_four_blocks_a_multiprocessor();
     return check_result();
 }

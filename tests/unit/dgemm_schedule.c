@@ -216,8 +216,9 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *produc
                   (reduces ? launched.dealt / launched.steps * kernel->tile_m * kernel->tile_n : 0),
           "%s: %d launches, the second of %lld blocks", kernel->name, launches, (long long)reduce_blocks);
     const bool aligned = product->a.ld % 2 == 0 && product->b.ld % 2 == 0;
-    CHECK(aligned == (strstr(symbol, "_vector") != NULL), "%s with leading dimensions of %lld and %lld",
-          symbol, (long long)product->a.ld, (long long)product->b.ld);
+    CHECK((aligned && kernel->alignment == 1) == (strstr(symbol, "_vector") != NULL),
+          "%s with leading dimensions of %lld and %lld", symbol, (long long)product->a.ld,
+          (long long)product->b.ld);
     const int64_t chain_k = (int64_t)launched.apart * kernel->tile_k * (int64_t)sizeof(double);
     CHECK(launched.chains >= 1 && launched.apart == launched.chains * launched.alternating &&
               launched.jump_a == chain_k * (product->a.transposed ? 1 : product->a.ld) &&
