@@ -4,6 +4,7 @@
 #include "kernels/launch.h"
 #include "words/folded.h"
 #include "words/integers.h"
+#include "words/lowered.h"
 
 #include <math.h>
 
@@ -147,16 +148,29 @@ static double overlapped(double in, double out, double work, double copying)
 
 /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
  * nothing, because such products have no choice. */
-static double part_seconds(const tb_product *block, const tb_chip *chip, double kernel, double copying)
+static double part_seconds(const tb_product *block, double in, const tb_chip *chip, double kernel,
+                           double copying)
 {
-    return overlapped(bytes_in(block) / chip->link_in, bytes_of_c(block) / chip->link_out,
-                      SLAB_FACTOR * kernel, copying);
+    return overlapped(in / chip->link_in, bytes_of_c(block) / chip->link_out, SLAB_FACTOR * kernel, copying);
+}
+
+/* Bytes that each of two devices gets from the other one instead of the host: half of what both need, where that passes through
+ * slots (lib/streaming/exchange.h). */
+static double exchanged(const tb_product *product, const tb_facts *facts, const tb_plan *plan)
+{
+    const tb_region *regions = plan->regions;
+    const tb_role common = regions[0].columns < product->n ? TB_A : TB_B;
+    const bool may = plan->region_count == 2 && tb_is_plain(product) &&
+                     tb_reach_each_other(tb_find_chip(&facts->machine, regions[0].device),
+                                         tb_find_chip(&facts->machine, regions[1].device));
+    return may ? pageable(&facts->places[common], tb_bytes_read(&product->operands[common])) / 2 : 0;
 }
 
 void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
     const double sharing = plan->region_count > 1 ? known_ratio(facts->machine.sharing_ratio) : 1,
                  ratio = sharing * known_ratio(facts->machine.streamed_ratio);
+    const double spared = exchanged(product, facts, plan);
     double copying = 0, suited = 0, slowest = 0;
     tb_product blocks[TB_REGIONS_MAXIMUM];
     for (int i = 0; i < plan->region_count; i++) {
@@ -164,13 +178,14 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
         /* Brought to where every kernel wants it, wherever the region begins. */
         for (tb_role role = TB_A; role < TB_ROLES; role++)
             blocks[i].operands[role].data = product->operands[role].data;
-        copying += host_copies(&blocks[i], facts) / copy_rate(&facts->machine, plan->region_count);
+        copying += (host_copies(&blocks[i], facts) - spared) / copy_rate(&facts->machine, plan->region_count);
     }
     for (int i = 0; i < plan->region_count; i++) {
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
         const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &blocks[i], chip);
-        suited = fmax(suited, part_seconds(&blocks[i], chip, times.all, copying));
-        slowest = fmax(slowest, part_seconds(&blocks[i], chip, times.all + times.at_risk, copying));
+        const double in = bytes_in(&blocks[i]) - spared;
+        suited = fmax(suited, part_seconds(&blocks[i], in, chip, times.all, copying));
+        slowest = fmax(slowest, part_seconds(&blocks[i], in, chip, times.all + times.at_risk, copying));
     }
     plan->device_seconds = ratio * slowest;
     plan->seconds_at_risk = slowest > suited ? ratio * (slowest - suited) : 0; /* both may be infinite */

@@ -40,7 +40,13 @@ typedef struct tb_chip {
     double memory_bytes_a_clock; /* as in a tb_target, for kernels' forecasts: by the data sheet */
     double link_in, link_out;    /* bytes a second between pinned memory and the device, one way at a time */
     const tb_clusters *clusters; /* NULL: unknown */
+    uint64_t reached; /* devices whose memory it reads past the links to the host: a bit for each ordinal */
 } tb_chip;
+
+static inline bool tb_reach_each_other(const tb_chip *chip, const tb_chip *other)
+{
+    return (chip->reached >> other->device & other->reached >> chip->device & 1) == 1;
+}
 
 /* The machine as far as decisions depend on it. */
 typedef struct tb_machine {

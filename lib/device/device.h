@@ -76,6 +76,11 @@ typedef struct tb_device_operations {
     /* How many clusters of blocks an open device runs at a time; NULL: unknown. */
     const tb_clusters *(*clusters)(int device);
 
+    /* Whether a device could read the memory of another one past the links that both have to the host. Both are open. */
+    bool (*reaches)(int device, int other);
+    /* From then on copies in the device's streams may have their source there. More than once is fine. */
+    tb_status (*enable_access)(int device, int other);
+
     /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it that lie
      * there too; none where nobody knows. span may be NULL. */
     void (*locate)(const void *address, tb_place *place, tb_span *span);

@@ -111,6 +111,38 @@ static const tb_clusters *cuda_clusters(int device)
     return devices[device].target.clusters;
 }
 
+/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
+static bool cuda_reaches(int device, int other)
+{
+    const CUdevice reader = devices[device].device, read = devices[other].device;
+    int reaches = 0, atomics = 0;
+    return TB_CU(cuDeviceCanAccessPeer, &reaches, reader, read) == TB_OK && reaches &&
+           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, reader,
+                 read) == TB_OK &&
+           atomics;
+}
+
+static tb_status enable_access(int device, int other, CUresult *answer)
+{
+    TB_IN_CONTEXT(devices[device].primary,
+                  (*answer = tb_cu()->cuCtxEnablePeerAccess_(devices[other].primary, 0), TB_OK));
+    return TB_OK;
+}
+
+/* The program, whose contexts these are, too, may have done so before. */
+static tb_status cuda_enable_access(int device, int other)
+{
+    static atomic_bool enabled[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
+    CUresult answer;
+    if (atomic_load(&enabled[device][other]))
+        return TB_OK;
+    TB_TRY(enable_access(device, other, &answer));
+    if (answer != CUDA_SUCCESS && answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        return TB_UNSUPPORTED;
+    atomic_store(&enabled[device][other], true);
+    return TB_OK;
+}
+
 /* The driver answers only where a context is current. */
 static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
 {
@@ -254,6 +286,8 @@ const tb_device_operations tb_device = {
     .describe = cuda_describe,
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
+    .reaches = cuda_reaches,
+    .enable_access = cuda_enable_access,
     .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,

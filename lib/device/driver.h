@@ -13,12 +13,15 @@
 
 /* Every function of the driver that the library calls. */
 #define TB_DRIVER_FUNCTIONS(X)                                                                               \
+    X(cuCtxEnablePeerAccess)                                                                                 \
     X(cuCtxPopCurrent)                                                                                       \
     X(cuCtxPushCurrent)                                                                                      \
+    X(cuDeviceCanAccessPeer)                                                                                 \
     X(cuDeviceGet)                                                                                           \
     X(cuDeviceGetAttribute)                                                                                  \
     X(cuDeviceGetCount)                                                                                      \
     X(cuDeviceGetName)                                                                                       \
+    X(cuDeviceGetP2PAttribute)                                                                               \
     X(cuDeviceGetUuid)                                                                                       \
     X(cuDevicePrimaryCtxRetain)                                                                              \
     X(cuDeviceTotalMem)                                                                                      \

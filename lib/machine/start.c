@@ -63,6 +63,16 @@ static void presume_links(tb_chip *table, const tb_chip *measured)
         }
 }
 
+/* A device that has been opened, and those that have been before. */
+static void find_reach(tb_chip *table, tb_chip *chip)
+{
+    for (tb_chip *other = table; other < table + device_count; other++)
+        if (other != chip && other->open) {
+            chip->reached |= (uint64_t)tb_device.reaches(chip->device, other->device) << other->device;
+            other->reached |= (uint64_t)tb_device.reaches(other->device, chip->device) << chip->device;
+        }
+}
+
 /* Opens the device at a place of the table and measures it. */
 static void open_unopened(int index)
 {
@@ -70,8 +80,10 @@ static void open_unopened(int index)
     tb_status status = tb_device.open_device(chip->device);
     chip->open = status == TB_OK;
     chip->failed = !chip->open;
-    if (chip->open)
+    if (chip->open) {
         chip->clusters = tb_device.clusters(chip->device);
+        find_reach(table, chip);
+    }
     if (chip->open && tb_option_value(TB_OPTION_CALIBRATE)) {
         tb_measure_chip(chip);
         presume_links(table, chip);

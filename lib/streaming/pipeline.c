@@ -85,12 +85,14 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_stream(pipeline->load);
     close_stream(pipeline->compute);
     close_stream(pipeline->unload);
+    close_stream(pipeline->across);
     for (int i = 0; i < TB_SLOTS; i++) {
         close_events(&pipeline->in[i].done, 1);
         close_events(&pipeline->out[i].done, 1);
     }
     close_events(&pipeline->ordered, 1);
     close_events(&pipeline->loaded, 1);
+    close_events(&pipeline->crossed, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_SWATHS_IN_FLIGHT);
     tb_unmake(pipeline);

@@ -1,4 +1,4 @@
-/* A device's means of streaming one product: three streams, so that loading, computing and returning overlap,
+/* A device's means of streaming one product: streams, so that loading, computing and returning overlap,
  * rings of pinned buffers between the program's memory and the link, and the events that order all that. Kept
  * between calls; one product uses it at a time.
  *
@@ -32,6 +32,7 @@ typedef struct tb_slot {
     tb_expansion expansion;
     tb_cached_operand *compared; /* on the way in: the job looks whether its copy differs; NULL: it copies */
     int64_t columns;             /* on the way out: of C, that it holds */
+    int posts;                   /* on the way out: of another device's posts, that these may depend on */
 } tb_slot;
 
 /* How a product was cut, and what that depends on: the product but for its addresses, and what it is chosen for. */
@@ -46,11 +47,13 @@ typedef struct tb_known_tiling {
 typedef struct tb_pipeline {
     int device, channel;
     tb_stream *load, *compute, *unload;
+    tb_stream *across; /* copies from another device; NULL: there were none yet */
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
     tb_touch_job touching; /* pages of C */
     size_t slot_bytes;
     tb_event *ordered;                   /* by the program's own stream: operands on the device are there */
     tb_event *loaded;                    /* the slab that is computed next is there */
+    tb_event *crossed;                   /* what comes from another device is there */
     tb_event *consumed[TB_RING_MAXIMUM]; /* a slab of the ring may be overwritten */
     tb_event *finished[TB_SWATHS_IN_FLIGHT]; /* a swath of C is computed */
     tb_known_tiling known[TB_TILINGS_KEPT];

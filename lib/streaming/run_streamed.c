@@ -23,6 +23,8 @@ typedef struct work {
     _Atomic(uint32_t) *unfinished; /* regions that have threads and are not done */
     tb_streamed_region region;
     int device;
+    tb_turn turn;
+    tb_side side;
     tb_progress done;
     tb_status status;
     double seconds;    /* without waiting for the device's turn */
@@ -37,22 +39,33 @@ static bool is_medium(const work *work)
     return work->region.plan->region_count == 1 && tb_product_bytes(&work->region.product) <= MEDIUM_BYTES;
 }
 
+static void leave_turn(void *left)
+{
+    work *work = left;
+    tb_close_side(work->region.side);
+    tb_leave_turn(&work->turn);
+}
+
 static void take_turn(work *work)
 {
     const tb_streamed_region *region = &work->region;
-    tb_turn turn = {
-        .device = work->device, .medium = is_medium(work), .seconds = region->plan->device_seconds};
+    tb_turn *turn = &work->turn;
+    *turn =
+        (tb_turn){.device = work->device, .medium = is_medium(work), .seconds = region->plan->device_seconds};
     tb_leaving leaving;
-    tb_when_left(&leaving, tb_leave_turn, &turn);
-    work->status = tb_take_turn(&turn);
+    tb_when_left(&leaving, leave_turn, work);
+    work->status = tb_take_turn(turn);
     if (work->status == TB_OK) {
+        tb_open_side(region->side);
         const double start = tb_seconds();
         const bool reads_as_given =
             region->kernel->reads != TB_READS_PLAIN && region->kernel->in_place == TB_OUT_OF_PLACE;
-        work->status = reads_as_given ? TB_UNSUPPORTED : tb_stream_region(turn.pipeline, region, &work->done);
+        work->status =
+            reads_as_given ? TB_UNSUPPORTED : tb_stream_region(turn->pipeline, region, &work->done);
         work->seconds = tb_seconds() - start;
-        tb_end_turn(&turn);
+        tb_end_turn(turn);
     }
+    tb_close_side(region->side);
     tb_not_left(&leaving);
 }
 
@@ -80,6 +93,47 @@ static work make_work(const tb_product *product, const tb_plan *plan, const tb_r
                              .kernel = region->kernel},
                   .device = region->device};
 }
+
+/* ---- Exchange --------------------------------------------------------------------------------------------- */
+
+static bool is_same(const tb_operand *x, const tb_operand *y)
+{
+    return x->data == y->data && x->rows == y->rows && x->columns == y->columns && x->ld == y->ld;
+}
+
+/* Whether both devices bring the same operand through slots, as it lies in the program's memory. */
+static bool is_common(const work *works, tb_role role)
+{
+    const tb_operand *operand = &works[0].region.product.operands[role];
+    return is_same(operand, &works[1].region.product.operands[role]) &&
+           works[0].region.plan->places[role].memory == TB_MEMORY_HOST;
+}
+
+/* From then on. */
+static bool let_read_each_other(int device, int other)
+{
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip *chip = tb_find_chip(&machine, device), *others = tb_find_chip(&machine, other);
+    return chip && others && chip != others && tb_reach_each_other(chip, others) &&
+           tb_device.enable_access(device, other) == TB_OK && tb_device.enable_access(other, device) == TB_OK;
+}
+
+/* Of two devices: C is cut across its columns or its rows. */
+static void prepare_exchange(work *works, int count, tb_exchange *exchange)
+{
+    if (count != 2 || !tb_is_plain(&works[0].region.given) ||
+        (!is_common(works, TB_A) && !is_common(works, TB_B)) ||
+        !let_read_each_other(works[0].device, works[1].device))
+        return;
+    atomic_init(&exchange->state, 0);
+    exchange->role = is_common(works, TB_A) ? TB_A : TB_B;
+    for (int i = 0; i < 2; i++) {
+        works[i].side = (tb_side){.exchange = exchange, .number = i};
+        works[i].region.side = &works[i].side;
+    }
+}
+
+/* ---- Regions ---------------------------------------------------------------------------------------------- */
 
 static void wait_for_regions(void *counted)
 {
@@ -192,9 +246,11 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
                            double *seconds)
 {
     work works[TB_REGIONS_MAXIMUM];
+    tb_exchange exchange;
     const int count = plan->region_count;
     for (int i = 0; i < count; i++)
         works[i] = make_work(product, plan, &plan->regions[i]);
+    prepare_exchange(works, count, &exchange);
     do_regions(works, count);
 
     bool complete = true, lost = false;

@@ -125,6 +125,7 @@ tb_status tb_compute_due(tb_stream_run *run)
         return TB_OK;
     const tb_product part = run->due;
     run->is_due = false;
+    TB_TRY(tb_take_half(run));
     TB_TRY(follow_loading(run));
     TB_TRY(multiply_swaths(run, &part, run->due_swath_n, run->due_completes));
     /* In rings the places of its operands are given free first (stream_steps.c). */

@@ -43,6 +43,7 @@ tb_status tb_send_filled(tb_stream_run *run)
         TB_TRY(tb_device.expand(run->pipeline->load, &slot->expansion));
     TB_TRY(tb_device.record(slot->done, run->pipeline->load));
     slot->busy = true;
+    tb_post_half(run, slot->done);
     return TB_OK;
 }
 
@@ -171,5 +172,6 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
         transfer.stairs = stairs_of(run->product, rectangle);
     if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    return tb_load_through_slots(run, &transfer);
+    const bool is_exchanged = tb_is_exchanging(run->side) && run->side->exchange->role == role;
+    return (is_exchanged ? tb_load_in_halves : tb_load_through_slots)(run, &transfer);
 }

@@ -103,7 +103,8 @@ static void give_buffers(tb_stream_run *run)
 
 static void let_streams_end(const tb_pipeline *pipeline, bool in_the_middle)
 {
-    tb_stream *const streams[TB_STREAMS_OF_CALL] = {pipeline->load, pipeline->compute, pipeline->unload};
+    tb_stream *const streams[TB_STREAMS_OF_CALL] = {pipeline->load, pipeline->compute, pipeline->unload,
+                                                    pipeline->across};
     tb_come_to_rest(streams, TB_STREAMS_OF_CALL, in_the_middle);
 }
 
@@ -131,8 +132,11 @@ static void leave(void *left)
     dismiss_helpers(run);
     if (!in_the_middle || device_reaches_operands(run))
         let_streams_end(run->pipeline, in_the_middle);
-    if (!in_the_middle)
-        give_buffers(run);
+    tb_close_side(run->side);
+    if (in_the_middle)
+        return;
+    tb_await_other_side(run->side);
+    give_buffers(run);
 }
 
 /* ---- The product ------------------------------------------------------------------------------------------ */
@@ -148,6 +152,15 @@ static void come_to_rest(tb_stream_run *run, tb_status status)
     dismiss_helpers(run);
     if (status != TB_OK)
         let_streams_end(run->pipeline, false);
+    tb_close_side(run->side);
+    tb_await_other_side(run->side);
+}
+
+/* Where nothing takes the place of the common operand on the device. What came before is compared by each device for itself. */
+static bool may_exchange(const tb_stream_run *run, const tb_streamed_region *region)
+{
+    return run->tiling->whole && !run->one_operand && run->product->m == region->product.m &&
+           !run->operands[run->side->exchange->role].cached;
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
@@ -158,12 +171,15 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                          .given = &region->given,
                          .plan = region->plan,
                          .kernel = region->kernel,
-                         .tiling = tiling};
+                         .tiling = tiling,
+                         .side = region->side};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
     run.all = tb_ceil_div(product->m, tb_band_rows(&run)) * product->n;
     tb_lay_out(&run);
+    if (run.side && !may_exchange(&run, region))
+        tb_quit_exchange(run.side);
     run.bytes_in = slot_bytes_in(&run);
     call_helpers(&run);
     see_to_pages(&run);

@@ -4,6 +4,7 @@
 
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
+#include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
 
 /* What one device computes of a call. */
@@ -12,6 +13,7 @@ typedef struct tb_streamed_region {
     tb_product product; /* what is multiplied: of it, or of what it is lowered to */
     const tb_plan *plan;
     const tb_kernel *kernel;
+    tb_side *side; /* of the exchange with another region's device; NULL: there is none */
 } tb_streamed_region;
 
 /* What of C holds its result: its first rows, and of those that follow, next_rows of them, so many columns from the

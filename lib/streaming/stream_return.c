@@ -60,6 +60,7 @@ static tb_status send_computed(tb_stream_run *run, bool may_wait)
             (size_t)tb_band_at(run, run->sent).rows * tb_bytes_of(run->product->c.element);
         const int64_t most = tb_skips_slots(run) ? end : (int64_t)(pipeline->slot_bytes / column_bytes);
         slot->columns = tb_smaller(most, end - run->sent);
+        slot->posts = run->side ? run->side->taken : 0;
         TB_TRY(follow_computing(run));
         TB_TRY(send_columns(run, slot));
         run->sent += slot->columns;
@@ -159,12 +160,16 @@ static tb_status send_next(tb_stream_run *run)
     return TB_OK;
 }
 
-/* Waits until all of it has left the device. */
+/* Waits until all of it has left the device. What it was computed from may have come from another device: whether that was right only
+ * its own events tell. */
 static tb_status wait_for_next(tb_stream_run *run)
 {
     const int count = slots_of_next(run);
-    for (int i = 0; i < count; i++)
-        TB_TRY(tb_device.event_wait(waiting_slot(run, i)->done));
+    for (int i = 0; i < count; i++) {
+        const tb_slot *slot = waiting_slot(run, i);
+        TB_TRY(tb_device.event_wait(slot->done));
+        TB_TRY(tb_check_posts(run->side, slot->posts));
+    }
     return TB_OK;
 }
 

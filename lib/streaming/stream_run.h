@@ -4,6 +4,7 @@
 
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
+#include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
 #include "words/integers.h"
 
@@ -14,6 +15,30 @@ typedef struct tb_stream_operand {
     tb_cached_operand *cached; /* NULL: loaded as if never seen */
 } tb_stream_operand;
 
+/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
+ * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
+ * there, one behind the other. */
+typedef struct tb_transfer {
+    const tb_operand *from;
+    char *target;
+    size_t target_pitch; /* of columns on the device, in bytes */
+    bool in_one;         /* the link moves what lies between columns, too */
+    size_t pitch;        /* of columns in a slot, in bytes */
+    tb_cached_operand *cached;
+    tb_strip *strip;      /* NULL: nothing is remembered of it */
+    tb_stairs stairs;     /* of C: what the mask leaves out is not read */
+    int64_t first_column; /* of the operand's */
+    /* All of it goes to the same place, from where each slot's columns are written out; NULL: it stays there. */
+    const tb_expansion *expansion;
+} tb_transfer;
+
+/* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
+typedef struct tb_halves {
+    tb_post own;        /* is posted when the slot that is being filled has been sent */
+    tb_operand missing; /* columns that the other side brings */
+    tb_transfer others; /* the way that these would take over this device's own link */
+} tb_halves;
+
 /* One call's state. C is computed, sent on its way and returned in the same order: band by band of rows,
  * mostly one, each column by column from the left. How far that has come is counted in columns of bands. */
 typedef struct tb_stream_run {
@@ -23,6 +48,8 @@ typedef struct tb_stream_run {
     const tb_plan *plan;
     const tb_kernel *kernel;
     const tb_tiling *tiling;
+    tb_side *side; /* of the exchange with another device; NULL: there is none */
+    tb_halves halves;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
     tb_buffer staging; /* for what is expanded: tb_staging_bytes */
@@ -187,22 +214,14 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
  * swaths are on their way already. */
 tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
 
-/* A rectangle of an operand on its way to the device through the slots: they take the columns as far apart as
- * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
- * there, one behind the other. */
-typedef struct tb_transfer {
-    const tb_operand *from;
-    char *target;
-    size_t target_pitch; /* of columns on the device, in bytes */
-    bool in_one;         /* the link moves what lies between columns, too */
-    size_t pitch;        /* of columns in a slot, in bytes */
-    tb_cached_operand *cached;
-    tb_strip *strip;      /* NULL: nothing is remembered of it */
-    tb_stairs stairs;     /* of C: what the mask leaves out is not read */
-    int64_t first_column; /* of the operand's */
-    /* All of it goes to the same place, from where each slot's columns are written out; NULL: it stays there. */
-    const tb_expansion *expansion;
-} tb_transfer;
+/* stream_exchange.c: the same of halves of the common operand's columns. The others come from the other side, in tb_take_half. */
+tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer);
+
+/* The slot that completes a half is on its way; the event comes behind it. */
+void tb_post_half(tb_stream_run *run, tb_event *arrived);
+
+/* Before what has been brought is computed with: the compute stream will find the other half, too. */
+tb_status tb_take_half(tb_stream_run *run);
 
 /* While one slot is filled the one before is sent; the last of them stays to be sent. */
 tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer);

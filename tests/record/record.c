@@ -54,13 +54,15 @@ static int run_group(const run *run, const char *path)
 
 extern char **environ;
 
-/* Nothing that is measured, remembered or loaded beside the program has a say, nor what the caller's environment asks for. A host
- * BLAS is the library's own loop unless the group says otherwise. */
+/* Nothing that is measured, remembered or loaded beside the program has a say, nor what the caller's environment asks for, nor which
+ * of two devices comes first, on which depends what they bring for each other. A host BLAS is the library's own loop unless the
+ * group says otherwise. */
 static void set_environment(const run *run)
 {
     const record_group *group = run->group;
-    static const char *const common[] = {"CALIBRATE=0",     "START=wait",     "KEEP_SECONDS=3600",
-                                         "OPERAND_CACHE=0", "COPY_THREADS=4", "HOST_BLAS=/nonexistent"};
+    static const char *const common[] = {"CALIBRATE=0",           "START=wait",     "KEEP_SECONDS=3600",
+                                         "OPERAND_CACHE=0",       "COPY_THREADS=4", "SIM_REACH=0",
+                                         "HOST_BLAS=/nonexistent"};
     char name[64];
     for (char **variable = environ; *variable;) {
         const size_t length = strcspn(*variable, "=");

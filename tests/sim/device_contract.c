@@ -127,6 +127,64 @@ static void events_order_streams(void)
     tb_device.release_pinned(last);
 }
 
+/* Columns that lie apart come from the other device's memory when its stream has put them there, many times; only events keep the
+ * order. */
+static void a_device_copies_from_another(int devices)
+{
+    enum { ROUNDS = 50, COLUMNS = 64, ROWS = 900, THERE = 1024, HERE = 960 };
+    tb_stream *streams[2];
+    tb_event *events[2];
+    float *memory[2], *first, *last;
+    if (devices < 2)
+        return;
+    MUST(tb_device.open_device(1));
+    if (!tb_device.reaches(0, 1)) {
+        puts("device 0 does not reach device 1");
+        return;
+    }
+    MUST(tb_device.enable_access(0, 1));
+    MUST(tb_device.enable_access(0, 1));
+    MUST(tb_device.allocate_pinned(FLOATS * sizeof(float) * ROUNDS, (void **)&first));
+    MUST(tb_device.allocate_pinned(FLOATS * sizeof(float), (void **)&last));
+    for (int i = 0; i < 2; i++) {
+        MUST(tb_device.allocate(i, FLOATS * sizeof(float), (void **)&memory[i]));
+        MUST(tb_device.create_stream(i, &streams[i]));
+        MUST(tb_device.create_event(i, &events[i]));
+    }
+    for (size_t i = 0; i < FLOATS * ROUNDS; i++)
+        first[i] = (float)(i % FLOATS + i / FLOATS);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const tb_copy in = flat(TB_HOST_TO_DEVICE, memory[1], first + round * FLOATS, FLOATS * sizeof(float));
+        const tb_copy across = {.direction = TB_DEVICE_TO_DEVICE,
+                                .target = memory[0],
+                                .target_pitch = HERE * sizeof(float),
+                                .source = memory[1],
+                                .source_pitch = THERE * sizeof(float),
+                                .row_bytes = ROWS * sizeof(float),
+                                .rows = COLUMNS};
+        MUST(tb_device.stream_wait(streams[1], events[0]));
+        MUST(tb_device.copy(streams[1], &in));
+        MUST(tb_device.record(events[1], streams[1]));
+        MUST(tb_device.stream_wait(streams[0], events[1]));
+        MUST(tb_device.copy(streams[0], &across));
+        MUST(tb_device.record(events[0], streams[0]));
+    }
+    const tb_copy out = flat(TB_DEVICE_TO_HOST, last, memory[0], HERE * COLUMNS * sizeof(float));
+    MUST(tb_device.copy(streams[0], &out));
+    MUST(tb_device.synchronize(streams[0]));
+    MUST(tb_device.event_wait(events[1]));
+    for (int i = 0; i < HERE * COLUMNS; i++)
+        CHECK(i % HERE >= ROWS || last[i] == (float)(i / HERE * THERE + i % HERE + ROUNDS - 1),
+              "row %d of column %d is %g", i % HERE, i / HERE, (double)last[i]);
+    for (int i = 0; i < 2; i++) {
+        tb_device.release(i, memory[i]);
+        tb_device.destroy_stream(streams[i]);
+        tb_device.destroy_event(events[i]);
+    }
+    tb_device.release_pinned(first);
+    tb_device.release_pinned(last);
+}
+
 enum { SIZE = 12, COUNT = SIZE * SIZE };
 
 static void set_ones(tb_element element, void *memory, int count)
@@ -234,6 +292,7 @@ int main(void)
     more_memory_than_there_is_is_refused();
     copies_are_two_dimensional();
     events_order_streams();
+    a_device_copies_from_another(devices);
     kernels_multiply_or_refuse();
     return check_result();
 }

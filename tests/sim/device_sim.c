@@ -78,6 +78,24 @@ static tb_status open_device(int device)
     return status;
 }
 
+static bool reaches(int device, int other)
+{
+    if (!sim_is_open(device) || !sim_is_open(other))
+        sim_abort("devices %d and %d are not both open", device, other);
+    return sim_get_settings()->reach;
+}
+
+static atomic_bool enabled[SIM_MAX_DEVICES][SIM_MAX_DEVICES];
+
+static tb_status enable_access(int device, int other)
+{
+    TB_TRY(sim_attempt(device, SIM_MEMORY, NULL));
+    if (!reaches(device, other))
+        return TB_UNSUPPORTED;
+    atomic_store(&enabled[device][other], true);
+    return TB_OK;
+}
+
 static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)
 {
     TB_TRY(sim_attempt(device, SIM_MEMORY, NULL));
@@ -107,7 +125,7 @@ static tb_status allocate_pinned(size_t bytes, void **memory)
 }
 
 /* One side of a copy as the device reaches it; pageable host memory is reached as it is. */
-static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, bool on_host)
+static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, bool on_host, int device)
 {
     if (copy->rows > 1 && pitch < copy->row_bytes)
         sim_abort("copy with a pitch of %zu for rows of %zu bytes", pitch, copy->row_bytes);
@@ -117,20 +135,44 @@ static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, 
         sim_abort("copy takes %p, device memory, for host memory", address);
     if (on_host && place.memory == TB_MEMORY_HOST)
         return (void *)(uintptr_t)address;
-    return sim_reach(address, (copy->rows - 1) * pitch + copy->row_bytes, SIM_NO_DEVICE,
-                     "an operand of a copy");
+    return sim_reach(address, (copy->rows - 1) * pitch + copy->row_bytes, device, "an operand of a copy");
+}
+
+/* The device whose memory it is, of another one's copy; SIM_NO_DEVICE: it is the copying device's own. */
+static int find_crossing(const tb_copy *copy, int device)
+{
+    tb_place place;
+    sim_locate(copy->source, &place, NULL);
+    const bool crosses =
+        copy->direction == TB_DEVICE_TO_DEVICE && place.memory == TB_MEMORY_DEVICE && place.device != device;
+    if (crosses && !atomic_load(&enabled[device][place.device]))
+        sim_abort("device %d has no access to device %d", device, place.device);
+    return crosses ? place.device : SIM_NO_DEVICE;
+}
+
+static atomic_long crossings;
+
+long sim_crossings(void)
+{
+    return atomic_load(&crossings);
 }
 
 static tb_status copy(tb_stream *stream, const tb_copy *copy)
 {
+    const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
-    TB_TRY(sim_attempt(sim_queue_device(sim_stream_queue(stream)), SIM_COPY, &fault));
+    TB_TRY(sim_attempt(device, SIM_COPY, &fault));
     if (copy->rows == 0 || copy->row_bytes == 0)
         return TB_OK;
+    const int from = find_crossing(copy, device);
     tb_copy inside = *copy;
-    inside.target = reach_side(copy->target, copy->target_pitch, copy, copy->direction == TB_DEVICE_TO_HOST);
-    inside.source = reach_side(copy->source, copy->source_pitch, copy, copy->direction == TB_HOST_TO_DEVICE);
-    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_COPY, .copy = inside, .fault = fault});
+    inside.target =
+        reach_side(copy->target, copy->target_pitch, copy, copy->direction == TB_DEVICE_TO_HOST, device);
+    inside.source = reach_side(copy->source, copy->source_pitch, copy, copy->direction == TB_HOST_TO_DEVICE,
+                               from == SIM_NO_DEVICE ? device : from);
+    atomic_fetch_add(&crossings, from != SIM_NO_DEVICE);
+    sim_post(sim_stream_queue(stream),
+             &(sim_work){.kind = SIM_WORK_COPY, .copy = inside, .from = from, .fault = fault});
     return TB_OK;
 }
 
@@ -291,6 +333,8 @@ const tb_device_operations sim_operations_inside = {
     .describe = describe,
     .open_device = open_device,
     .clusters = clusters,
+    .reaches = reaches,
+    .enable_access = enable_access,
     .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,
@@ -332,8 +376,8 @@ void sim_copy(void *target, const void *source, size_t bytes)
     sim_locate(source, &from, NULL);
     sim_locate(target, &to, NULL);
     if (bytes > 0)
-        memcpy(reach_side(target, 0, &whole, to.memory != TB_MEMORY_DEVICE),
-               reach_side(source, 0, &whole, from.memory != TB_MEMORY_DEVICE), bytes);
+        memcpy(reach_side(target, 0, &whole, to.memory != TB_MEMORY_DEVICE, SIM_NO_DEVICE),
+               reach_side(source, 0, &whole, from.memory != TB_MEMORY_DEVICE, SIM_NO_DEVICE), bytes);
 }
 
 sim_usage sim_get_usage(void)

@@ -19,6 +19,7 @@
  *   DELAY    microseconds   of the longest random wait before each operation in a stream (0)
  *   SEED     integer        of those waits (1)
  *   SPEEDS   "1,0.5,..."    of the devices' kernels, relative to full speed (all 1)
+ *   REACH    0 or 1         whether devices read each other's memory (1)
  *   FAIL     script         "copy:7=lost,allocate:3=memory": the 7th copy loses its device, the 3rd
  *                           allocation finds no memory
  *
@@ -88,6 +89,9 @@ int sim_threads_waiting(void);
 /* Operations of a class ("copy", "any") so far, and failures of them that the script has caused. */
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);
+
+/* Copies so far from one device to another. */
+long sim_crossings(void);
 
 /* Launches so far that have folded (words/folded.h). */
 long sim_foldings(void);

@@ -36,6 +36,7 @@ typedef struct trial {
     tb_memory memory;
     float beta;
     bool other_thread, alternate_stack, cold;
+    bool remembers; /* operands; else two devices bring them for each other at each call */
     int devices, followers;
     uint64_t seed;
 } trial;
@@ -43,6 +44,7 @@ typedef struct trial {
 /* Of all trials. */
 typedef struct tally {
     atomic_long jumps, lost, used_again;
+    atomic_long exchanged; /* processes in which devices copied from each other */
 } tally;
 static tally *tallied;
 
@@ -214,6 +216,7 @@ static void run_trial(void *argument)
     sim_set("DEVICES", devices);
     tileblas_set_option("DEVICES", devices);
     tileblas_set_option("PINNED_MEMORY", trial->pinned_memory);
+    tileblas_set_option("OPERAND_CACHE", trial->remembers ? "1" : "0");
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "host");
     if (!trial->other_thread) {
@@ -229,6 +232,7 @@ static void run_trial(void *argument)
         pthread_create(&thread, &attributes, jump_and_go_on, argument);
         pthread_join(thread, NULL);
     }
+    atomic_fetch_add(&tallied->exchanged, sim_crossings() > 0);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------ */
@@ -252,6 +256,7 @@ static trial draw_trial(check_random *random)
                    .other_thread = check_between(random, 0, 1),
                    .alternate_stack = check_between(random, 0, 1),
                    .cold = check_between(random, 0, 4) == 0,
+                   .remembers = check_between(random, 0, 1),
                    .devices = (int)check_between(random, 1, 2),
                    .followers =
                        check_between(random, 0, 1) ? (int)check_between(random, 1, FOLLOWERS_MOST) : 0};
@@ -268,15 +273,19 @@ static void leave_by_jumps(uint64_t seed)
         const child_end end = child_run(run_trial, &trial, TRIAL_SECONDS);
         failures +=
             !CHECK(end == CHILD_RIGHT,
-                   "trial %d %s: %d x %d x %d, memory %d, beta %g, %d devices, %d followers%s%s%s", i,
+                   "trial %d %s: %d x %d x %d, memory %d, beta %g, %d devices, %d followers%s%s%s%s", i,
                    child_end_text(end), trial.m, trial.n, trial.k, (int)trial.memory, (double)trial.beta,
                    trial.devices, trial.followers, trial.other_thread ? ", not the main thread" : "",
-                   trial.alternate_stack ? ", a stack of the handler's own" : "", trial.cold ? ", cold" : "");
+                   trial.alternate_stack ? ", a stack of the handler's own" : "", trial.cold ? ", cold" : "",
+                   trial.remembers ? "" : ", nothing remembered");
     }
     const long jumps = atomic_load(&tallied->jumps), lost = atomic_load(&tallied->lost),
-               used_again = atomic_load(&tallied->used_again);
-    printf("%ld jumps; the device was lost after %ld, used again after %ld\n", jumps, lost, used_again);
-    CHECK(failures == FAILURES_MOST || (jumps > TRIALS / 2 && lost > 0 && used_again > 0), "too few jumps");
+               used_again = atomic_load(&tallied->used_again), exchanged = atomic_load(&tallied->exchanged);
+    printf(
+        "%ld jumps; the device was lost after %ld, used again after %ld; %ld processes exchanged operands\n",
+        jumps, lost, used_again, exchanged);
+    CHECK(failures == FAILURES_MOST || (jumps > TRIALS / 2 && lost > 0 && used_again > 0 && exchanged > 0),
+          "too few jumps");
 }
 
 /* ---- Cancellation ----------------------------------------------------------------------------------------- */
@@ -319,6 +328,9 @@ static void cancel_many(void *argument)
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("PINNED_MEMORY", "1");
+    tileblas_set_option("OPERAND_CACHE", "0");
+    sim_set("DEVICES", "2");
+    tileblas_set_option("DEVICES", "2");
     CHECK(known_multiply_once(300, 200, 30, 0, 3, TB_MEMORY_HOST) == 0, "wrong");
     for (int i = 0; i < CANCELLATIONS && atomic_load(&check_failures) == 0; i++) {
         victim victim = {.type = check_between(&random, 0, 1) ? PTHREAD_CANCEL_ASYNCHRONOUS
@@ -336,6 +348,7 @@ static void cancel_many(void *argument)
         CHECK(known_multiply_once(300, 200, 30, 1, 3, TB_MEMORY_HOST) == 0, "wrong after a cancellation");
         CHECK(sim_operations("launch") > launches, "the device is used no more");
     }
+    CHECK(sim_crossings() > 0, "nothing was exchanged");
 }
 
 int main(int count, char **arguments)

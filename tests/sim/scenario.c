@@ -102,6 +102,7 @@ bool scenario_multiply(const scenario *of_all, uint64_t seed, uint64_t number, c
     const tb_memory memory_of_c = scenario->managed_c  ? TB_MEMORY_MANAGED
                                   : scenario->device_c ? TB_MEMORY_DEVICE
                                   : scenario->host_c   ? TB_MEMORY_HOST
+                                  : scenario->pinned_c ? TB_MEMORY_PINNED
                                                        : scenario->memory;
     void *a = place(&p.a, scenario->memory), *b = place(&p.b, scenario->memory),
          *c = place(&p.c, memory_of_c);

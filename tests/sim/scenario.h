@@ -21,16 +21,17 @@ typedef struct scenario {
     tb_in_place in_place;
     bool unit_diagonal; /* of a triangular one */
     double beta;
-    double alpha_im, beta_im; /* of complex numbers */
-    int threads;              /* in a crowd every other one multiplies doubles */
-    bool drawn;               /* each call has routine, sizes, scalars and memory of its own instead ... */
-    bool drawn_on_device;     /* ... which may be the device's */
-    int calls;                /* of each thread; 0: one */
-    tb_memory memory;         /* of A, B and C */
-    bool managed_c, device_c,
-        host_c;                /* but C lies in managed memory, on the device, or in the host's memory */
+    double alpha_im, beta_im;  /* of complex numbers */
+    int threads;               /* in a crowd every other one multiplies doubles */
+    bool drawn;                /* each call has routine, sizes, scalars and memory of its own instead ... */
+    bool drawn_on_device;      /* ... which may be the device's */
+    int calls;                 /* of each thread; 0: one */
+    tb_memory memory;          /* of A, B and C */
+    bool managed_c, device_c,  /* but C lies in managed memory, on the device, ... */
+        host_c, pinned_c;      /* ... in the host's memory, or in pinned memory */
     const char *device_memory; /* the option; NULL: its default */
     const char *devices;       /* that share the product; NULL: one */
+    bool exchanged;            /* they bring an operand for each other */
     bool measured;             /* when they come up */
     const char *kernel;        /* that is forced; NULL: none, or for operands on the device one that pads */
     const char *pinned_memory; /* the option; NULL: PINNED_MIB */

@@ -28,6 +28,7 @@ typedef struct sim_settings {
     double delay_seconds;
     uint64_t seed;
     double speeds[SIM_MAX_DEVICES];
+    bool reach;
 } sim_settings;
 
 /* As they stand; the environment has been read. */
@@ -107,6 +108,7 @@ typedef struct sim_work {
     sim_work_kind kind;
     bool fault;
     tb_copy copy;
+    int from; /* of a copy: the other device whose memory it reads; SIM_NO_DEVICE: none */
     tb_product product;
     tb_expansion expansion;
     tb_folding folding;

@@ -41,6 +41,7 @@ int sim_threads_waiting(void)
 THROUGH_DOOR(open, (int *device_count), (device_count))
 THROUGH_DOOR(describe, (int device, tb_device_description *description), (device, description))
 COUNTED_THROUGH_DOOR(opening, open_device, (int device), (device))
+THROUGH_DOOR(enable_access, (int device, int other), (device, other))
 THROUGH_DOOR(memory, (int device, size_t *free_bytes, size_t *total_bytes), (device, free_bytes, total_bytes))
 THROUGH_DOOR(allocate, (int device, size_t bytes, void **memory), (device, bytes, memory))
 THROUGH_DOOR(allocate_pinned, (size_t bytes, void **memory), (bytes, memory))
@@ -108,6 +109,15 @@ static const tb_clusters *clusters(int device)
     return sim_operations_inside.clusters(device);
 }
 
+static bool reaches(int device, int other)
+{
+    if (tb_enter_device() != TB_OK)
+        return false;
+    const bool reached = sim_operations_inside.reaches(device, other);
+    tb_leave_device();
+    return reached;
+}
+
 static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
 {
     return sim_operations_inside.prepare(stream, kernel, product);
@@ -120,6 +130,8 @@ const tb_device_operations tb_device = {
     .describe = describe,
     .open_device = open_device,
     .clusters = clusters,
+    .reaches = reaches,
+    .enable_access = enable_access,
     .locate = locate,
     .memory = memory,
     .allocate = allocate,

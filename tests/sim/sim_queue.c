@@ -162,9 +162,12 @@ static void tell_watcher(const tb_copy *copy)
         watcher(copy->source, (copy->rows - 1) * copy->source_pitch + copy->row_bytes);
 }
 
-/* A copy that faults leaves garbage in the first half of its target. */
-static void run_copy(const tb_copy *copy, bool fault)
+/* A copy that faults leaves garbage in the first half of its target. So does one from another device that is lost, and nobody says so
+ * but that device. */
+static void run_copy(const sim_work *work)
 {
+    const tb_copy *copy = &work->copy;
+    const bool fault = work->fault || (work->from != SIM_NO_DEVICE && sim_lost(work->from));
     double bytes_per_second = sim_get_settings()->link;
     if (bytes_per_second > 0 && copy->direction != TB_DEVICE_TO_DEVICE) {
         pthread_mutex_lock(&links[copy->direction]);
@@ -243,7 +246,7 @@ static void run_work(sim_queue *queue, const sim_work *work)
     switch (work->kind) {
     case SIM_WORK_COPY:
         if (!lost)
-            run_copy(&work->copy, work->fault);
+            run_copy(work);
         break;
     case SIM_WORK_LAUNCH:
         if (!lost)

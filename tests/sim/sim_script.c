@@ -44,6 +44,7 @@ static sim_settings settings = {
     .memory_bytes = (size_t)1 << 30,
     .seed = 1,
     .speeds = {1, 1, 1, 1, 1, 1, 1, 1},
+    .reach = true,
 };
 static script_line script[MAX_SCRIPT_LINES];
 static int script_length;
@@ -133,6 +134,8 @@ static void apply(const char *name, const char *value)
         settings.delay_seconds = 1e-6 * strtod(value, &end);
     else if (strcmp(name, "SEED") == 0)
         settings.seed = strtoull(value, &end, 0);
+    else if (strcmp(name, "REACH") == 0)
+        settings.reach = strtol(value, &end, 0) != 0;
     else
         sim_abort("no setting is called %s", name);
     if (*end != '\0' || settings.devices < 0 || settings.devices > SIM_MAX_DEVICES)
@@ -143,7 +146,7 @@ static void read_environment(void)
 {
     static const char *const names[] = {"DEVICES", "HOST",   "ARCHITECTURE", "MULTIPROCESSORS",
                                         "MEMORY",  "LINK",   "START",        "DELAY",
-                                        "SEED",    "SPEEDS", "FAIL"};
+                                        "SEED",    "SPEEDS", "REACH",        "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);

@@ -122,7 +122,7 @@ void sim_copy_later(void *native, void *target, const void *source, size_t bytes
                     .source = sim_reach(source, bytes, SIM_NO_DEVICE, "source"),
                     .row_bytes = bytes,
                     .rows = 1};
-    sim_post(queue_of(native), &(sim_work){.kind = SIM_WORK_COPY, .copy = copy});
+    sim_post(queue_of(native), &(sim_work){.kind = SIM_WORK_COPY, .copy = copy, .from = SIM_NO_DEVICE});
 }
 
 /* ---- events ------------------------------------------------------------------------------------------- */

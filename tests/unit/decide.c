@@ -157,6 +157,43 @@ static void a_call_leaves_the_host_for_a_saving(void)
     }
 }
 
+/* What both need comes over each one's link by half: over what the host stages, that counts most. */
+static void devices_that_read_each_other_gain(void)
+{
+    static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_PINNED};
+    for (int i = 0; i < 2; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            const row row = {wide ? 8192 : 12288,
+                             wide ? 12288 : 8192,
+                             8192,
+                             memories[i],
+                             memories[i],
+                             memories[i],
+                             TB_READY,
+                             AUTO,
+                             "",
+                             "",
+                             TB_START_NOT};
+            const tb_product product = product_of(&row);
+            tb_facts facts = facts_of(&row);
+            tb_chip chips[2] = {facts.machine.chips[0], facts.machine.chips[0]};
+            chips[1].device = chips[0].device + 1;
+            chips[1].open = true;
+            facts.machine.chips = chips;
+            facts.machine.chip_count = facts.machine.devices_wanted = 2;
+            const tb_plan apart = tb_decide(&product, &facts);
+            chips[0].reached = UINT64_C(1) << chips[1].device;
+            const tb_plan one_way = tb_decide(&product, &facts);
+            chips[1].reached = UINT64_C(1) << chips[0].device;
+            const tb_plan together = tb_decide(&product, &facts);
+            CHECK(apart.region_count == 2 && one_way.device_seconds == apart.device_seconds,
+                  "%g seconds, not %g", one_way.device_seconds, apart.device_seconds);
+            const bool gains = together.device_seconds < apart.device_seconds;
+            CHECK(gains == (memories[i] == TB_MEMORY_HOST), "%s: %g seconds, and %g apart",
+                  tb_memory_text(memories[i]), together.device_seconds, apart.device_seconds);
+        }
+}
+
 static void a_plan_is_printed_within_its_space(void)
 {
     const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -370,6 +407,7 @@ int main(void)
     a_host_that_cannot_reach_an_operand_is_told();
     forecasts_grow_with_the_product();
     a_call_leaves_the_host_for_a_saving();
+    devices_that_read_each_other_gain();
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
     batches_go_as_one_or_one_by_one();
