@@ -5,6 +5,7 @@
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
 #include "lib/process/threads.h"
+#include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
 #include "tests/oracle.h"
 #include "tests/sim/children.h"
@@ -315,6 +316,55 @@ static void memory_stays_while_it_is_read(void *unused)
     }
 }
 
+/* Sides of an exchange without products. */
+typedef struct sides {
+    tb_exchange exchange;
+    tb_post behind;
+    tb_side posting, taking;
+} sides;
+
+static void open_sides(sides *sides)
+{
+    *sides = (struct sides){.posting = {.exchange = &sides->exchange, .number = 1},
+                            .taking = {.exchange = &sides->exchange, .number = 0}};
+    tb_open_side(&sides->posting);
+    tb_open_side(&sides->taking);
+}
+
+/* A product of more transfers brings the others by itself. */
+static void posts_end_where_there_is_no_more_room(void *unused)
+{
+    (void)unused;
+    static sides sides;
+    int64_t taken = 0;
+    open_sides(&sides);
+    for (int64_t i = 0; i < TB_POSTS_MAXIMUM + 2 && tb_is_exchanging(&sides.posting); i++)
+        tb_post_columns(&sides.posting, &(tb_post){.columns = i + 1});
+    if (!CHECK(!tb_is_exchanging(&sides.posting) && sides.behind.columns == 0, "there is always room"))
+        return;
+    for (const tb_post *post; (post = tb_take_post(&sides.taking)) && post->columns == taken + 1;)
+        taken++;
+    CHECK(taken == TB_POSTS_MAXIMUM && !tb_take_post(&sides.taking), "%lld posts", (long long)taken);
+}
+
+/* A side that has no memory tries again when the other one may have ended, and its pipeline with it. */
+static void who_tries_again_looks_at_no_events_of_before(void *unused)
+{
+    (void)unused;
+    static sides sides;
+    tb_event *event;
+    start("1,1");
+    sides_wait = false;
+    open_sides(&sides);
+    CHECK(tb_device.create_event(0, &event) == TB_OK, "no event");
+    tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = event});
+    CHECK(tb_take_post(&sides.taking), "nothing to take");
+    tb_close_side(&sides.taking);
+    tb_close_side(&sides.posting);
+    tb_device.destroy_event(event);
+    CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
+}
+
 int main(void)
 {
     static const struct {
@@ -329,6 +379,8 @@ int main(void)
         {nobody_waits_for_who_has_no_turn, "nobody waits for who has no turn"},
         {racing_calls_are_right, "racing calls are right"},
         {memory_stays_while_it_is_read, "memory stays while it is read"},
+        {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
+        {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
     };
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         const child_end end = child_run(tests[i].run, NULL, 3 * PATIENCE_SECONDS);
