@@ -203,6 +203,20 @@ static void unequal_devices_are_right(void *unused)
     }
 }
 
+/* Linked with cuts.c: slabs, bands and panels of the common operand, which two regions of other sizes cut in other ways. */
+static void cut_at_random_it_is_right(void *unused)
+{
+    (void)unused;
+    check_random random = {.state = check_seed()};
+    long crossings = 0;
+    start("1,1");
+    for (int i = 0; i < 150; i++) {
+        const shape shape = draw(&random);
+        crossings += multiply(&shape, &random, "cut at random");
+    }
+    CHECK(crossings > 150, "%ld copies between devices", crossings);
+}
+
 /* What came before is compared, by each device for itself. */
 static void operands_that_come_again_are_right(void *unused)
 {
@@ -365,26 +379,39 @@ static void who_tries_again_looks_at_no_events_of_before(void *unused)
     CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
 }
 
-int main(void)
+typedef struct part {
+    void (*run)(void *);
+    const char *name;
+} part;
+
+static const part parts[] = {
+    {both_bring_half, "both bring half"},
+    {nothing_is_exchanged_out_of_reach, "nothing is exchanged out of reach"},
+    {unequal_devices_are_right, "unequal devices are right"},
+    {operands_that_come_again_are_right, "operands that come again are right"},
+    {without_threads_it_is_right, "without threads it is right"},
+    {nobody_waits_for_who_has_no_turn, "nobody waits for who has no turn"},
+    {racing_calls_are_right, "racing calls are right"},
+    {memory_stays_while_it_is_read, "memory stays while it is read"},
+    {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
+    {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
+    {NULL, NULL},
+};
+static const part parts_with_cuts[] = {
+    {cut_at_random_it_is_right, "cut at random it is right"},
+    {unequal_devices_are_right, "unequal devices are right"},
+    {racing_calls_are_right, "racing calls are right"},
+    {memory_stays_while_it_is_read, "memory stays while it is read"},
+    {NULL, NULL},
+};
+
+/* The argument cuts: linked with cuts.c. */
+int main(int count, char **arguments)
 {
-    static const struct {
-        void (*run)(void *);
-        const char *name;
-    } tests[] = {
-        {both_bring_half, "both bring half"},
-        {nothing_is_exchanged_out_of_reach, "nothing is exchanged out of reach"},
-        {unequal_devices_are_right, "unequal devices are right"},
-        {operands_that_come_again_are_right, "operands that come again are right"},
-        {without_threads_it_is_right, "without threads it is right"},
-        {nobody_waits_for_who_has_no_turn, "nobody waits for who has no turn"},
-        {racing_calls_are_right, "racing calls are right"},
-        {memory_stays_while_it_is_read, "memory stays while it is read"},
-        {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
-        {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
-    };
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        const child_end end = child_run(tests[i].run, NULL, 3 * PATIENCE_SECONDS);
-        CHECK(end == CHILD_RIGHT, "%s: %s", tests[i].name, child_end_text(end));
+    const bool cuts = count > 1 && strcmp(arguments[1], "cuts") == 0;
+    for (const part *part = cuts ? parts_with_cuts : parts; part->run; part++) {
+        const child_end end = child_run(part->run, NULL, 3 * PATIENCE_SECONDS);
+        CHECK(end == CHILD_RIGHT, "%s: %s", part->name, child_end_text(end));
     }
     return check_result();
 }
