@@ -191,6 +191,17 @@ static void nothing_is_exchanged_out_of_reach(void *unused)
     CHECK(multiply(&shape, &random, "out of reach") == 0, "copies between devices");
 }
 
+/* Where slabs take each other's places, nobody else may be reading them. */
+static void nothing_is_exchanged_in_rings(void *unused)
+{
+    (void)unused;
+    check_random random = {.state = check_seed()};
+    const shape shape = {.m = 16, .n = 400, .k = 3000, .beta = 1, .of_doubles = true};
+    start("1,1");
+    tileblas_set_option("DEVICE_MEMORY", "2");
+    CHECK(multiply(&shape, &random, "in rings") == 0, "copies between devices");
+}
+
 /* Regions that are not alike are cut in ways of their own. */
 static void unequal_devices_are_right(void *unused)
 {
@@ -387,6 +398,7 @@ typedef struct part {
 static const part parts[] = {
     {both_bring_half, "both bring half"},
     {nothing_is_exchanged_out_of_reach, "nothing is exchanged out of reach"},
+    {nothing_is_exchanged_in_rings, "nothing is exchanged in rings"},
     {unequal_devices_are_right, "unequal devices are right"},
     {operands_that_come_again_are_right, "operands that come again are right"},
     {without_threads_it_is_right, "without threads it is right"},
