@@ -53,6 +53,8 @@ static tb_status examine_device(int device)
     return TB_OK;
 }
 
+static int device_count;
+
 static tb_status cuda_open(int *count)
 {
     if (!tb_load_driver())
@@ -65,7 +67,7 @@ static tb_status cuda_open(int *count)
         TB_TRY(tb_open_code());
     for (int device = 0; device < found; device++)
         TB_TRY(examine_device(device));
-    *count = found;
+    *count = device_count = found;
     return found > 0 ? TB_OK : TB_NO_DEVICE;
 }
 
@@ -75,11 +77,53 @@ static tb_status count_clusters(CUcontext primary, int device)
     return TB_OK;
 }
 
+/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
+static bool has_link_to(int device, int other)
+{
+    const CUdevice reader = devices[device].device, read = devices[other].device;
+    int reaches = 0, atomics = 0;
+    return TB_CU(cuDeviceCanAccessPeer, &reaches, reader, read) == TB_OK && reaches &&
+           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, reader,
+                 read) == TB_OK &&
+           atomics;
+}
+
+static bool has_neighbours(int device)
+{
+    bool has = false;
+    for (int other = 0; other < device_count && !has; other++)
+        has = other != device && has_link_to(other, device);
+    return has;
+}
+
+/* A pool has its own list of devices that may read its memory. To enable a context's access to another one would be seen by the
+ * program, whose contexts these are, too: its own attempt would be answered with an error. */
+static tb_status open_pool(int device)
+{
+    const CUmemPoolProps props = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = devices[device].device}};
+    CUmemoryPool pool;
+    TB_TRY(TB_CU(cuStreamCreate, &devices[device].allocating, CU_STREAM_NON_BLOCKING));
+    TB_TRY(TB_CU(cuMemPoolCreate, &pool, &props));
+    devices[device].pool = pool;
+    return TB_OK;
+}
+
+/* Without a pool, memory is the device's alone. */
+static tb_status prepare_memory(CUcontext primary, int device)
+{
+    if (has_neighbours(device))
+        TB_IN_CONTEXT(primary, open_pool(device));
+    return TB_OK;
+}
+
 static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
     TB_WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
     count_clusters(primary, device); /* where that fails, they stay unknown */
+    prepare_memory(primary, device);
     devices[device].primary = primary;
     int none = -1;
     atomic_compare_exchange_strong(&first_open, &none, device);
@@ -111,34 +155,21 @@ static const tb_clusters *cuda_clusters(int device)
     return devices[device].target.clusters;
 }
 
-/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
 static bool cuda_reaches(int device, int other)
 {
-    const CUdevice reader = devices[device].device, read = devices[other].device;
-    int reaches = 0, atomics = 0;
-    return TB_CU(cuDeviceCanAccessPeer, &reaches, reader, read) == TB_OK && reaches &&
-           TB_CU(cuDeviceGetP2PAttribute, &atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, reader,
-                 read) == TB_OK &&
-           atomics;
+    return devices[other].pool && has_link_to(device, other);
 }
 
-static tb_status enable_access(int device, int other, CUresult *answer)
-{
-    TB_IN_CONTEXT(devices[device].primary,
-                  (*answer = tb_cu()->cuCtxEnablePeerAccess_(devices[other].primary, 0), TB_OK));
-    return TB_OK;
-}
-
-/* The program, whose contexts these are, too, may have done so before. */
+/* To what the other device has allocated, and will. */
 static tb_status cuda_enable_access(int device, int other)
 {
     static atomic_bool enabled[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
-    CUresult answer;
+    const CUmemAccessDesc access = {
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = devices[device].device},
+        .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if (atomic_load(&enabled[device][other]))
         return TB_OK;
-    TB_TRY(enable_access(device, other, &answer));
-    if (answer != CUDA_SUCCESS && answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        return TB_UNSUPPORTED;
+    TB_IN_CONTEXT(devices[other].primary, TB_CU(cuMemPoolSetAccess, devices[other].pool, &access, 1));
     atomic_store(&enabled[device][other], true);
     return TB_OK;
 }
@@ -204,17 +235,33 @@ static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes
     return TB_OK;
 }
 
+/* In the device's context. */
+static tb_status allocate(const tb_cuda_device *device, size_t bytes, CUdeviceptr *memory)
+{
+    if (!device->pool)
+        return TB_CU(cuMemAlloc, memory, bytes);
+    TB_TRY(TB_CU(cuMemAllocFromPoolAsync, memory, bytes, device->pool, device->allocating));
+    return TB_CU(cuStreamSynchronize, device->allocating);
+}
+
 static tb_status cuda_allocate(int device, size_t bytes, void **memory)
 {
     CUdeviceptr allocated;
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemAlloc, &allocated, bytes));
+    TB_IN_CONTEXT(devices[device].primary, allocate(&devices[device], bytes, &allocated));
     *memory = (void *)(uintptr_t)allocated;
     return TB_OK;
 }
 
+/* What a pool gets back it would keep. */
+static tb_status free_memory(const tb_cuda_device *device, void *memory)
+{
+    TB_TRY(TB_CU(cuMemFree, tb_cuda_address(memory)));
+    return device->pool ? TB_CU(cuMemPoolTrimTo, device->pool, 0) : TB_OK;
+}
+
 static tb_status release(int device, void *memory)
 {
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemFree, tb_cuda_address(memory)));
+    TB_IN_CONTEXT(devices[device].primary, free_memory(&devices[device], memory));
     return TB_OK;
 }
 

@@ -12,6 +12,9 @@
 typedef struct tb_cuda_device {
     CUdevice device;
     _Atomic(CUcontext) primary; /* NULL: not open */
+    CUmemoryPool
+        pool; /* of memory that other devices can be let read; NULL: there are none that would gain by it */
+    CUstream allocating; /* orders what comes from the pool */
     int pitch_maximum, shared_maximum, shared_multiprocessor;
     tb_target target; /* its clusters are filled in before it is open */
     tb_clusters clusters;

@@ -13,7 +13,6 @@
 
 /* Every function of the driver that the library calls. */
 #define TB_DRIVER_FUNCTIONS(X)                                                                               \
-    X(cuCtxEnablePeerAccess)                                                                                 \
     X(cuCtxPopCurrent)                                                                                       \
     X(cuCtxPushCurrent)                                                                                      \
     X(cuDeviceCanAccessPeer)                                                                                 \
@@ -39,11 +38,15 @@
     X(cuLibraryGetKernel)                                                                                    \
     X(cuLibraryLoadData)                                                                                     \
     X(cuMemAlloc)                                                                                            \
+    X(cuMemAllocFromPoolAsync)                                                                               \
     X(cuMemFree)                                                                                             \
     X(cuMemFreeHost)                                                                                         \
     X(cuMemGetInfo)                                                                                          \
     X(cuMemHostAlloc)                                                                                        \
     X(cuMemHostGetFlags)                                                                                     \
+    X(cuMemPoolCreate)                                                                                       \
+    X(cuMemPoolSetAccess)                                                                                    \
+    X(cuMemPoolTrimTo)                                                                                       \
     X(cuMemcpy2DAsync)                                                                                       \
     X(cuMemcpyDtoDAsync)                                                                                     \
     X(cuMemcpyDtoHAsync)                                                                                     \

@@ -7,9 +7,11 @@ enum { FEW_CORES = 4 };
 enum { ALL_CORES = 8 };
 /* More get into each other's way, however many cores there are, unless there is another link to fill: on two
  * hosts of 32 cores one was filled best by twelve, two of H100s by sixteen to eighteen where each moves 128
- * MiB, and by 24 from 512 MiB on (8192 x 8192 x 8192 in 11.3 ms instead of 13.4; docs/lab/streaming.md). */
+ * MiB, and by 24 from 512 MiB on (8192 x 8192 x 8192 in 11.3 ms instead of 13.4). By sixteen to eighteen where each moves 384
+ * MiB because devices bring half for each other: 10.4 ms, by twenty 13.4, by 24 50, where others used the host, too
+ * (docs/lab/streaming.md). */
 enum { LINK_THREADS = 12, MORE_LINK_THREADS = 6, MORE_LINK_THREADS_FOR_LONG = 12 };
-#define LONG_BYTES ((size_t)384 << 20)
+#define LONG_BYTES ((size_t)448 << 20)
 
 int tb_allowed_cores(void)
 {

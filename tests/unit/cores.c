@@ -74,6 +74,7 @@ int main(void)
     check_threads(32, 2, 1, 18);
     check_threads(128, 3, 1, 24);
     check_threads(32, 1, 512, 12);
+    check_threads(32, 2, 384, 18);
     check_threads(32, 2, 512, 24);
     check_threads(16, 2, 512, 12);
     for (int count = 1; count <= 128; count++)
