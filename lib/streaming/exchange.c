@@ -47,8 +47,10 @@ void tb_quit_exchange(tb_side *side)
 
 void tb_close_side(tb_side *side)
 {
-    if (side)
-        tell(side, QUIT | AT_REST);
+    if (!side)
+        return;
+    side->checked = side->taken; /* what is tried again is computed without */
+    tell(side, QUIT | AT_REST);
 }
 
 /* Of what has not been posted it has read nothing. */

@@ -53,7 +53,8 @@ void tb_open_side(tb_side *side);
 /* It posts and takes no more. */
 void tb_quit_exchange(tb_side *side);
 
-/* And reads the other device's memory no more. */
+/* And reads the other device's memory no more, nor looks at its events: what is tried again has nothing to do with them, and the other
+ * side may have ended. */
 void tb_close_side(tb_side *side);
 
 /* Until the other device reads this one's memory no more. The side is closed. */

@@ -5,6 +5,7 @@
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
 #include "lib/process/threads.h"
+#include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
 #include "tests/oracle.h"
 #include "tests/sim/children.h"
@@ -190,6 +191,17 @@ static void nothing_is_exchanged_out_of_reach(void *unused)
     CHECK(multiply(&shape, &random, "out of reach") == 0, "copies between devices");
 }
 
+/* Where slabs take each other's places, nobody else may be reading them. */
+static void nothing_is_exchanged_in_rings(void *unused)
+{
+    (void)unused;
+    check_random random = {.state = check_seed()};
+    const shape shape = {.m = 16, .n = 400, .k = 3000, .beta = 1, .of_doubles = true};
+    start("1,1");
+    tileblas_set_option("DEVICE_MEMORY", "2");
+    CHECK(multiply(&shape, &random, "in rings") == 0, "copies between devices");
+}
+
 /* Regions that are not alike are cut in ways of their own. */
 static void unequal_devices_are_right(void *unused)
 {
@@ -200,6 +212,20 @@ static void unequal_devices_are_right(void *unused)
         const shape shape = draw(&random);
         multiply(&shape, &random, "unequal");
     }
+}
+
+/* Linked with cuts.c: slabs, bands and panels of the common operand, which two regions of other sizes cut in other ways. */
+static void cut_at_random_it_is_right(void *unused)
+{
+    (void)unused;
+    check_random random = {.state = check_seed()};
+    long crossings = 0;
+    start("1,1");
+    for (int i = 0; i < 150; i++) {
+        const shape shape = draw(&random);
+        crossings += multiply(&shape, &random, "cut at random");
+    }
+    CHECK(crossings > 150, "%ld copies between devices", crossings);
 }
 
 /* What came before is compared, by each device for itself. */
@@ -315,24 +341,89 @@ static void memory_stays_while_it_is_read(void *unused)
     }
 }
 
-int main(void)
+/* Sides of an exchange without products. */
+typedef struct sides {
+    tb_exchange exchange;
+    tb_post behind;
+    tb_side posting, taking;
+} sides;
+
+static void open_sides(sides *sides)
 {
-    static const struct {
-        void (*run)(void *);
-        const char *name;
-    } tests[] = {
-        {both_bring_half, "both bring half"},
-        {nothing_is_exchanged_out_of_reach, "nothing is exchanged out of reach"},
-        {unequal_devices_are_right, "unequal devices are right"},
-        {operands_that_come_again_are_right, "operands that come again are right"},
-        {without_threads_it_is_right, "without threads it is right"},
-        {nobody_waits_for_who_has_no_turn, "nobody waits for who has no turn"},
-        {racing_calls_are_right, "racing calls are right"},
-        {memory_stays_while_it_is_read, "memory stays while it is read"},
-    };
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        const child_end end = child_run(tests[i].run, NULL, 3 * PATIENCE_SECONDS);
-        CHECK(end == CHILD_RIGHT, "%s: %s", tests[i].name, child_end_text(end));
+    *sides = (struct sides){.posting = {.exchange = &sides->exchange, .number = 1},
+                            .taking = {.exchange = &sides->exchange, .number = 0}};
+    tb_open_side(&sides->posting);
+    tb_open_side(&sides->taking);
+}
+
+/* A product of more transfers brings the others by itself. */
+static void posts_end_where_there_is_no_more_room(void *unused)
+{
+    (void)unused;
+    static sides sides;
+    int64_t taken = 0;
+    open_sides(&sides);
+    for (int64_t i = 0; i < TB_POSTS_MAXIMUM + 2 && tb_is_exchanging(&sides.posting); i++)
+        tb_post_columns(&sides.posting, &(tb_post){.columns = i + 1});
+    if (!CHECK(!tb_is_exchanging(&sides.posting) && sides.behind.columns == 0, "there is always room"))
+        return;
+    for (const tb_post *post; (post = tb_take_post(&sides.taking)) && post->columns == taken + 1;)
+        taken++;
+    CHECK(taken == TB_POSTS_MAXIMUM && !tb_take_post(&sides.taking), "%lld posts", (long long)taken);
+}
+
+/* A side that has no memory tries again when the other one may have ended, and its pipeline with it. */
+static void who_tries_again_looks_at_no_events_of_before(void *unused)
+{
+    (void)unused;
+    static sides sides;
+    tb_event *event;
+    start("1,1");
+    sides_wait = false;
+    open_sides(&sides);
+    CHECK(tb_device.create_event(0, &event) == TB_OK, "no event");
+    tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = event});
+    CHECK(tb_take_post(&sides.taking), "nothing to take");
+    tb_close_side(&sides.taking);
+    tb_close_side(&sides.posting);
+    tb_device.destroy_event(event);
+    CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
+}
+
+typedef struct part {
+    void (*run)(void *);
+    const char *name;
+} part;
+
+static const part parts[] = {
+    {both_bring_half, "both bring half"},
+    {nothing_is_exchanged_out_of_reach, "nothing is exchanged out of reach"},
+    {nothing_is_exchanged_in_rings, "nothing is exchanged in rings"},
+    {unequal_devices_are_right, "unequal devices are right"},
+    {operands_that_come_again_are_right, "operands that come again are right"},
+    {without_threads_it_is_right, "without threads it is right"},
+    {nobody_waits_for_who_has_no_turn, "nobody waits for who has no turn"},
+    {racing_calls_are_right, "racing calls are right"},
+    {memory_stays_while_it_is_read, "memory stays while it is read"},
+    {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
+    {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
+    {NULL, NULL},
+};
+static const part parts_with_cuts[] = {
+    {cut_at_random_it_is_right, "cut at random it is right"},
+    {unequal_devices_are_right, "unequal devices are right"},
+    {racing_calls_are_right, "racing calls are right"},
+    {memory_stays_while_it_is_read, "memory stays while it is read"},
+    {NULL, NULL},
+};
+
+/* The argument cuts: linked with cuts.c. */
+int main(int count, char **arguments)
+{
+    const bool cuts = count > 1 && strcmp(arguments[1], "cuts") == 0;
+    for (const part *part = cuts ? parts_with_cuts : parts; part->run; part++) {
+        const child_end end = child_run(part->run, NULL, 3 * PATIENCE_SECONDS);
+        CHECK(end == CHILD_RIGHT, "%s: %s", part->name, child_end_text(end));
     }
     return check_result();
 }

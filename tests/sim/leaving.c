@@ -217,6 +217,9 @@ static void run_trial(void *argument)
     tileblas_set_option("DEVICES", devices);
     tileblas_set_option("PINNED_MEMORY", trial->pinned_memory);
     tileblas_set_option("OPERAND_CACHE", trial->remembers ? "1" : "0");
+    /* Memory that is given back while the other device reads it is then gone. */
+    if (!trial->remembers)
+        tileblas_set_option("KEEP_SECONDS", "0");
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "host");
     if (!trial->other_thread) {

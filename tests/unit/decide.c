@@ -5,6 +5,7 @@
 #include "words/batch.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
+#include "tests/unit/products.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,6 +193,79 @@ static void devices_that_read_each_other_gain(void)
             CHECK(gains == (memories[i] == TB_MEMORY_HOST), "%s: %g seconds, and %g apart",
                   tb_memory_text(memories[i]), together.device_seconds, apart.device_seconds);
         }
+}
+
+/* Equal devices that share a product; by the argument they read each other's memory. */
+static double shared_seconds(const row *row, const tb_product *product, tb_chip chip, int devices, int cores,
+                             bool reach)
+{
+    enum { DEVICES = 3 };
+    tb_chip chips[DEVICES];
+    tb_facts facts = facts_of(row);
+    for (int i = 0; i < devices; i++) {
+        chips[i] = chip;
+        chips[i].device = i;
+        chips[i].reached = reach ? UINT64_MAX : 0;
+    }
+    facts.machine.chips = chips;
+    facts.machine.chip_count = facts.machine.devices_wanted = devices;
+    facts.machine.host_cores = cores;
+    const tb_plan plan = tb_decide(product, &facts);
+    CHECK(plan.region_count == devices, "%d regions for %d devices", plan.region_count, devices);
+    return plan.device_seconds;
+}
+
+/* Half of the common operand comes over neither link, and the host copies it once instead of twice. */
+static void devices_gain_what_they_spare_their_links(void)
+{
+    enum { K = 4096, SHORT = 8192, LONG = 12288, CORES = 16 };
+    static const double uncovered = 1.0 / 8, copied_a_core = 8e9, bytes = 4.0 * SHORT * K;
+    static const struct {
+        double link;
+        int cores;
+        tb_memory common, other;
+        double gain;
+    } cases[] = {{1e9, CORES, H, H, (1 + uncovered) * bytes / 2 / 1e9}, /* the links are what takes longest */
+                 {1e12, 1, H, H, bytes / copied_a_core + uncovered * bytes / 2 / 1e12}, /* copying does */
+                 {1e9, CORES, H, P, (1 + uncovered) * bytes / 2 / 1e9},
+                 {1e9, CORES, P, H, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            const tb_memory common = cases[i].common, other = cases[i].other;
+            const row row = {
+                .m = wide ? SHORT : LONG,
+                .n = wide ? LONG : SHORT,
+                .k = K,
+                .a = wide ? common : other,
+                .b = wide ? other : common,
+                .c = H,
+                .readiness = TB_READY,
+                .route = TB_ROUTE_STREAMED,
+                .kernel = "",
+            };
+            tb_chip chip = h200s[0];
+            chip.link_in = chip.link_out = cases[i].link;
+            const tb_product product = product_of(&row);
+            const double gain = shared_seconds(&row, &product, chip, 2, cases[i].cores, false) -
+                                shared_seconds(&row, &product, chip, 2, cases[i].cores, true);
+            CHECK(fabs(gain - cases[i].gain) <= 1e-9, "case %zu, %s: %g seconds, not %g", i,
+                  wide ? "wide" : "high", gain, cases[i].gain);
+        }
+}
+
+/* As an exchange has two sides, and no triangle is exchanged (lib/streaming/run_streamed.c). */
+static void others_are_forecast_to_exchange_nothing(void)
+{
+    const row row = {8192, 12288, 4096, H, H, H, TB_READY, TB_ROUTE_STREAMED, "", "", TB_START_NOT};
+    const tb_product product = product_of(&row);
+    const double apart = shared_seconds(&row, &product, h200s[0], 3, 16, false),
+                 together = shared_seconds(&row, &product, h200s[0], 3, 16, true);
+    CHECK(together == apart, "three devices: %g seconds, and %g apart", together, apart);
+    const tb_product in_place = product_of_routine(TB_STRMM, 8192, 12288, 8192);
+    const double triangle_apart = shared_seconds(&row, &in_place, h200s[0], 2, 16, false),
+                 triangle_together = shared_seconds(&row, &in_place, h200s[0], 2, 16, true);
+    CHECK(triangle_together == triangle_apart, "a triangle: %g seconds, and %g apart", triangle_together,
+          triangle_apart);
 }
 
 static void a_plan_is_printed_within_its_space(void)
@@ -408,6 +482,8 @@ int main(void)
     forecasts_grow_with_the_product();
     a_call_leaves_the_host_for_a_saving();
     devices_that_read_each_other_gain();
+    devices_gain_what_they_spare_their_links();
+    others_are_forecast_to_exchange_nothing();
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
     batches_go_as_one_or_one_by_one();
