@@ -50,9 +50,9 @@ static inline uint32_t tb_calls_under_way(void)
  * operation can be begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
-/* For routines: until the device has done what the streams hold, of which some may be NULL, and so touches the program's memory no more. After leaving
- * in the middle another thread waits for that, as whatever the driver holds stays with the one that left, and this one waits for
- * that thread, a second at most. */
+/* For routines: until the device has done what the streams hold, of which some may be NULL, and so touches the program's memory no
+ * more. After leaving in the middle another thread waits for that, as whatever the driver holds stays with the one that left, and
+ * this one waits for that thread, a second at most. */
 #define TB_STREAMS_OF_CALL 4
 void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle);
 
