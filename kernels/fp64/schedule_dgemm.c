@@ -46,7 +46,7 @@
 #define FEW_WARPS_UNCOVERED 25.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
-#define HIDDEN_SHARE 0.05
+#define HIDDEN_SHARE 0.02
 /* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
  * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
 #define BATCH_COLUMNS   32

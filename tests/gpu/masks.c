@@ -43,7 +43,7 @@ static void draw_sizes(const tb_kernel *row, int number, check_random *random, p
 static product draw_product(const tb_kernel *row, int number, check_random *random)
 {
     static const double betas[] = {0, 1, -0.75};
-    const bool aligned = number % 2 == 0;
+    const bool aligned = row->alignment > 1 || number % 2 == 0;
     product p = {.transpose_a = check_between(random, 0, 1),
                  .transpose_b = check_between(random, 0, 1),
                  .alpha = check_between(random, 0, 1) ? 1 : -0.75,

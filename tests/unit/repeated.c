@@ -134,6 +134,23 @@ static tb_product product_of(double times, tb_plan *plan)
     return product_about(2000, times, plan);
 }
 
+/* Whether the device is started for the product, which the host is forecast to have sooner, when a call has taken so many times what was
+ * forecast, or two have. */
+static bool starts_the_device(const tb_product *product, double times, int calls)
+{
+    tb_facts facts = facts_of(product);
+    const double host = tb_host_seconds(product, &facts.machine);
+    for (int call = 0; call < calls; call++) {
+        facts = facts_of(product);
+        const tb_plan plan = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
+        tb_learn_product(product, &facts, &plan, times * host);
+    }
+    facts = facts_of(product);
+    facts.machine.readiness = TB_UNTRIED;
+    facts.machine.starts_at_once = true;
+    return tb_decide(product, &facts).start != TB_START_NOT;
+}
+
 int main(void)
 {
     tb_plan plan;
@@ -183,6 +200,15 @@ int main(void)
     call_so_often(&product, &slower_still, CALLS);
     CHECK(slower_still.on_device == 0, "a host that is less slow: %d calls of the device",
           slower_still.on_device);
+
+    /* Where no device is up yet, it is started for them. */
+    for (int slow = 0; slow < 2; slow++) {
+        product = product_of(0.4, &plan);
+        CHECK(!starts_the_device(&product, slow ? 30 : 1.5, 1), "by one call");
+        const bool starts = starts_the_device(&product, slow ? 30 : 1.5, 2);
+        CHECK(starts == slow, "a host that takes %s: started %d",
+              slow ? "30 times as long" : "1.5 times as long", starts);
+    }
 
     /* Far from alike: nothing is tried. */
     product = product_of(3, &plan);
