@@ -92,7 +92,7 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
                  .beta = scalars[check_between(random, 0, SCALARS - 1)]};
     /* With each of the betas, as chains of doubles depend on whether it is 0. */
     const int waves = row->launch == tb_launch_skinny ? 0 : row->launch == tb_launch_dgemm_mma ? SCALARS : 1;
-    const bool wave = number < waves, aligned = row->alignment > 1 || number % 3 != 0;
+    const bool wave = number<waves, aligned = row->alignment> 1 || number % 3 != 0;
     if (wave)
         p.beta = scalars[number];
     draw_sides(row, wave, multiprocessors, random, &p);
