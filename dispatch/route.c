@@ -304,10 +304,11 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
     tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
     /* Before a device is up nothing can be compared. So of products whose calls teach nothing about others, such as triangles, these calls
      * alone tell that a device would pay. */
-    const double by_calls = readiness == TB_READY ? host : host_by_its_calls(facts, host);
-    const bool worth_it = is_worth_it(device, by_calls, &facts->repeated);
+    if (readiness != TB_READY)
+        host = host_by_its_calls(facts, host);
+    const bool worth_it = is_worth_it(device, host, &facts->repeated);
     if (worth_it && readiness != TB_READY) {
-        plan = on_host(why_not_ready(readiness), how_to_start(&facts->machine, by_calls, device));
+        plan = on_host(why_not_ready(readiness), how_to_start(&facts->machine, host, device));
     } else if (readiness == TB_READY && (worth_it || should_compare_streamed(device, host, facts))) {
         plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
         device = plan.device_seconds;

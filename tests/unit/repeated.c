@@ -148,7 +148,12 @@ static bool starts_the_device(const tb_product *product, double times, int calls
     facts = facts_of(product);
     facts.machine.readiness = TB_UNTRIED;
     facts.machine.starts_at_once = true;
-    return tb_decide(product, &facts).start != TB_START_NOT;
+    const tb_plan plan = tb_decide(product, &facts);
+    const bool starts = plan.start != TB_START_NOT;
+    CHECK(starts == (plan.host_seconds > plan.device_seconds),
+          "started %d, of a host that takes %g s, a device %g", starts, plan.host_seconds,
+          plan.device_seconds);
+    return starts;
 }
 
 int main(void)
