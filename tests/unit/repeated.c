@@ -1,6 +1,7 @@
 /* A product that is called again and again: both ways are tried where they are forecast alike, the faster is soon taken and
  * kept, exploring costs little, and what is known of one product is known of no other.
  */
+#include "lib/call/facts.h"
 #include "lib/learning/repeated.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
@@ -194,6 +195,14 @@ int main(void)
         CHECK(saving.compared > 0 && !saving.last_on_host, "20%% of %g s saved: on the host %d",
               plan.host_seconds, saving.last_on_host);
     }
+
+    /* A short one has to be forecast to save more, as long as only the host's calls say how long it takes. */
+    product = product_about(500, 1.3, &plan);
+    start_at_home(&product, plan.host_seconds, 4);
+    const tb_facts half_known = facts_of(&product);
+    CHECK(half_known.repeated.host_known &&
+              tb_decide(&product, &half_known).reason != TB_REASON_FASTER_ON_DEVICE,
+          "a fifth of %g s forecast to be saved", plan.host_seconds);
 
     /* Nor does the forecast keep them where the host's own calls take many times as long as it says. */
     product = product_of(0.4, &plan);
@@ -390,15 +399,27 @@ int main(void)
     course known = {.host = plan.host_seconds, .streamed = plan.host_seconds};
     call_so_often(&product, &known, CALLS);
     CHECK(facts_of(&product).repeated.host_known, "%d calls have taught nothing", CALLS);
-    tb_product others[] = {product, product, product, product, product, product};
+    tb_product others[] = {product, product, product, product, product, product, product, product};
     others[0].m++;
     others[1].n++;
     others[2].k++;
     others[3].a.transposed = !product.a.transposed;
     others[4].b.transposed = !product.b.transposed;
     others[5].beta.re = 1 - product.beta.re;
-    for (int i = 0; i < 6; i++)
+    others[6].routine = TB_SGEMMT;
+    others[7].a.structure = TB_SYMMETRIC;
+    for (int i = 0; i < 8; i++)
         CHECK(is_unknown(&others[i]), "known from a product that is other than number %d", i);
+    tb_facts elsewhere = {.places[TB_B] = {.memory = TB_MEMORY_HOST}};
+    tb_recall_product(&product, &elsewhere);
+    CHECK(!elsewhere.repeated.host_known, "known from a product in other memory");
+
+    /* In the facts of a call what is known of it goes before what is known of its class. */
+    const tb_facts own = facts_of(&product);
+    tb_facts gathered = own;
+    tb_gather_facts(&product, &gathered);
+    CHECK(own.repeated.streamed_known && gathered.machine.host_ratio == own.machine.host_ratio,
+          "%g times its forecast, and %g in the facts", own.machine.host_ratio, gathered.machine.host_ratio);
 
     /* Forced calls teach nothing. */
     product = product_of(1.1, &plan);
