@@ -392,6 +392,22 @@ static void chains_are_forecast_to_take_time(const tb_kernel *kernel)
     CHECK(in_chains > in_one, "%s: %g clocks in chains, %g in one", kernel->name, in_chains, in_one);
 }
 
+/* As many tiles as 9.0 has room for at a time: they take longer on 8.0 where its shared memory has not. */
+static void blocks_without_room_wait(const tb_kernel *kernel)
+{
+    enum { BYTES_OF_80 = 164 << 10, BYTES_BESIDE_BLOCK = 1 << 10 };
+    tb_target older = launcher.target;
+    older.architecture = 80;
+    const int64_t m = (int64_t)kernel->tile_m * kernel->blocks,
+                  n = (int64_t)kernel->tile_n * launcher.target.multiprocessors;
+    const tb_product product = product_with(m, n, 512, 10000, 100000, 0);
+    const bool has_room = kernel->blocks * (kernel->shared_bytes + BYTES_BESIDE_BLOCK) <= BYTES_OF_80;
+    const double here = tb_prepare(kernel, &product, launcher.target).clocks,
+                 there = tb_prepare(kernel, &product, older).clocks;
+    CHECK((there > here) == !has_room, "%s: %g clocks on 9.0, %g on 8.0, %s room", kernel->name, here, there,
+          has_room ? "with" : "without");
+}
+
 /* What a few blocks would take long for is dealt to many, with zeros and without, and forecast so. */
 static void few_tiles_are_dealt(const tb_kernel *kernel)
 {
@@ -420,6 +436,7 @@ int main(void)
         the_diagonal_is_alone(&tb_catalog[row]);
         chains_are_forecast_to_take_time(&tb_catalog[row]);
         few_tiles_are_dealt(&tb_catalog[row]);
+        blocks_without_room_wait(&tb_catalog[row]);
         small_copies_are_not_forecast_faster(&tb_catalog[row], &random);
         for (int i = 0; i < SHAPES; i++) {
             const int64_t m = check_between(&random, 1, i % 4 ? 800 : 9000),
