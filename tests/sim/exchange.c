@@ -7,6 +7,7 @@
 #include "lib/process/threads.h"
 #include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
+#include "lib/streaming/stream_run.h"
 #include "tests/oracle.h"
 #include "tests/sim/children.h"
 #include "tests/sim/device_sim.h"
@@ -400,6 +401,61 @@ static void who_tries_again_looks_at_no_events_of_before(void *unused)
     CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
 }
 
+/* Two columns of a number each, and what lies behind them on either device. */
+enum { COLUMN_BYTES = sizeof(double), PITCH = 2 * COLUMN_BYTES, ROOM_BYTES = 4 * PITCH };
+
+static void take_columns(bool posted_in_one, bool taken_in_one, size_t pitch)
+{
+    enum { SENT = 7, BEFORE = -1 };
+    double there[ROOM_BYTES / COLUMN_BYTES], here[ROOM_BYTES / COLUMN_BYTES], program[2];
+    const size_t next = pitch / COLUMN_BYTES, last = PITCH / COLUMN_BYTES;
+    void *devices[2];
+    tb_stream *sending;
+    sides sides;
+    open_sides(&sides);
+    tb_pipeline pipeline = {.device = 0};
+    tb_post post = {
+        .from = program, .columns = 2, .column_bytes = COLUMN_BYTES, .pitch = pitch, .in_one = posted_in_one};
+    for (size_t i = 0; i < ROOM_BYTES / COLUMN_BYTES; i++) {
+        there[i] = (double)(SENT + i);
+        here[i] = BEFORE;
+    }
+    CHECK(tb_device.create_stream(0, &pipeline.compute) == TB_OK &&
+              tb_device.create_stream(1, &sending) == TB_OK &&
+              tb_device.create_event(1, &post.arrived) == TB_OK &&
+              tb_device.record(post.arrived, sending) == TB_OK,
+          "no streams");
+    CHECK(tb_device.allocate(0, ROOM_BYTES, &devices[0]) == TB_OK &&
+              tb_device.allocate(1, ROOM_BYTES, &devices[1]) == TB_OK,
+          "no memory");
+    sim_copy(devices[0], here, ROOM_BYTES);
+    sim_copy(devices[1], there, ROOM_BYTES);
+    post.there = devices[1];
+    tb_post_columns(&sides.posting, &post);
+    tb_stream_run run = {.pipeline = &pipeline, .side = &sides.taking};
+    run.halves.missing = (tb_operand){.data = program, .rows = 1, .columns = 2, .ld = 1, .element = TB_FP64};
+    run.halves.others = (tb_transfer){
+        .from = &run.halves.missing, .target = devices[0], .target_pitch = PITCH, .in_one = taken_in_one};
+    CHECK(tb_take_half(&run) == TB_OK && tb_device.synchronize(pipeline.across) == TB_OK, "not taken");
+    sim_copy(here, devices[0], ROOM_BYTES);
+    const bool may_fill = posted_in_one && taken_in_one && pitch == PITCH;
+    CHECK(here[0] == there[0] && here[last] == there[next] && here[last + 1] == BEFORE &&
+              (may_fill || here[1] == BEFORE),
+          "posted in one %d, taken in one %d, %zu bytes apart: %g %g %g %g", posted_in_one, taken_in_one,
+          pitch, here[0], here[1], here[2], here[3]);
+}
+
+/* Columns of a place that two devices have cut in other ways may lie otherwise there. */
+static void what_lies_between_columns_is_left_alone(void *unused)
+{
+    (void)unused;
+    start("1,1");
+    sides_wait = false;
+    CHECK(tb_device.enable_access(0, 1) == TB_OK, "no access");
+    for (int how = 0; how < 8; how++)
+        take_columns(how & 1, how & 2, how & 4 ? PITCH : PITCH + COLUMN_BYTES);
+}
+
 typedef struct part {
     void (*run)(void *);
     const char *name;
@@ -417,6 +473,7 @@ static const part parts[] = {
     {memory_stays_while_it_is_read, "memory stays while it is read"},
     {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
     {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
+    {what_lies_between_columns_is_left_alone, "what lies between columns is left alone"},
     {NULL, NULL},
 };
 static const part parts_with_cuts[] = {
