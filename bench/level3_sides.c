@@ -32,9 +32,10 @@ static level3_side xt_side(int block)
     return side;
 }
 
-level3_sides level3_open_sides(bool on_host, bool itself)
+level3_sides level3_open_sides(const level3_options *options)
 {
-    level3_sides sides = {.on_host = on_host};
+    const bool on_host = options->on_host, itself = options->itself;
+    level3_sides sides = {.on_host = on_host, .has_xt = on_host && !options->pairs};
     if (on_host)
         setenv("TILEBLAS_START", "wait", 0); /* the first call brings the device up */
     sides.list[LEVEL3_REFERENCE] =
@@ -43,14 +44,14 @@ level3_sides level3_open_sides(bool on_host, bool itself)
         itself ? sides.list[LEVEL3_REFERENCE] : library_side("TileBLAS", "tileblas", TB_LIBRARY);
     if (itself)
         sides.list[LEVEL3_OURS].key = "itself";
-    for (int i = 0; on_host && i < LEVEL3_XT_BLOCKS; i++)
+    for (int i = 0; sides.has_xt && i < LEVEL3_XT_BLOCKS; i++)
         sides.list[LEVEL3_XT + i] = xt_side(xt_blocks[i]);
     return sides;
 }
 
 int level3_count_sides(const level3_sides *sides, int n)
 {
-    int blocks = sides->on_host ? 1 : 0;
+    int blocks = sides->has_xt ? 1 : 0;
     while (blocks > 0 && blocks < LEVEL3_XT_BLOCKS && xt_blocks[blocks - 1] < n)
         blocks++;
     return LEVEL3_XT + blocks;

@@ -5,6 +5,7 @@
 #define BENCH_LEVEL3_SIDES_H
 
 #include "bench/cublas_calls.h"
+#include "bench/level3_options.h"
 
 #include <stdbool.h>
 
@@ -22,12 +23,13 @@ typedef struct level3_side {
 
 typedef struct level3_sides {
     bool on_host;
+    bool has_xt; /* cublasXt, too */
     level3_side list[LEVEL3_SIDES_MOST];
 } level3_sides;
 
-/* In device memory cuBLAS is the reference, in host memory OpenBLAS; with `itself` the reference takes our place, too. Ends the
- * program where one of them is not there. */
-level3_sides level3_open_sides(bool on_host, bool itself);
+/* In device memory cuBLAS is the reference, in host memory OpenBLAS, and cublasXt is there, too, unless the options want pairs; with
+ * `itself` the reference takes our place, too. Ends the program where one of them is not there. */
+level3_sides level3_open_sides(const level3_options *options);
 
 /* How many of them take part in products of that order, the first so many. Of cublasXt's tiles those that are as large as the
  * matrices, or larger, are alike, and the smallest of these stands for all. */
