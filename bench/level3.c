@@ -128,10 +128,10 @@ static bool lists(const char *list, const char *word)
     return !list;
 }
 
-static void measure_routine(const level3_options *options, const bench_routine *routine,
+static void measure_routine(const level3_options *options, const bench_routine *routine, level3_sides *sides,
                             level3_report *report)
 {
-    if (!level3_has_routine(report->sides, routine))
+    if (!level3_find_routine(sides, routine))
         return;
     for (int i = 0; i < options->size_count; i++) {
         const int n = options->sizes[i];
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 {
     const level3_options options = level3_read_options(argc, argv);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const level3_sides sides = level3_open_sides(&options);
+    level3_sides sides = level3_open_sides(&options);
     level3_report report = level3_open_report(&options, &sides);
     for (tb_routine_class group = 0; group < TB_CLASSES; group++)
         for (tb_routine row = 0; row < TB_ROUTINES; row++) {
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
             const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
             if (routine && routine->class == group && lists(options.routines, routine->name) &&
                 (options.routines || !again))
-                measure_routine(&options, routine, &report);
+                measure_routine(&options, routine, &sides, &report);
         }
     level3_close_report(&report);
     return 0;

@@ -64,11 +64,14 @@ static bench_function *find_routine(const level3_side *side, const bench_routine
     return (bench_function *)dlsym(side->library, symbol);
 }
 
-bool level3_has_routine(const level3_sides *sides, const bench_routine *routine)
+bool level3_find_routine(level3_sides *sides, const bench_routine *routine)
 {
-    for (int side = LEVEL3_OURS; side <= LEVEL3_REFERENCE; side++)
-        if (sides->list[side].library && !find_routine(&sides->list[side], routine))
+    for (int i = LEVEL3_OURS; i <= LEVEL3_REFERENCE; i++) {
+        level3_side *side = &sides->list[i];
+        side->function = side->library ? find_routine(side, routine) : NULL;
+        if (side->library && !side->function)
             return false;
+    }
     return true;
 }
 
@@ -76,7 +79,7 @@ bool level3_call(const level3_sides *sides, int side, const bench_routine *routi
 {
     const level3_side *called = &sides->list[side];
     if (called->library)
-        bench_call_fortran(find_routine(called, routine), product);
+        bench_call_fortran(called->function, product);
     else if ((called->cublas
                   ? bench_call_cublas(called->cublas, routine, product)
                   : bench_call_cublas_xt(called->cublas_xt, routine, product)) != CUBLAS_STATUS_SUCCESS)

@@ -16,6 +16,7 @@ typedef struct level3_side {
     const char *name;
     const char *key; /* its name in JSON */
     void *library;   /* that has the routines by Fortran's names; NULL: one of the next two calls them */
+    bench_function *function;   /* the routine that was looked for last, in that library */
     cublasHandle_t cublas;      /* or NULL */
     cublasXtHandle_t cublas_xt; /* or NULL */
     int block;                  /* rows and columns of cublasXt's tiles */
@@ -35,10 +36,10 @@ level3_sides level3_open_sides(const level3_options *options);
  * matrices, or larger, are alike, and the smallest of these stands for all. */
 int level3_count_sides(const level3_sides *sides, int n);
 
-/* Whether the libraries that are looked into have it. */
-bool level3_has_routine(const level3_sides *sides, const bench_routine *routine);
+/* Looks for it where it has to be called by name, before calls of it. False: a library does not have it. */
+bool level3_find_routine(level3_sides *sides, const bench_routine *routine);
 
-/* Computes the product, which is there afterwards. False: cuBLAS or cublasXt refused. */
+/* Computes the product, of the routine that was looked for last, which is there afterwards. False: cuBLAS or cublasXt refused. */
 bool level3_call(const level3_sides *sides, int side, const bench_routine *routine,
                  const tb_product *product);
 
