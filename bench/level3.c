@@ -2,7 +2,7 @@
  * memory, against OpenBLAS on all cores and against cublasXt on the first device. Times are those of whole calls, until the
  * result is there. Prints a line for each routine and size, and the geometric means of a routine's ratios.
  *
- *   bench/level3 [--host] [--itself] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--right] [--apart]
+ *   bench/level3 [--host | --pairs] [--itself] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--right] [--apart]
  *                [--seconds SECONDS] [--json FILE]
  *
  * All sides take turns in one run: in each round every side has one, and no side is always first (order_in_round). Medians
@@ -10,6 +10,10 @@
  * wake up; and it is followed by a rest until OpenBLAS's threads sleep. cublasXt takes part with tiles of 1024, 2048 and
  * 4096, each size being a side by itself, and the one with the least median is what is told. Operands are the same at every call,
  * which our cache of operands knows (TILEBLAS_OPERAND_CACHE=0 loads them at every call, as cublasXt does).
+ *
+ * --pairs is host memory without cublasXt: the library and OpenBLAS call by call, without rests, and both write into the same C. The
+ * ratio is then the median of the ratios of neighbouring calls. Where both compute on the host that tells 1% from nothing; with a C of
+ * its own, in memory of its own, OpenBLAS takes up to 1.4 times as long as itself at 256.
  *
  * --itself puts cuBLAS, or in host memory OpenBLAS, in our place, too: ratios are then what the run's noise makes of 1.
  *
@@ -44,7 +48,7 @@ static double take_turn(const level3_sides *sides, int side, const level3_operan
     double seconds = time_call(sides, side, operands);
     if (sides->on_host && seconds < BENCH_LONG_SECONDS)
         seconds = time_call(sides, side, operands);
-    if (sides->on_host)
+    if (sides->has_xt)
         level3_rest();
     return seconds;
 }
@@ -72,14 +76,24 @@ static double largest_difference(const level3_operands *operands, const level3_t
     return largest;
 }
 
+/* Of what the reference took to what we did in the same round. */
+static double median_ratio(const double *reference, const double *ours, int rounds)
+{
+    double ratios[ROUNDS_MOST];
+    for (int i = 0; i < rounds; i++)
+        ratios[i] = reference[i] / ours[i];
+    return bench_median(ratios, (size_t)rounds);
+}
+
 static level3_times measure(const level3_options *options, const level3_sides *sides,
-                            const level3_operands *operands)
+                            level3_operands *operands)
 {
     static double turns[LEVEL3_SIDES_MOST][ROUNDS_MOST];
     level3_times times = {.sides = level3_count_sides(sides, operands->n)};
     for (int side = 0; side < times.sides; side++)
         times.seconds[side] = time_call(sides, side, operands);
     times.difference = largest_difference(operands, &times);
+    operands->shares_c = options->pairs;
     for (int i = 1; i < WARM_UPS; i++)
         for (int side = 0; side < times.sides; side++)
             take_turn(sides, side, operands);
@@ -96,9 +110,11 @@ static level3_times measure(const level3_options *options, const level3_sides *s
         if (++times.rounds == ROUNDS_MOST)
             break;
     }
+    const double of_pairs = median_ratio(turns[LEVEL3_REFERENCE], turns[LEVEL3_OURS], times.rounds);
     for (int side = 0; side < times.sides; side++)
         if (!isnan(times.seconds[side]))
             times.seconds[side] = bench_median(turns[side], (size_t)times.rounds);
+    times.ratio = options->pairs ? of_pairs : times.seconds[LEVEL3_REFERENCE] / times.seconds[LEVEL3_OURS];
     return times;
 }
 
@@ -112,14 +128,14 @@ static bool lists(const char *list, const char *word)
     return !list;
 }
 
-static void measure_routine(const level3_options *options, const bench_routine *routine,
+static void measure_routine(const level3_options *options, const bench_routine *routine, level3_sides *sides,
                             level3_report *report)
 {
-    if (!level3_has_routine(report->sides, routine))
+    if (!level3_find_routine(sides, routine))
         return;
     for (int i = 0; i < options->size_count; i++) {
         const int n = options->sizes[i];
-        const level3_operands operands =
+        level3_operands operands =
             level3_make_operands(options, routine, n, level3_count_sides(report->sides, n));
         const level3_times times = measure(options, report->sides, &operands);
         level3_report_product(report, &operands, &times);
@@ -132,7 +148,7 @@ int main(int argc, char **argv)
 {
     const level3_options options = level3_read_options(argc, argv);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const level3_sides sides = level3_open_sides(options.on_host, options.itself);
+    level3_sides sides = level3_open_sides(&options);
     level3_report report = level3_open_report(&options, &sides);
     for (tb_routine_class group = 0; group < TB_CLASSES; group++)
         for (tb_routine row = 0; row < TB_ROUTINES; row++) {
@@ -140,7 +156,7 @@ int main(int argc, char **argv)
             const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
             if (routine && routine->class == group && lists(options.routines, routine->name) &&
                 (options.routines || !again))
-                measure_routine(&options, routine, &report);
+                measure_routine(&options, routine, &sides, &report);
         }
     level3_close_report(&report);
     return 0;

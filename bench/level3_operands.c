@@ -101,8 +101,9 @@ tb_product level3_product_of(const level3_operands *operands, int side)
 {
     const bench_routine *routine = operands->routine;
     const bool transpose_b = is_in_place(routine) ? operands->right : routine->class == TB_CLASS_TRIANGLE;
-    tb_product product = bench_product_of(routine, false, transpose_b, operands->rows, operands->columns,
-                                          operands->n, operands->a, operands->b, operands->c[side]);
+    tb_product product =
+        bench_product_of(routine, false, transpose_b, operands->rows, operands->columns, operands->n,
+                         operands->a, operands->b, operands->c[operands->shares_c ? 0 : side]);
     if (operands->apart && routine->class == TB_CLASS_TRMM) /* Fortran's TRMM knows C alone */
         product.operands[operands->right ? TB_A : TB_B].data = operands->b;
     return product;

@@ -1,4 +1,5 @@
-/* One product's matrices in bench/level3: A and B, which all sides read, and a C for each of them, all alike to begin with. */
+/* One product's matrices in bench/level3: A and B, which all sides read, and a C for each of them, all alike to
+ * begin with. */
 #ifndef BENCH_LEVEL3_OPERANDS_H
 #define BENCH_LEVEL3_OPERANDS_H
 
@@ -11,6 +12,7 @@ typedef struct level3_operands {
     bool on_host, right, apart;
     void *a, *b;
     void *c[LEVEL3_SIDES_MOST]; /* NULL: of a side that takes no part */
+    bool shares_c;              /* all sides write into the first one's from now on */
 } level3_operands;
 
 level3_operands level3_make_operands(const level3_options *options, const bench_routine *routine, int n,

@@ -11,8 +11,8 @@
 static _Noreturn void explain_usage(void)
 {
     fprintf(stderr,
-            "usage: level3 [--host] [--itself] [--routine NAMES] [--size SIZES] [--columns N] [--right] "
-            "[--apart] [--seconds SECONDS] [--json FILE]\n");
+            "usage: level3 [--host | --pairs] [--itself] [--routine NAMES] [--size SIZES] [--columns N] "
+            "[--right] [--apart] [--seconds SECONDS] [--json FILE]\n");
     exit(2);
 }
 
@@ -53,18 +53,26 @@ static bool names_routines(const char *text)
 
 level3_options level3_read_options(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"host", no_argument, NULL, 'h'},          {"itself", no_argument, NULL, 'i'},
-        {"routine", required_argument, NULL, 'r'}, {"size", required_argument, NULL, 'n'},
-        {"columns", required_argument, NULL, 'c'}, {"right", no_argument, NULL, 'R'},
-        {"apart", no_argument, NULL, 'a'},         {"seconds", required_argument, NULL, 's'},
-        {"json", required_argument, NULL, 'j'},    {0}};
+    static const struct option long_options[] = {{"host", no_argument, NULL, 'h'},
+                                                 {"itself", no_argument, NULL, 'i'},
+                                                 {"routine", required_argument, NULL, 'r'},
+                                                 {"size", required_argument, NULL, 'n'},
+                                                 {"columns", required_argument, NULL, 'c'},
+                                                 {"right", no_argument, NULL, 'R'},
+                                                 {"apart", no_argument, NULL, 'a'},
+                                                 {"seconds", required_argument, NULL, 's'},
+                                                 {"json", required_argument, NULL, 'j'},
+                                                 {"pairs", no_argument, NULL, 'p'},
+                                                 {0}};
     level3_options options = {.seconds = 0.1};
     bool makes_sense = read_sizes("512,1024,2048,4096,8192", &options);
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (option) {
         case 'h':
             options.on_host = true;
+            break;
+        case 'p':
+            options.on_host = options.pairs = true;
             break;
         case 'i':
             options.itself = true;

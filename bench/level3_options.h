@@ -9,6 +9,7 @@ enum { LEVEL3_SIZES_MOST = 64 };
 typedef struct level3_options {
     bool on_host;
     bool itself;
+    bool pairs;
     bool right, apart;
     int columns;          /* of C in TRMM and TRSM; 0: as many as rows */
     double seconds;       /* on each product and side */

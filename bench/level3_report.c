@@ -76,6 +76,7 @@ static void write_product(level3_report *report, const level3_operands *operands
     if (xt)
         bench_json_number(json, sides[xt].key, times->seconds[xt]);
     bench_json_end(json, '}');
+    bench_json_number(json, "ratio", times->ratio);
     if (xt)
         bench_json_integer(json, "cublasxt_block", sides[xt].block);
     bench_json_integer(json, "rounds", times->rounds);
@@ -83,10 +84,11 @@ static void write_product(level3_report *report, const level3_operands *operands
     bench_json_end(json, '}');
 }
 
-static void print_beside(const level3_report *report, const level3_times *times, int side, double flop)
+static void print_beside(const level3_report *report, const level3_times *times, int side, double flop,
+                         double ratio)
 {
     printf("   %s %8.3f ms %7.2f   ratio %6.3f", report->sides->list[side].name, 1e3 * times->seconds[side],
-           1e-12 * flop / times->seconds[side], times->seconds[side] / times->seconds[LEVEL3_OURS]);
+           1e-12 * flop / times->seconds[side], ratio);
 }
 
 void level3_report_product(level3_report *report, const level3_operands *operands, const level3_times *times)
@@ -96,10 +98,10 @@ void level3_report_product(level3_report *report, const level3_operands *operand
     const int xt = best_xt(times);
     printf("%-7s %6d  %8.3f ms %7.2f TFLOP/s", operands->routine->name, operands->n, 1e3 * ours,
            1e-12 * flop / ours);
-    print_beside(report, times, LEVEL3_REFERENCE, flop);
-    report->log_sum += log(times->seconds[LEVEL3_REFERENCE] / ours);
+    print_beside(report, times, LEVEL3_REFERENCE, flop, times->ratio);
+    report->log_sum += log(times->ratio);
     if (xt) {
-        print_beside(report, times, xt, flop);
+        print_beside(report, times, xt, flop, times->seconds[xt] / ours);
         printf(" (block %d)", report->sides->list[xt].block);
         report->log_sum_xt += log(times->seconds[xt] / ours);
     }
@@ -113,7 +115,7 @@ void level3_report_means(level3_report *report, const bench_routine *routine)
 {
     printf("%s: geometric mean %.3f of %d", routine->name, exp(report->log_sum / report->count),
            report->count);
-    if (report->sides->on_host)
+    if (report->sides->has_xt)
         printf(", beside cublasXt %.3f", exp(report->log_sum_xt / report->count));
     printf("\n");
     report->log_sum = report->log_sum_xt = 0;

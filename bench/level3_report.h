@@ -9,6 +9,7 @@
 typedef struct level3_times {
     int sides, rounds;
     double seconds[LEVEL3_SIDES_MOST]; /* medians; NaN where the side refused */
+    double ratio;                      /* of the reference's to ours: of these, or of pairs the median */
     double difference;                 /* the largest from the reference, of any side */
 } level3_times;
 

@@ -32,9 +32,10 @@ static level3_side xt_side(int block)
     return side;
 }
 
-level3_sides level3_open_sides(bool on_host, bool itself)
+level3_sides level3_open_sides(const level3_options *options)
 {
-    level3_sides sides = {.on_host = on_host};
+    const bool on_host = options->on_host, itself = options->itself;
+    level3_sides sides = {.on_host = on_host, .has_xt = on_host && !options->pairs};
     if (on_host)
         setenv("TILEBLAS_START", "wait", 0); /* the first call brings the device up */
     sides.list[LEVEL3_REFERENCE] =
@@ -43,14 +44,14 @@ level3_sides level3_open_sides(bool on_host, bool itself)
         itself ? sides.list[LEVEL3_REFERENCE] : library_side("TileBLAS", "tileblas", TB_LIBRARY);
     if (itself)
         sides.list[LEVEL3_OURS].key = "itself";
-    for (int i = 0; on_host && i < LEVEL3_XT_BLOCKS; i++)
+    for (int i = 0; sides.has_xt && i < LEVEL3_XT_BLOCKS; i++)
         sides.list[LEVEL3_XT + i] = xt_side(xt_blocks[i]);
     return sides;
 }
 
 int level3_count_sides(const level3_sides *sides, int n)
 {
-    int blocks = sides->on_host ? 1 : 0;
+    int blocks = sides->has_xt ? 1 : 0;
     while (blocks > 0 && blocks < LEVEL3_XT_BLOCKS && xt_blocks[blocks - 1] < n)
         blocks++;
     return LEVEL3_XT + blocks;
@@ -63,11 +64,14 @@ static bench_function *find_routine(const level3_side *side, const bench_routine
     return (bench_function *)dlsym(side->library, symbol);
 }
 
-bool level3_has_routine(const level3_sides *sides, const bench_routine *routine)
+bool level3_find_routine(level3_sides *sides, const bench_routine *routine)
 {
-    for (int side = LEVEL3_OURS; side <= LEVEL3_REFERENCE; side++)
-        if (sides->list[side].library && !find_routine(&sides->list[side], routine))
+    for (int i = LEVEL3_OURS; i <= LEVEL3_REFERENCE; i++) {
+        level3_side *side = &sides->list[i];
+        side->function = side->library ? find_routine(side, routine) : NULL;
+        if (side->library && !side->function)
             return false;
+    }
     return true;
 }
 
@@ -75,7 +79,7 @@ bool level3_call(const level3_sides *sides, int side, const bench_routine *routi
 {
     const level3_side *called = &sides->list[side];
     if (called->library)
-        bench_call_fortran(find_routine(called, routine), product);
+        bench_call_fortran(called->function, product);
     else if ((called->cublas
                   ? bench_call_cublas(called->cublas, routine, product)
                   : bench_call_cublas_xt(called->cublas_xt, routine, product)) != CUBLAS_STATUS_SUCCESS)

@@ -27,7 +27,7 @@ if(NOT TILEBLAS_CUDA STREQUAL "OFF")
 endif()
 
 # nvcc's flags for a list of architectures: "all-major", or numbers such as 75 or 90a. The newest plain one is
-# also kept as PTX for chips that come later.
+# also kept as PTX for chips that come later, unless no GPU runs this build: to compress it takes a fifth of a quick compilation.
 function(tileblas_architecture_flags architectures result)
     if(architectures STREQUAL "all-major")
         set(${result} -arch=all-major PARENT_SCOPE)
@@ -41,7 +41,7 @@ function(tileblas_architecture_flags architectures result)
             set(newest ${architecture})
         endif()
     endforeach()
-    if(newest)
+    if(newest AND NOT TILEBLAS_FAST_KERNELS)
         list(APPEND flags -gencode arch=compute_${newest},code=compute_${newest})
     endif()
     set(${result} ${flags} PARENT_SCOPE)

@@ -3,7 +3,7 @@
 # with sudo. Where everything is present it changes nothing and asks no network.
 #
 # demo.sh, suites.sh and test.sh source this file. They get: the project's root as working directory, $python (a Python
-# with NumPy and scikit-learn), and the functions say, fail, build and want_suites.
+# with NumPy and scikit-learn), and the functions say, fail, build, want_suites and await_suites.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -154,26 +154,34 @@ want_suites() {
     want locales test -e /usr/share/i18n/locales/de_DE
     install_wanted
     # PySCF goes into an environment of the project's own, and into no other.
-    if [[ $python == "$PWD/build/venv/"* ]] && ! "$python" -c 'import pyscf' 2>/dev/null; then
-        say "installing: pyscf, with pip into build/venv"
-        "$python" -m pip install --quiet pyscf || say "pyscf could not be installed: its tests are skipped"
+    if [[ $python == "$PWD/build/venv/"* ]]; then
+        want_modules build/venv "its tests are skipped" pyscf -- pyscf
     fi
-    if ! PYTHONPATH=$PWD/build/pytest "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
-        say "installing: pytest hypothesis, with pip into build/pytest"
-        "$python" -m pip install --quiet --target build/pytest pytest hypothesis ||
-            say "pytest could not be installed: NumPy's and SciPy's own tests are skipped"
-    fi
-    if ! PYTHONPATH=$PWD/build/wheel-tools "$python" -c 'import auditwheel, ipykernel, nbclient' 2>/dev/null; then
-        say "installing: auditwheel ipykernel nbclient, with pip into build/wheel-tools"
-        "$python" -m pip install --quiet --target build/wheel-tools auditwheel ipykernel nbclient ||
-            say "auditwheel could not be installed: the wheel is not tested"
-    fi
-    if ! PYTHONPATH=$PWD/build/dask-tools "$python" -c 'import dask.array, distributed' 2>/dev/null; then
-        say "installing: dask distributed, with pip into build/dask-tools"
-        "$python" -m pip install --quiet --target build/dask-tools dask distributed ||
-            say "dask could not be installed: its test is skipped"
-    fi
+    want_modules build/pytest "NumPy's and SciPy's own tests are skipped" hypothesis,pytest -- pytest hypothesis
+    # Of these few modules are ever imported.
+    want_modules build/wheel-tools "the wheel is not tested" auditwheel,ipykernel,nbclient \
+        -- --no-compile auditwheel ipykernel nbclient
+    want_modules build/dask-tools "its test is skipped" dask.array,distributed -- --no-compile dask distributed
 }
+
+# want_modules FOLDER LOSS MODULE,... -- ARGUMENT...: has pip install, in the background, what modules are missing, into a
+# folder or an environment; LOSS is what comes of it when it cannot.
+want_modules() {
+    local folder=$1 loss=$2 modules=${3//,/, } where=(--target "$1")
+    [[ ! -e $folder/bin/python ]] || where=()
+    shift 4
+    PYTHONPATH=$PWD/$folder "$python" -c "import $modules" 2>/dev/null && return
+    say "installing: $modules, with pip into $folder"
+    { "$python" -m pip install --quiet "${where[@]}" "$@" || say "$modules could not be installed: $loss"; } &
+    installing+=($!)
+}
+
+# Before the tests: what want_suites has begun to install is there.
+await_suites() {
+    ((${#installing[@]} == 0)) || wait "${installing[@]}"
+    installing=()
+}
+installing=()
 
 # ---- Doing it ---------------------------------------------------------------------------------------------
 

@@ -8,4 +8,5 @@ source "$(dirname "$0")/setup.sh"
 
 want_suites
 build release
+await_suites
 SUITE_WHOLE=1 ctest --preset release --parallel "$(nproc)" --label-regex '^suite$' --no-tests=error "$@"

@@ -60,6 +60,7 @@ fi
 for preset in "${presets[@]}"; do
     if [[ $preset == release ]]; then
         build release
+        await_suites
     else
         tests_left_out=${left_out[$preset]} build "$preset" test_programs
     fi

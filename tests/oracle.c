@@ -303,7 +303,7 @@ static bool all_hold(const check *check)
         for (int64_t j = 0; j < p->n && hold; j++) {
             if (!belongs(p, i / parts, j) && !belongs(p, (i + count - 1) / parts, j))
                 continue;
-            const sums sums = sum_rows(p->c.element, rows, &check->b, j, check->k);
+            const sums sums = sum_rows(p->c.element, &check->a, i, count, rows, &check->b, j, check->k);
             for (int64_t row = 0; row < count && hold; row += parts)
                 hold = !belongs(p, (i + row) / parts, j) || number_holds(check, &sums, row, i + row, j);
         }

@@ -18,8 +18,9 @@ typedef struct sums {
 /* Rows of op(A) from i on, side by side for each step of k; zeros below its last row. */
 void copy_rows(const view *a, int64_t i, int64_t count, int64_t k, double *rows);
 
-/* Of such rows and column j of op(B). */
-sums sum_rows(tb_element element, const double *rows, const view *b, int64_t j, int64_t k);
+/* Of count rows of op(A) from i on, which copy_rows has copied, and column j of op(B). */
+sums sum_rows(tb_element element, const view *a, int64_t i, int64_t count, const double *rows, const view *b,
+              int64_t j, int64_t k);
 
 /* The same of count rows from i on, where they lie. */
 sums sum_few(const view *a, const view *b, int64_t i, int64_t count, int64_t j, int64_t k);

@@ -189,7 +189,8 @@ static bool may_be_cut(const tb_kernel *kernel, const tb_product *product, bool 
 
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
  * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side. Beyond LONG_ROOT squared of k chains grow no longer: one more takes next to no time there. */
+ * where C is small, in half as many where it has a short side. Beyond LONG_ROOT squared of k chains grow no longer: one more takes next to
+ * no time there, and those of all pieces of a tile count. */
 int32_t tb_dgemm_chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
     enum { SHORT_SIDE = 128, LONG_ROOT = 128 };
@@ -198,7 +199,9 @@ int32_t tb_dgemm_chains_of(const tb_kernel *kernel, const tb_product *product, c
         return 1;
     double roots = kernel->chain_roots * (tb_smaller(product->m, product->n) < SHORT_SIDE ? 2 : 1);
     const double longest_k = longest * kernel->tile_k;
-    return (int32_t)fmax(1, floor(0.25 + fmax(sqrt(longest_k), longest_k / LONG_ROOT) / roots));
+    const bool is_long = product->k > LONG_ROOT * LONG_ROOT;
+    const double of_run = is_long ? longest_k / LONG_ROOT : sqrt(longest_k);
+    return (int32_t)fmax(1, floor(0.25 + of_run / roots));
 }
 
 /* Of the first steps of a tile, where zeros are before them: those with the diagonal. */

@@ -16,6 +16,7 @@
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
 #include "lib/call/sample.h"
+#include "lib/call/small.h"
 #include "lib/reports/stats.h"
 #include "words/batch.h"
 
@@ -100,6 +101,21 @@ static void carry_out(const tb_product *product, const tb_facts *facts, tb_plan 
     tb_record_call(product, facts, &plan, host->called_as, whole);
 }
 
+/* Where every call is to be told of, every call is decided. */
+static bool may_go_undecided(const tb_product *product, const tb_facts *facts)
+{
+    return atomic_load_explicit(&tb_small_volume, memory_order_relaxed) > 0 &&
+           !*tb_option_text(TB_OPTION_RECORD) && !tb_is_batch(product) && lies_in_host_memory(facts);
+}
+
+/* As the same product's calls before. */
+static void stay(const tb_product *product, const tb_facts *facts, const tb_plan *plan, const tb_host *host)
+{
+    const double start = tb_seconds();
+    execute(product, plan, host, NULL);
+    tb_record_call(product, facts, plan, host->called_as, tb_seconds() - start);
+}
+
 static void settle(const tb_product *given, const tb_host *host)
 {
     /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
@@ -119,9 +135,14 @@ static void settle(const tb_product *given, const tb_host *host)
         tb_run_host(&product, &at_home, host, NULL);
         return;
     }
+    tb_plan plan;
+    if (may_go_undecided(&product, &facts) && tb_stays_again(&product, &facts, &plan)) {
+        stay(&product, &facts, &plan, host);
+        return;
+    }
     const tb_product one = tb_member_of(&product, 0);
     tb_gather_facts(&one, &facts);
-    tb_plan plan = decide(&product, &facts);
+    plan = decide(&product, &facts);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
         tb_locate_operands(&product, &facts);

@@ -19,6 +19,9 @@
  * so that the two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
 #define CALLS_A_TIME 64.0
 
+/* So many calls in a row are not decided anew, from the CALLS_SOONth call on. */
+#define CALLS_UNDECIDED 7
+
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when
  * two calls of the thread have gone it in a row, or so many have at all. */
 #define TRIES_MOST 4
@@ -45,6 +48,8 @@ typedef struct entry {
     _Atomic(uint64_t) key; /* 0: nobody's */
     atomic_uint calls;
     way host, streamed;
+    atomic_int undecided;                        /* calls that stay on the host undecided */
+    _Atomic(float) host_seconds, device_seconds; /* the forecasts for these */
 } entry;
 
 static entry entries[ENTRIES];
@@ -163,6 +168,35 @@ static void count_call(entry *entry, way *other)
         atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
 
+bool tb_stays_again(const tb_product *product, const tb_facts *facts, tb_plan *plan)
+{
+    const uint64_t key = key_of(product, facts);
+    entry *entry = &entries[key % ENTRIES];
+    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
+        return false;
+    const int left = atomic_load_explicit(&entry->undecided, memory_order_relaxed);
+    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + 1;
+    if (left <= 0 || is_time_to_try(calls))
+        return false;
+    atomic_store_explicit(&entry->undecided, left - 1, memory_order_relaxed);
+    atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
+    last_route = TB_ROUTE_HOST;
+    *plan = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
+    plan->host_seconds = (double)atomic_load_explicit(&entry->host_seconds, memory_order_relaxed);
+    plan->device_seconds = (double)atomic_load_explicit(&entry->device_seconds, memory_order_relaxed);
+    return true;
+}
+
+/* After the call was counted: one behind which the other way is due is not followed undecided. */
+static void note_decision(entry *entry, const tb_plan *plan)
+{
+    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
+    const bool stays = plan->reason == TB_REASON_TOO_SMALL && calls > CALLS_SOON && !is_time_to_try(calls);
+    atomic_store_explicit(&entry->host_seconds, (float)plan->host_seconds, memory_order_relaxed);
+    atomic_store_explicit(&entry->device_seconds, (float)plan->device_seconds, memory_order_relaxed);
+    atomic_store_explicit(&entry->undecided, stays ? CALLS_UNDECIDED : 0, memory_order_relaxed);
+}
+
 void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     const bool is_awake = plan->route == last_route;
@@ -186,4 +220,5 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &entry->host : &entry->streamed, on_host, (float)ratio, is_awake, calls);
     count_call(entry, on_host ? &entry->streamed : &entry->host);
+    note_decision(entry, plan);
 }

@@ -10,6 +10,11 @@
  * operands have been located, and the ratios filled from the product's class. */
 void tb_recall_product(const tb_product *product, tb_facts *facts);
 
+/* Whether the last call of this very product that was decided stayed on the host because it is too small, and so few have followed that
+ * this one goes the same way undecided: deciding and learning take a microsecond or two, which is a product's of 256 fiftieth part.
+ * The operands have been located. *plan is then the call's. */
+bool tb_stays_again(const tb_product *product, const tb_facts *facts, tb_plan *plan);
+
 /* The call took so many seconds. facts are those of its decision; calls whose way was forced teach nothing. */
 void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds);
 

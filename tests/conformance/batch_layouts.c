@@ -1,7 +1,7 @@
 /* Batches whose matrices lie as programs have them: one for all, backwards, windows that overlap, columns of several matrices by
  * turns, one matrix alone. C's whole memory is held against what one product after the other leaves, gaps included.
  *
- *     batch_layouts route=host|resident|streamed memory=host|device
+ *     batch_layouts route=host|resident|streamed memory=host|device [few]        few: each layout by a fourth of the spellings
  */
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
@@ -94,6 +94,9 @@ static double load(const void *block, tb_element element, int64_t at, int part)
                                           : (double)((const float *)block)[parts * at + part];
 }
 
+/* Of A, B and C before it is written; and C as it has to be afterwards. */
+static double numbers[3][ROOM], expected[ROOM];
+
 /* Only real parts differ from zero. */
 static void multiply_one(const layout *layout, int64_t member, double *c)
 {
@@ -104,10 +107,17 @@ static void multiply_one(const layout *layout, int64_t member, double *c)
         for (int64_t row = 0; row < M; row++) {
             double sum = 0;
             for (int64_t k = 0; k < K; k++)
-                sum += number_at(0, a + row + k * of[0].ld) * number_at(1, b + k + column * of[1].ld);
+                sum += numbers[0][a + row + k * of[0].ld] * numbers[1][b + k + column * of[1].ld];
             double *element = &c[first + row + column * of[2].ld];
             *element = sum + (layout->beta == 0 ? 0 : layout->beta * *element);
         }
+}
+
+static void expect_result_of(const layout *layout)
+{
+    memcpy(expected, numbers[2], sizeof expected);
+    for (int64_t member = 0; member < layout->members; member++)
+        multiply_one(layout, member, expected);
 }
 
 /* ---- One call ---------------------------------------------------------------------------------------------- */
@@ -115,13 +125,8 @@ static void multiply_one(const layout *layout, int64_t member, double *c)
 static void check_result_of(const batch_spelling *spelling, bool row_major, const layout *layout,
                             const void *c)
 {
-    static double expected[ROOM];
     const tb_element element = tb_routine_rows[spelling->routine].element;
     int64_t wrong = 0, first = -1;
-    for (int64_t at = 0; at < ROOM; at++)
-        expected[at] = number_at(2, at);
-    for (int64_t member = 0; member < layout->members; member++)
-        multiply_one(layout, member, expected);
     for (int64_t at = 0; at < ROOM; at++)
         if (load(c, element, at, 0) != expected[at]) {
             wrong++;
@@ -140,7 +145,7 @@ static void run(const batch_spelling *spelling, bool row_major, const layout *la
     void *blocks[3], *own = calloc(1, all), *lists[3][MEMBERS];
     for (int role = 0; role < 3; role++) {
         for (int64_t at = 0; at < ROOM; at++)
-            store(own, element, at, 0, number_at(role, at));
+            store(own, element, at, 0, numbers[role][at]);
         blocks[role] = arena_allocate(memory, all);
         arena_copy(blocks[role], own, all);
         for (int64_t member = 0; member < layout->members; member++)
@@ -174,15 +179,23 @@ static void run(const batch_spelling *spelling, bool row_major, const layout *la
 
 int main(int count, char **arguments)
 {
+    int apart = 1;
     for (int i = 1; i < count; i++)
         if (strncmp(arguments[i], "route=", 6) == 0)
             tileblas_set_option("ROUTE", arguments[i] + 6);
         else if (strcmp(arguments[i], "memory=device") == 0)
             memory = TB_MEMORY_DEVICE;
+        else if (strcmp(arguments[i], "few") == 0)
+            apart = 4;
     tb_machine_start(&(tb_plan){.start = TB_START_NOW});
-    for (int64_t i = 0; i < batch_spelling_count(); i++)
-        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++)
+    for (int role = 0; role < 3; role++)
+        for (int64_t at = 0; at < ROOM; at++)
+            numbers[role][at] = number_at(role, at);
+    for (int l = 0; l < (int)(sizeof layouts / sizeof *layouts); l++) {
+        expect_result_of(&layouts[l]);
+        for (int64_t i = l % apart; i < batch_spelling_count(); i += apart)
             for (int row_major = 0; row_major < (batch_spelling_numbered(i)->fortran ? 1 : 2); row_major++)
                 run(batch_spelling_numbered(i), row_major, &layouts[l]);
+    }
     return check_result();
 }

@@ -1,6 +1,8 @@
 /* Scenarios of a crowd, whose threads multiply whatever is drawn (failures_drawn.c). */
 #include "tests/sim/scenario.h"
 
+#include <stdlib.h>
+
 /* C's triangle, by SYRK or SYR2K, HERK or HER2K. */
 static void draw_triangle(scenario *one, check_random *random)
 {
@@ -13,6 +15,15 @@ static void draw_triangle(scenario *one, check_random *random)
         one->beta_im = 0;
     if (one->hermitian && !one->two_terms)
         one->alpha_im = 0;
+}
+
+/* Beside a factor that leaves little of the device's memory C is made in thousands of small blocks, which takes longer than all
+ * else that a session does. */
+static bool leaves_little(const scenario *of_all, const scenario *one)
+{
+    const size_t room = of_all->device_memory != NULL ? (size_t)atol(of_all->device_memory) << 20 : 0,
+                 factor = (size_t)one->k * (size_t)one->k * tb_bytes_of(one->element);
+    return factor < room && factor > room - room / 4;
 }
 
 scenario scenario_draw(const scenario *of_all, check_random *random)
@@ -58,7 +69,10 @@ scenario scenario_draw(const scenario *of_all, check_random *random)
     if (one.structure != TB_GENERAL) {
         one.structured_right = check_between(random, 0, 1);
         one.stored = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
-        one.k = one.structured_right ? one.n : one.m;
+        int *const side = one.structured_right ? &one.n : &one.m;
+        one.k = *side;
+        *side -= leaves_little(of_all, &one) ? *side / 4 : 0;
+        one.k = *side;
     }
     return one;
 }

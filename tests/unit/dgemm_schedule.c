@@ -322,6 +322,9 @@ static void a_long_k_is_cut(const tb_kernel *kernel)
           chains_of(kernel, 1024, 1152, 16384), chains_of(kernel, 64, 64, 65536));
     CHECK(chains_of(kernel, 1024, 1152, 65536) >= 16, "%s: a very long k is cut into %d", kernel->name,
           chains_of(kernel, 1024, 1152, 65536));
+    const int parts = chains_of(kernel, 128, 128, 131072), pieces = parts / launched.chains;
+    CHECK(launched.chains == 1 || parts <= 131072 / 128 / kernel->chain_roots + pieces,
+          "%s: %d pieces are cut into %d chains each", kernel->name, pieces, launched.chains);
     chains_of(kernel, 4096, 4096, 16384);
     CHECK(launched.chains == 1, "%s: %d chains of a large C", kernel->name, launched.chains);
     CHECK(chains_of_scaled(kernel, 1024, 1152, 16384, 2) == chains_of(kernel, 1024, 1152, 16384),

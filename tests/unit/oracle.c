@@ -1,9 +1,10 @@
 /* The oracle of triangular products and solves (tests/oracle.h) takes what plain loops in the elements' own arithmetic compute,
  * of every side, triangle and way to read it, and what is spoilt by a NaN as it has to be; it takes none of what loops with a
- * mistake in them compute.
+ * mistake in them compute. Sums of several rows at once are those that long doubles give.
  */
 #include "tests/check.h"
 #include "tests/oracle.h"
+#include "tests/sums.h"
 
 #include <complex.h>
 #include <math.h>
@@ -219,9 +220,64 @@ static void check_form(check_random *random, tb_element element, int form)
         matrix_free(spent[i]);
 }
 
+/* ---- Sums of several rows at once ------------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 70 };
+
+/* Doubles of all digits and of sizes up to two to the power of most, or down to its inverse. */
+static void draw_numbers(check_random *random, double *numbers, int64_t count, int64_t least, int64_t most)
+{
+    for (int64_t i = 0; i < count; i++)
+        numbers[i] = ldexp((double)check_between(random, -(1LL << 53), 1LL << 53),
+                           (int)check_between(random, least, most) - 53);
+}
+
+/* Long doubles round off what the sum is known to by the one way and not by the other. */
+static bool agree(long double sum, long double wanted, long double magnitude, int64_t k)
+{
+    if (!isfinite(wanted))
+        return isnan(wanted) ? isnan(sum) : sum == wanted;
+    return fabsl(sum - wanted) <= (long double)k * 0x1p-63L * magnitude;
+}
+
+static void check_sums(check_random *random, int64_t least, int64_t most, double spoiler)
+{
+    double a[MOST_STEPS * AT_ONCE], b[MOST_STEPS], rows[MOST_STEPS * AT_ONCE];
+    const int64_t k = check_between(random, 1, MOST_STEPS), count = check_between(random, 1, AT_ONCE);
+    draw_numbers(random, a, k * count, least, most);
+    draw_numbers(random, b, k, least, most);
+    if (spoiler != 0)
+        a[check_between(random, 0, k * count - 1)] = spoiler;
+    const view left = {.element = TB_FP64, .elements = a, .down = 1, .right = count},
+               right = {.element = TB_FP64, .elements = b, .down = 1, .right = k};
+    copy_rows(&left, 0, count, k, rows);
+    const sums got = sum_rows(TB_FP64, &left, 0, count, rows, &right, 0, k),
+               wanted = sum_few(&left, &right, 0, count, 0, k);
+    for (int64_t row = 0; row < count; row++)
+        CHECK(agree(got.terms[row], wanted.terms[row], wanted.magnitudes[row], k) &&
+                  (isnan(spoiler) || isinf(spoiler) ||
+                   fabsl(got.magnitudes[row] / wanted.magnitudes[row] - 1) < 0x1p-45L),
+              "of %" PRId64 " terms of 2^%" PRId64 " to 2^%" PRId64 " the sum is %.20Lg, not %.20Lg", k,
+              2 * least, 2 * most, got.terms[row], wanted.terms[row]);
+}
+
+/* Of sizes whose products doubles have, and of such as they do not have, or not with all their digits. */
+static void check_sums_of_all_sizes(check_random *random)
+{
+    static const int64_t ranges[][2] = {{0, 0},     {-30, 30},    {-400, 400},
+                                        {300, 540}, {-540, -500}, {-1000, 1000}};
+    for (int range = 0; range < 6; range++)
+        for (int time = 0; time < 200; time++)
+            check_sums(random, ranges[range][0], ranges[range][1], 0);
+    const double spoilers[] = {NAN, INFINITY, -INFINITY};
+    for (int time = 0; time < 90; time++)
+        check_sums(random, 0, 0, spoilers[time % 3]);
+}
+
 int main(void)
 {
     check_random random = {.state = check_seed()};
+    check_sums_of_all_sizes(&random);
     for (tb_element element = 0; element < TB_ELEMENTS; element++)
         for (int form = 0; form < 128; form++)
             check_form(&random, element, form);

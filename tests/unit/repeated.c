@@ -46,7 +46,7 @@ typedef struct course {
     double host, streamed;
     bool declines; /* the device does, and the host answers */
     bool sleepy;   /* either way takes three times as long where the call before went the other */
-    int on_host, on_device, compared;
+    int on_host, on_device, compared, undecided;
     double spent, least; /* seconds: of all calls, and had each gone the faster way */
     bool last_on_host;
 } course;
@@ -56,7 +56,10 @@ static void call_so_often(const tb_product *product, course *course, int times)
 {
     for (int call = 0; call < times; call++) {
         tb_facts facts = facts_of(product);
-        tb_plan plan = tb_decide(product, &facts);
+        tb_plan plan;
+        const bool is_undecided = tb_stays_again(product, &facts, &plan);
+        if (!is_undecided)
+            plan = tb_decide(product, &facts);
         const bool at_home = plan.route == TB_ROUTE_HOST;
         int *calls = at_home ? &course->on_host : &course->on_device;
         const bool is_asleep = course->sleepy && at_home != course->last_on_host;
@@ -69,7 +72,9 @@ static void call_so_often(const tb_product *product, course *course, int times)
         course->last_on_host = at_home;
         if (!at_home && course->declines)
             plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, false);
-        tb_learn_product(product, &facts, &plan, seconds);
+        course->undecided += is_undecided;
+        if (!is_undecided)
+            tb_learn_product(product, &facts, &plan, seconds);
     }
 }
 
@@ -393,6 +398,34 @@ int main(void)
         call_so_often(&product, &another, 1);
         CHECK(is_unknown(&product), "product %d is known", i);
         call_so_often(&product, &another, 4);
+    }
+
+    /* One that stays on the host is soon decided at every eighth call alone, but for trials; one that does not, at every call. */
+    product = product_of(3, &plan);
+    course leaving = {.host = plan.host_seconds, .streamed = plan.device_seconds};
+    call_so_often(&product, &leaving, CALLS);
+    product = product_of(0.1, &plan);
+    course staying = {.host = plan.host_seconds, .streamed = plan.device_seconds};
+    call_so_often(&product, &staying, 17);
+    CHECK(leaving.undecided == 0 && staying.undecided == 0, "%d and %d calls undecided", leaving.undecided,
+          staying.undecided);
+    call_so_often(&product, &staying, 640);
+    CHECK(staying.undecided > 520 && staying.undecided <= 560, "%d of 640 undecided", staying.undecided);
+    const tb_facts located = facts_of(&product);
+    CHECK(plan.host_seconds > 0 && tb_stays_again(&product, &located, &plan) && plan.host_seconds > 0 &&
+              plan.device_seconds > plan.host_seconds,
+          "forecasts are %g and %g", plan.host_seconds, plan.device_seconds);
+    staying.host *= 100;
+    call_so_often(&product, &staying, 640);
+    CHECK(staying.on_device > 400, "where the host gets slow %d of 640 go on", staying.on_device);
+
+    /* Which is nothing that another product's place in the table could take over. */
+    for (int i = 0; i < 400; i++) {
+        product = product_of(0.1, &plan);
+        const tb_facts facts = facts_of(&product);
+        CHECK(!tb_stays_again(&product, &facts, &plan), "product %d stays", i);
+        course another = {.host = plan.host_seconds, .streamed = plan.device_seconds};
+        call_so_often(&product, &another, 18);
     }
 
     /* Whatever of a product is another, it is another product. */
