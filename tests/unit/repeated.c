@@ -448,6 +448,9 @@ int main(void)
     CHECK(!elsewhere.repeated.host_known, "known from a product in other memory");
 
     /* In the facts of a call what is known of it goes before what is known of its class. */
+    product = product_of(1.1, &plan);
+    course both_ways = {.host = plan.host_seconds, .streamed = plan.host_seconds};
+    call_so_often(&product, &both_ways, CALLS);
     const tb_facts own = facts_of(&product);
     tb_facts gathered = own;
     tb_gather_facts(&product, &gathered);
