@@ -18,22 +18,24 @@ enum { CALLS = 12, DEADLINE_SECONDS = 60 };
 
 /* ---- A host that takes as long as it is told --------------------------------------------------------------- */
 
-static double now, call_seconds;
+static _Atomic(double) now;
+static double call_seconds;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
     (void)clock;
-    time->tv_sec = (time_t)now;
-    time->tv_nsec = (long)(1e9 * (now - (double)time->tv_sec));
+    const double seconds = now;
+    time->tv_sec = (time_t)seconds;
+    time->tv_nsec = (long)(1e9 * (seconds - (double)time->tv_sec));
     return 0;
 }
 
 static bool take_time(const tb_host *host, const tb_product *product)
 {
     (void)host, (void)product;
-    now += call_seconds;
+    now = now + call_seconds;
     return true;
 }
 
