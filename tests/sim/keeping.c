@@ -255,6 +255,12 @@ static void refusals_are_remembered(void)
     atomic_store(&seconds_ahead, LONG_SECONDS);
     multiply();
     CHECK(sim_operations("pinned") == 2, "not tried again after %d seconds", LONG_SECONDS);
+    sim_set("FAIL", "");
+    CHECK(tb_take_buffer(TB_PINNED, (size_t)64 << 20, &buffer) == TB_OUT_OF_MEMORY &&
+              sim_operations("pinned") == 0,
+          "more than what was refused is asked for");
+    CHECK(tb_take_buffer(TB_PINNED, 1, &buffer) == TB_OK, "less than what was refused is refused, too");
+    tb_give_buffer(&buffer);
 }
 
 static void in_a_process_of_its_own(void (*statement)(void))
