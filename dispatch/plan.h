@@ -71,6 +71,8 @@ typedef struct tb_repeated {
     double host_times_most, streamed_times_most;
     /* What its own calls took on the host, divided by what had been forecast; 0: not known. */
     double host_ratio;
+    /* The same of the calls of its class, where its own are so few that they may have been slow by chance; else 0. */
+    double host_ratio_of_class;
 } tb_repeated;
 
 /* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */

@@ -100,13 +100,15 @@ void tb_recall_product(const tb_product *product, tb_facts *facts)
     if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
         return;
     const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
-    facts->repeated = (tb_repeated){.host_known = is_known(&entry->host),
-                                    .streamed_known = is_known(&entry->streamed),
-                                    .host_due = is_due(&entry->host, calls),
-                                    .streamed_due = is_due(&entry->streamed, calls),
-                                    .host_times_most = times_most(&entry->host, calls),
-                                    .streamed_times_most = times_most(&entry->streamed, calls),
-                                    .host_ratio = is_known(&entry->host) ? ratio_of(&entry->host) : 0};
+    facts->repeated =
+        (tb_repeated){.host_known = is_known(&entry->host),
+                      .streamed_known = is_known(&entry->streamed),
+                      .host_due = is_due(&entry->host, calls),
+                      .streamed_due = is_due(&entry->streamed, calls),
+                      .host_times_most = times_most(&entry->host, calls),
+                      .streamed_times_most = times_most(&entry->streamed, calls),
+                      .host_ratio = is_known(&entry->host) ? ratio_of(&entry->host) : 0,
+                      .host_ratio_of_class = calls < 2 * CALLS_SOON ? facts->machine.host_ratio : 0};
     /* A measured time beside a forecast that is off by as much as the other was would compare unlike things. */
     if (facts->repeated.host_known && facts->repeated.streamed_known) {
         facts->machine.host_ratio = ratio_of(&entry->host);

@@ -246,6 +246,21 @@ int main(void)
     call_so_often(&product, &certain, CALLS);
     CHECK(certain.compared == 0, "short, five times as fast: %d compared", certain.compared);
 
+    /* Of a host that has twice taken many times as long as its class does it is seen soon if that was by chance; and if not, a trial
+     * is all that it costs. */
+    for (int by_chance = 0; by_chance < 2; by_chance++) {
+        product = product_about(500, 0.5, &plan);
+        course waiting = {.host = 20 * plan.host_seconds, .streamed = plan.device_seconds};
+        call_so_often(&product, &waiting, 10);
+        CHECK(waiting.on_host == 2, "%d calls of a host that is slow", waiting.on_host);
+        waiting.host = by_chance ? plan.host_seconds : waiting.host;
+        call_so_often(&product, &waiting, 10);
+        CHECK(waiting.last_on_host == by_chance && (by_chance || waiting.on_host == 4),
+              "slow %s: %d calls of the host", by_chance ? "by chance" : "indeed", waiting.on_host);
+        call_so_often(&product, &waiting, 40);
+        CHECK(by_chance || waiting.on_host == 4, "%d calls of a slow host", waiting.on_host);
+    }
+
     /* What is tried a second time counts where the first has been slow by chance. */
     product = product_of(1.1, &plan);
     course unlucky = {.host = plan.host_seconds, .streamed = 1.2 * plan.host_seconds};
