@@ -411,6 +411,8 @@ static tb_plan decide_batch(const tb_product *product, const tb_facts *facts)
     plan.host_seconds *= (double)tb_members_of(product);
     plan.device_seconds *= (double)tb_members_of(product);
     plan.seconds_at_risk *= (double)tb_members_of(product);
+    if (plan.reason == TB_REASON_DEVICE_STARTING && !facts->route_forced) /* then seconds are not asked */
+        plan.start = how_to_start(&facts->machine, plan.host_seconds, plan.device_seconds);
     return plan;
 }
 

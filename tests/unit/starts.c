@@ -63,6 +63,7 @@ static const program programs[] = {
     {"short calls", TB_DTRMM, 200, 1, 1e-6, 1e-6, NULL, NULL, 0},
     {"what is forecast to be slow", TB_SGEMM, 2048, 1, 0.4, 0.4, NULL, NULL, 3},
     {"batches", TB_SGEMM, 2048, 2, 0.4, 0.4, NULL, NULL, 3},
+    {"batches that will take long", TB_SGEMM, 2048, 5, 0.4, 0.4, NULL, NULL, 2},
 };
 
 static tb_product product_of_program(const program *program)
