@@ -42,11 +42,12 @@
 #define SMALL_TILE_BYTES_A_CLOCK 15.0
 /* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
 #define WAITING_CLOCKS 945.0
-/* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, and a step so many clocks for
- * each of the blocks that are not there to cover it. */
+/* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, or, after some rounds, when others
+ * cover it, so much unless an old C is waited for; and a step takes so many clocks for each of the blocks that are not there to cover it. */
 #define QUARTERS            4
 #define MANY_BLOCKS         4
 #define FEW_WARPS_BESIDE    1.6
+#define FEW_WARPS_AMONG     1.2
 #define FEW_WARPS_UNCOVERED 25.0
 /* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
  * share. */
@@ -146,6 +147,15 @@ static double round_clocks(const costs *costs, int64_t blocks, double steps, int
     return steps * step + beside * costs->beside;
 }
 
+/* A round behind others, whose blocks begin and end beside those of this one. */
+static double later_round_clocks(const costs *costs, double steps, int64_t runs, int32_t chains)
+{
+    struct costs among = *costs;
+    if (costs->warps < QUARTERS && tb_is_zero(costs->product->beta))
+        among.beside = FEW_WARPS_AMONG;
+    return round_clocks(&among, costs->blocks, steps, runs, chains);
+}
+
 /* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones, or three of four blocks
  * each, blocks no longer begin and end together, and those that are left run beside others. Before, multiprocessors of four blocks
  * that end first are filled with what is left: they have a full round more, and the others nothing. */
@@ -157,7 +167,7 @@ static double wave_clocks(const costs *costs, int64_t blocks, int cluster, doubl
     const int64_t full = share / costs->blocks, rest = share % costs->blocks;
     double clocks = 0;
     if (full > (many ? 2 : 1))
-        return (double)share / costs->blocks * round_clocks(costs, costs->blocks, steps, runs, chains);
+        return (double)share / costs->blocks * later_round_clocks(costs, steps, runs, chains);
     if (full > 0)
         clocks += (double)full * round_clocks(costs, costs->blocks, steps, runs, chains);
     if (rest > 0)
