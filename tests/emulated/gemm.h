@@ -125,6 +125,18 @@ static void draw_extents(tb_product *product, int64_t members, check_random *ran
         product->k = K_OF_LARGE;
 }
 
+/* Of a mask's edge. Most go past a tile's corner on the triangle's other side, where one element decides whether all of the tile is
+ * written. */
+static int64_t draw_diagonal(const tb_product *product, check_random *random)
+{
+    enum { CORNERS_APART = 32, BESIDE = 2 };
+    const int64_t anywhere = check_between(random, -product->n, product->m),
+                  beside = check_between(random, 1, BESIDE);
+    if (check_between(random, 0, 2) == 0)
+        return anywhere;
+    return anywhere / CORNERS_APART * CORNERS_APART + (product->mask == TB_LOWER ? beside : -beside);
+}
+
 /* Of some products a triangle of C is wanted alone; of some, but of no batch, an operand is a triangle. */
 static void draw_triangles(tb_product *product, int64_t members, check_random *random)
 {
@@ -137,7 +149,7 @@ static void draw_triangles(tb_product *product, int64_t members, check_random *r
     case 1:
         product->mask = triangle;
         product->mask_pairs = !is_complex() && product->m % 2 == 0 && check_between(random, 0, 3) == 0;
-        product->diagonal = check_between(random, -product->n, product->m);
+        product->diagonal = draw_diagonal(product, random);
         break;
     case 5:
         product->a_nonzero = triangle;

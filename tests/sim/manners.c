@@ -148,6 +148,25 @@ static void the_device_starts_when_it_pays(void *unused)
     CHECK(sim_operations("open") > 0, "it was not started for many");
 }
 
+/* ---- Statistics ------------------------------------------------------------------------------------------- */
+
+/* Of a product that stays on the host most calls are not decided anew. They are counted like all others. The device is so slow that
+ * nothing makes it the faster way. */
+static void every_call_is_counted(void *unused)
+{
+    enum { SIDE = 96, CALLS = 120 };
+    (void)unused;
+    sim_set("DELAY", "3000");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("CALIBRATE", "0");
+    for (int call = 0; call < CALLS; call++)
+        CHECK(known_multiply_once(SIDE, SIDE, SIDE, 0, 2, TB_MEMORY_HOST) == 0, "call %d is wrong", call);
+    tileblas_statistics s;
+    tileblas_read_statistics(&s, sizeof s);
+    CHECK(s.host.calls + s.streamed.calls == CALLS, "%llu calls of %d were counted",
+          s.host.calls + s.streamed.calls, CALLS);
+}
+
 /* ---- Pages ------------------------------------------------------------------------------------------------ */
 
 static size_t present(char *memory, size_t bytes)
@@ -252,6 +271,7 @@ int main(int count, char **arguments)
     IN_A_PROCESS_OF_ITS_OWN(barriers_are_seen_by_all_threads);
     IN_A_PROCESS_OF_ITS_OWN(another_device_is_taken);
     IN_A_PROCESS_OF_ITS_OWN(the_device_starts_when_it_pays);
+    IN_A_PROCESS_OF_ITS_OWN(every_call_is_counted);
     IN_A_PROCESS_OF_ITS_OWN(memory_is_left_alone_after_a_call);
     SOON_IN_A_PROCESS_OF_ITS_OWN(a_call_goes_on_after_a_failed_copy);
     SOON_IN_A_PROCESS_OF_ITS_OWN(a_fetch_that_fails_is_over);

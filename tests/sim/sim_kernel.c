@@ -155,9 +155,8 @@ static void multiply_structured(const tb_product *p, int64_t columns)
                 old.im = 0;
             sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0}
                            : (number){0, 0};
-            old = tb_is_zero(p->beta) ? old
-                  : is_complex        ? multiply(beta, old)
-                                      : (number){beta.re * old.re, 0};
+            if (!tb_is_zero(p->beta)) /* a real beta lets no part of C reach the other */
+                old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
             set_part(&p->c, i, j, 0, sum.re + old.re);
             if (is_complex)
                 set_part(&p->c, i, j, 1,
