@@ -86,7 +86,9 @@ static void update(const tb_product *product, int64_t row, int64_t column, tb_sc
     const bool is_real = c->structure == TB_HERMITIAN && row + c->diagonal == column;
     tb_scalar old = tb_is_zero(product->beta) ? (tb_scalar){0, 0} : load(c, row, column);
     old.im = is_real ? 0 : old.im;
-    if (!tb_is_one(product->beta) && !tb_is_zero(product->beta))
+    if (c->structure == TB_HERMITIAN) /* beta is real: an infinite part reaches no other */
+        old = (tb_scalar){product->beta.re * old.re, product->beta.re * old.im};
+    else if (!tb_is_one(product->beta) && !tb_is_zero(product->beta))
         old = times(product->beta, old, tb_is_complex(c->element));
     value = tb_is_zero(product->beta) ? value : add(value, old);
     value.im = is_real ? 0 : value.im;

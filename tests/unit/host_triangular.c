@@ -156,11 +156,24 @@ static void divisors_may_be_large_or_small(void)
     }
 }
 
+/* HERK's beta is a real number: parts of C that are infinite or NaN make no other part NaN. */
+static void a_real_beta_keeps_parts_apart(void)
+{
+    const double a[] = {1, 0, 2, 0};
+    double c[] = {3, NAN, INFINITY, 5, 7, 7, 4, NAN};
+    const tb_product product = tb_rank_k(TB_ZHERK, TB_LOWER, false, 2, 1, 1, a, 2, 2, c, 2);
+    tb_multiply(&product, &nobody);
+    const double expected[] = {7, 0, INFINITY, 10, 7, 7, 12, 0};
+    for (int i = 0; i < 8; i++)
+        CHECK(c[i] == expected[i], "number %d of C is %g, not %g", i, c[i], expected[i]);
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
     the_host_computes_what_was_asked_for(&random);
     an_alpha_of_zero_stores_zeros(&random);
     divisors_may_be_large_or_small();
+    a_real_beta_keeps_parts_apart();
     return check_result();
 }
