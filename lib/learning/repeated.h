@@ -11,7 +11,7 @@
 void tb_recall_product(const tb_product *product, tb_facts *facts);
 
 /* Whether the last call of this very product that was decided stayed on the host because it is too small, and so few have followed that
- * this one goes the same way undecided: deciding and learning take a microsecond or two, which is a product's of 256 fiftieth part.
+ * this one goes the same way undecided: deciding and learning take a microsecond or two, a fiftieth of what a product of 256 takes.
  * The operands have been located. *plan is then the call's. */
 bool tb_stays_again(const tb_product *product, const tb_facts *facts, tb_plan *plan);
 

@@ -210,7 +210,7 @@ static void squares_have_the_rows_that_were_fitted_to_them(void)
         const char *row;
     } cases[] = {{768, "dgemm_mma_64x64_4"},  {896, "dgemm_mma_64x64_3"},  {1024, "dgemm_mma_64x64"},
                  {1152, "dgemm_mma_64x64_3"}, {1536, "dgemm_mma_64x64_4"}, {1600, "dgemm_mma_64x64_3"},
-                 {1920, "dgemm_mma_64x64_3"}, {2304, "dgemm_mma_128x64"}, {3648, "dgemm_mma_64x64_4"},
+                 {1920, "dgemm_mma_64x64_3"}, {2304, "dgemm_mma_128x64"},  {3648, "dgemm_mma_64x64_4"},
                  {4096, "dgemm_mma_128x128"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t n = cases[i].n;
