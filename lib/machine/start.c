@@ -7,6 +7,7 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
 #include "lib/machine/profile.h"
+#include "lib/machine/roam.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
@@ -14,6 +15,7 @@
 #include "lib/process/threads.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
+#include "lib/streaming/pipeline.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +27,7 @@ static int device_count;
 static tb_device_description *descriptions; /* by ordinal */
 
 /* A new copy of the whole table whenever something is learned of a device: the latest is the one that has
- * been published. There are as many changes as devices, and one more where the first could not be had. */
+ * been published. There are two changes a device, one more of the first, and one more where that could not be had. */
 static tb_chip *tables;
 static int tables_published;
 
@@ -73,7 +75,7 @@ static void find_reach(tb_chip *table, tb_chip *chip)
         }
 }
 
-/* Opens the device at a place of the table and measures it. */
+/* Opens the device at a place of the table. What it can do is presumed, until it is measured. */
 static void open_unopened(int index)
 {
     tb_chip *table = copy_table(), *chip = &table[index];
@@ -84,25 +86,47 @@ static void open_unopened(int index)
         chip->clusters = tb_device.clusters(chip->device);
         find_reach(table, chip);
     }
-    if (chip->open && tb_option_value(TB_OPTION_CALIBRATE)) {
-        tb_measure_chip(chip);
-        presume_links(table, chip);
-    }
     if (tb_option_value(TB_OPTION_VERBOSE))
         tb_log("device %d is %s, %d multiprocessors: %s", chip->device, descriptions[chip->device].name,
                chip->multiprocessors, tb_status_text(status));
     publish(table);
 }
 
+/* Of a device that is open. Under the lock. */
+static void measure_opened(int index)
+{
+    if (!tb_option_value(TB_OPTION_CALIBRATE))
+        return;
+    tb_chip *table = copy_table(), *chip = &table[index];
+    tb_measure_chip(chip);
+    presume_links(table, chip);
+    publish(table);
+}
+
 /* False when it cannot be had. */
-static bool open_chip(int index)
+static bool open_chip(int index, bool measures)
 {
     tb_take_lock(&opening);
-    if (!latest_table()[index].open && !latest_table()[index].failed)
+    if (!latest_table()[index].open && !latest_table()[index].failed) {
         open_unopened(index);
+        if (measures && latest_table()[index].open)
+            measure_opened(index);
+    }
     bool open = latest_table()[index].open;
     tb_free_lock(&opening);
     return open;
+}
+
+/* The first one of the table, which was not measured when it was opened. It is in use: once more, where products came between. */
+static void measure_home(void)
+{
+    tb_take_lock(&opening);
+    const int device = latest_table()[0].device;
+    const uint32_t changes = tb_pipeline_changes(device);
+    measure_opened(0);
+    if (tb_pipeline_changes(device) != changes)
+        measure_opened(0);
+    tb_free_lock(&opening);
 }
 
 /* A rank's own device, or one that no other process has. */
@@ -116,7 +140,7 @@ static tb_status describe_all(void)
 {
     const size_t count = (size_t)device_count;
     descriptions = calloc(count, sizeof *descriptions);
-    tables = calloc((count + 2) * count, sizeof *tables);
+    tables = calloc((2 * count + 3) * count, sizeof *tables);
     if (!descriptions || !tables)
         return TB_OUT_OF_MEMORY;
     for (int device = 0; device < device_count; device++)
@@ -141,10 +165,10 @@ static void put_first(int index)
 }
 
 /* The first that can be had: one may be in use by a program that shares it with nobody. */
-static tb_status open_any(void)
+static tb_status open_any(bool measures)
 {
     for (int index = 0; index < device_count; index++)
-        if (open_chip(index)) {
+        if (open_chip(index, measures)) {
             if (index > 0)
                 put_first(index);
             return TB_OK;
@@ -152,7 +176,7 @@ static tb_status open_any(void)
     return TB_NO_DEVICE;
 }
 
-static tb_status bring_up(void)
+static tb_status bring_up(bool measures)
 {
     int count = 0;
     TB_TRY(tb_device.open(&count));
@@ -162,14 +186,15 @@ static tb_status bring_up(void)
     device_count = count;
     TB_TRY(describe_all());
     tb_machine_describe(descriptions, count);
-    TB_TRY(open_any());
+    TB_TRY(open_any(measures));
     tb_load_profile(descriptions[latest_table()[0].device].name);
     return TB_OK;
 }
 
-static void start_device(void)
+/* A caller that waits decides by what has been measured; others do not wait for that. */
+static void start_device(bool measures)
 {
-    tb_status status = bring_up();
+    tb_status status = bring_up(measures);
     if (status != TB_OK && tb_option_value(TB_OPTION_VERBOSE))
         tb_log("no device: %s", tb_status_text(status));
     /* Again, so that it runs before the handlers that the driver has registered meanwhile. */
@@ -179,11 +204,16 @@ static void start_device(void)
 
 static void *start_beside_program(void *unused)
 {
+    tb_roaming roaming;
     tb_begin_bringing_up();
-    start_device();
+    tb_begin_roaming(&roaming);
+    start_device(false);
     const tb_machine machine = tb_machine_facts();
-    if (machine.chip_count > 0)
+    if (machine.chip_count > 0) {
+        measure_home();
         tb_prepare_device(&machine, &machine.chips[0]);
+    }
+    tb_end_roaming(&roaming);
     tb_end_bringing_up();
     return unused;
 }
@@ -196,7 +226,7 @@ static void *open_others(void *unused)
     tb_begin_bringing_up();
     for (int index = 1; index < machine.chip_count; index++)
         if (are_wanted || tb_claim_device(&descriptions[machine.chips[index].device]))
-            open_chip(index);
+            open_chip(index, true);
     tb_end_bringing_up();
     atomic_store(&opening_more, 0);
     tb_wake_all(&opening_more);
@@ -236,7 +266,7 @@ static void start(bool here)
     tb_stay_loaded(); /* the helper thread runs code of this library */
     tb_shut_device_at_exit();
     if (here)
-        start_device();
+        start_device(true);
     else if (!tb_start_thread(start_beside_program, NULL))
         tb_machine_settle(TB_ABSENT);
 }
@@ -282,7 +312,7 @@ static void open_now(int device)
     tb_machine machine = tb_machine_facts();
     for (int index = 0; index < machine.chip_count; index++)
         if (machine.chips[index].device == device)
-            open_chip(index);
+            open_chip(index, true);
 }
 
 bool tb_machine_start(const tb_plan *plan)

@@ -236,3 +236,8 @@ double tb_pipeline_backlog(int device)
     tb_free_lock(&queue->lock);
     return backlog;
 }
+
+uint32_t tb_pipeline_changes(int device)
+{
+    return atomic_load(&queues[device].changes);
+}

@@ -94,6 +94,9 @@ size_t tb_staging_bytes(const tb_pipeline *pipeline);
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
 double tb_pipeline_backlog(int device);
 
+/* A number that is another one once somebody has begun or ended a turn. */
+uint32_t tb_pipeline_changes(int device);
+
 /* Events are made, and slots filled, when they are first needed; most products need few. Slots are emptied after
  * each product. */
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event);
