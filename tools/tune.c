@@ -63,12 +63,12 @@ static float *allocate(bool pinned, size_t floats)
     return memory;
 }
 
-static void release(bool pinned, float *memory)
+static void release(bool pinned, float *memory, size_t floats)
 {
     if (!pinned)
         free(memory);
     else if (memory)
-        tb_device.release_pinned(memory);
+        tb_device.release_pinned(memory, floats * sizeof(float));
 }
 
 /* Until the time of this round is over, but once at least. */
@@ -83,17 +83,17 @@ static void teach(const char *route, const shape *s, const float *a, const float
 /* False when memory is out; then the shape is left out. */
 static bool teach_shape(const shape *s, bool pinned, double seconds)
 {
-    float *a = allocate(pinned, (size_t)s->m * (size_t)s->k),
-          *b = allocate(pinned, (size_t)s->k * (size_t)s->n),
-          *c = allocate(pinned, (size_t)s->m * (size_t)s->n);
+    const size_t floats_a = (size_t)s->m * (size_t)s->k, floats_b = (size_t)s->k * (size_t)s->n,
+                 floats_c = (size_t)s->m * (size_t)s->n;
+    float *a = allocate(pinned, floats_a), *b = allocate(pinned, floats_b), *c = allocate(pinned, floats_c);
     bool enough = a && b && c;
     if (enough && !pinned)
         teach("host", s, a, b, c, seconds);
     if (enough)
         teach("streamed", s, a, b, c, seconds);
-    release(pinned, a);
-    release(pinned, b);
-    release(pinned, c);
+    release(pinned, a, floats_a);
+    release(pinned, b, floats_b);
+    release(pinned, c, floats_c);
     return enough;
 }
 

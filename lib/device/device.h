@@ -89,7 +89,7 @@ typedef struct tb_device_operations {
     tb_status (*allocate)(int device, size_t bytes, void **memory);
     void (*release)(int device, void *memory);
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
-    void (*release_pinned)(void *memory);
+    void (*release_pinned)(void *memory, size_t bytes); /* as many as were allocated */
 
     tb_status (*create_stream)(int device, tb_stream **stream);
     /* A handle on the caller's own CUDA stream (NULL: the legacy default stream) of the device and context

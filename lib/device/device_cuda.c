@@ -11,8 +11,7 @@
 
 tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
 #define devices tb_cuda_devices
-/* The one whose context owns pinned memory, which every device reaches. */
-static atomic_int first_open = -1;
+atomic_int tb_cuda_first_open = -1;
 
 static tb_status read_attribute(int device, CUdevice_attribute attribute, int *value)
 {
@@ -126,7 +125,7 @@ static tb_status cuda_open_device(int device)
     prepare_memory(primary, device);
     devices[device].primary = primary;
     int none = -1;
-    atomic_compare_exchange_strong(&first_open, &none, device);
+    atomic_compare_exchange_strong(&tb_cuda_first_open, &none, device);
     return TB_OK;
 }
 
@@ -271,24 +270,6 @@ static void cuda_release(int device, void *memory)
     release(device, memory);
 }
 
-static tb_status cuda_allocate_pinned(size_t bytes, void **memory)
-{
-    TB_IN_CONTEXT(devices[first_open].primary,
-                  TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
-    return TB_OK;
-}
-
-static tb_status release_pinned(void *memory)
-{
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
-    return TB_OK;
-}
-
-static void cuda_release_pinned(void *memory)
-{
-    release_pinned(memory);
-}
-
 static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
@@ -339,8 +320,8 @@ const tb_device_operations tb_device = {
     .memory = cuda_memory,
     .allocate = cuda_allocate,
     .release = cuda_release,
-    .allocate_pinned = cuda_allocate_pinned,
-    .release_pinned = cuda_release_pinned,
+    .allocate_pinned = tb_cuda_allocate_pinned,
+    .release_pinned = tb_cuda_release_pinned,
     .create_stream = tb_cuda_create_stream,
     .adopt_stream = tb_cuda_adopt_stream,
     .destroy_stream = tb_cuda_destroy_stream,

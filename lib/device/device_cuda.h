@@ -1,11 +1,13 @@
 /* What the parts of the CUDA device interface share: device_cuda.c; device_cuda_streams.c, which has streams, events and copies;
- * and device_cuda_code.c, which brings code to devices and launches it. For no other file.
+ * device_cuda_pinned.c, which has pinned memory; and device_cuda_code.c, which brings code to devices and launches it. For no other file.
  */
 #ifndef TB_DEVICE_CUDA_H
 #define TB_DEVICE_CUDA_H
 
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
+
+#include <stdatomic.h>
 
 #define TB_CUDA_DEVICES_MAXIMUM 64
 
@@ -21,6 +23,9 @@ typedef struct tb_cuda_device {
 } tb_cuda_device;
 
 extern tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
+
+/* The one whose context owns pinned memory, which every device reaches; -1: none is open. */
+extern atomic_int tb_cuda_first_open;
 
 struct tb_stream {
     int device;
@@ -90,6 +95,11 @@ static inline CUcontext tb_cuda_context_of(const tb_place *place)
 {
     return place->context ? place->context : tb_cuda_devices[place->device].primary;
 }
+
+/* ---- Pinned memory, for the table ------------------------------------------------------------------------- */
+
+tb_status tb_cuda_allocate_pinned(size_t bytes, void **memory);
+void tb_cuda_release_pinned(void *memory, size_t bytes);
 
 /* ---- Streams, events and copies, for the table ------------------------------------------------------------ */
 

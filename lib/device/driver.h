@@ -44,6 +44,8 @@
     X(cuMemGetInfo)                                                                                          \
     X(cuMemHostAlloc)                                                                                        \
     X(cuMemHostGetFlags)                                                                                     \
+    X(cuMemHostRegister)                                                                                     \
+    X(cuMemHostUnregister)                                                                                   \
     X(cuMemPoolCreate)                                                                                       \
     X(cuMemPoolSetAccess)                                                                                    \
     X(cuMemPoolTrimTo)                                                                                       \

@@ -69,7 +69,7 @@ static void release(const tb_buffer *buffer)
 {
     atomic_fetch_add(&changes, 1);
     if (buffer->device == TB_PINNED)
-        tb_device.release_pinned(buffer->memory);
+        tb_device.release_pinned(buffer->memory, buffer->bytes);
     else
         tb_device.release(buffer->device, buffer->memory);
 }

@@ -9,6 +9,9 @@
 
 #define FLOATS ((size_t)1 << 16)
 
+/* Of pinned memory, which devices may have in another way than a little of it. */
+#define LARGE_PAGES ((size_t)8 << 20)
+
 static void must(tb_status status, const char *step)
 {
     if (!CHECK(status == TB_OK, "%s: status %d", step, status))
@@ -22,25 +25,30 @@ static tb_copy flat(tb_direction direction, void *target, const void *source, si
         .direction = direction, .target = target, .source = source, .row_bytes = bytes, .rows = 1};
 }
 
-static void an_address_is_located_wherever_it_points(void)
+static void an_address_is_located_wherever_it_points(size_t bytes)
 {
     float *device, *pinned, host[4];
     tb_place place;
     MUST(tb_device.allocate(0, FLOATS * sizeof(float), (void **)&device));
     CHECK((uintptr_t)device % 16 == 0, "memory at %p is not aligned", (void *)device);
-    MUST(tb_device.allocate_pinned(FLOATS * sizeof(float), (void **)&pinned));
+    MUST(tb_device.allocate_pinned(bytes, (void **)&pinned));
 
     tb_device.locate(device + FLOATS - 1, &place, NULL);
     CHECK(place.memory == TB_MEMORY_DEVICE && place.device == 0, "device memory is %d", place.memory);
     tb_device.locate(pinned + 1, &place, NULL);
     CHECK(place.memory == TB_MEMORY_PINNED, "pinned memory is %d", place.memory);
+    tb_device.locate(pinned + bytes / sizeof(float) - 1, &place, NULL);
+    CHECK(place.memory == TB_MEMORY_PINNED, "the end of %zu bytes of pinned memory is %d", bytes,
+          place.memory);
     tb_device.locate(host, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "a local variable is %d", place.memory);
     tb_device.locate(NULL, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "NULL is %d", place.memory);
 
     tb_device.release(0, device);
-    tb_device.release_pinned(pinned);
+    tb_device.release_pinned(pinned, bytes);
+    tb_device.locate(pinned, &place, NULL);
+    CHECK(place.memory == TB_MEMORY_HOST, "released pinned memory is %d", place.memory);
     tb_device.locate(device, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "released memory is %d", place.memory);
 }
@@ -123,8 +131,8 @@ static void events_order_streams(void)
     }
     tb_device.release(0, here);
     tb_device.release(0, there);
-    tb_device.release_pinned(first);
-    tb_device.release_pinned(last);
+    tb_device.release_pinned(first, bytes * ROUNDS);
+    tb_device.release_pinned(last, bytes);
 }
 
 /* Columns that lie apart come from the other device's memory when its stream has put them there, many times; only events keep the
@@ -181,8 +189,8 @@ static void a_device_copies_from_another(int devices)
         tb_device.destroy_stream(streams[i]);
         tb_device.destroy_event(events[i]);
     }
-    tb_device.release_pinned(first);
-    tb_device.release_pinned(last);
+    tb_device.release_pinned(first, FLOATS * sizeof(float) * ROUNDS);
+    tb_device.release_pinned(last, FLOATS * sizeof(float));
 }
 
 enum { SIZE = 12, COUNT = SIZE * SIZE };
@@ -257,7 +265,7 @@ static void kernels_multiply_or_refuse(void)
             tb_device.release(0, workspace);
     }
     tb_device.destroy_stream(stream);
-    tb_device.release_pinned(memory);
+    tb_device.release_pinned(memory, 3 * COUNT * tb_bytes_of(TB_COMPLEX_FP64));
 }
 
 /* Of more blocks there are not more clusters, nor more than blocks fit; a device that has clusters tells. */
@@ -288,7 +296,8 @@ int main(void)
           description.name, description.architecture);
 
     clusters_fit(&description);
-    an_address_is_located_wherever_it_points();
+    an_address_is_located_wherever_it_points(FLOATS * sizeof(float));
+    an_address_is_located_wherever_it_points(LARGE_PAGES);
     more_memory_than_there_is_is_refused();
     copies_are_two_dimensional();
     events_order_streams();

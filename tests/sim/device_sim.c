@@ -124,6 +124,12 @@ static tb_status allocate_pinned(size_t bytes, void **memory)
     return TB_OK;
 }
 
+static void release_pinned(void *memory, size_t bytes)
+{
+    (void)bytes;
+    sim_unmap(memory);
+}
+
 /* One side of a copy as the device reaches it; pageable host memory is reached as it is. */
 static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, bool on_host, int device)
 {
@@ -340,7 +346,7 @@ const tb_device_operations sim_operations_inside = {
     .allocate = allocate,
     .release = release,
     .allocate_pinned = allocate_pinned,
-    .release_pinned = sim_unmap,
+    .release_pinned = release_pinned,
     .create_stream = sim_stream_create,
     .adopt_stream = sim_stream_adopt,
     .destroy_stream = sim_stream_destroy,

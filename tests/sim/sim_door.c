@@ -75,7 +75,7 @@ THROUGH_DOOR(launch_again,
     }
 
 QUIETLY_THROUGH_DOOR(release, (int device, void *memory), (device, memory))
-QUIETLY_THROUGH_DOOR(release_pinned, (void *memory), (memory))
+QUIETLY_THROUGH_DOOR(release_pinned, (void *memory, size_t bytes), (memory, bytes))
 QUIETLY_THROUGH_DOOR(destroy_stream, (tb_stream * stream), (stream))
 QUIETLY_THROUGH_DOOR(destroy_event, (tb_event * event), (event))
 
