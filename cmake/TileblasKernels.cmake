@@ -3,15 +3,21 @@
 # Kernels are not linked by nvcc's host code: that would register them from a constructor and unregister them
 # at exit. The fat binary is data, loaded through the driver when its first kernel is launched.
 #
-# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY, and TILEBLAS_FAST_KERNELS to OFF where nvcc cannot.
+# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY, TILEBLAS_ARCHITECTURES to what "native" is here, and TILEBLAS_FAST_KERNELS
+# to OFF where nvcc cannot.
 
 set(TILEBLAS_WITH_CUDA OFF)
+set(remark "")
 set(TILEBLAS_CUDA_SUMMARY "no: TILEBLAS_CUDA is OFF; every call goes to the CPU")
 if(NOT TILEBLAS_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit 12.0 QUIET)
     if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
         set(TILEBLAS_WITH_CUDA ON)
-        set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}")
+        if(TILEBLAS_ARCHITECTURES STREQUAL "native")
+            include(TileblasNative)
+            tileblas_find_native(${CUDAToolkit_NVCC_EXECUTABLE} TILEBLAS_ARCHITECTURES remark)
+        endif()
+        set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}${remark}")
         if(CUDAToolkit_VERSION VERSION_LESS 13.0)
             set(TILEBLAS_FAST_KERNELS OFF)
         elseif(TILEBLAS_FAST_KERNELS)
@@ -24,6 +30,10 @@ if(NOT TILEBLAS_CUDA STREQUAL "OFF")
     else()
         set(TILEBLAS_CUDA_SUMMARY "no: nvcc was not found; every call goes to the CPU")
     endif()
+endif()
+
+if(TILEBLAS_ARCHITECTURES STREQUAL "native") # and nothing is compiled
+    set(TILEBLAS_ARCHITECTURES all-major)
 endif()
 
 # nvcc's flags for a list of architectures: "all-major", or numbers such as 75 or 90a. The newest plain one is

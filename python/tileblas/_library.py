@@ -3,9 +3,11 @@
 import ctypes
 import functools
 import os
+import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "lib"
+# Of the package: more than one where it is installed to be edited, of which one has what is compiled.
+FOLDERS = [Path(folder) for folder in sys.modules[__package__].__path__]
 # The last of them where the linker's complaint names a file whose name is no UTF-8.
 LINKER_ERRORS = (OSError, AttributeError, UnicodeDecodeError)
 NAMES = ("libtileblas-preload.so", "libtileblas.so.0")
@@ -56,7 +58,7 @@ def _candidates():
     chosen = os.environ.get("TILEBLAS_LIBRARY")
     if chosen:
         return [chosen]
-    return [*(str(FOLDER / name) for name in NAMES), *NAMES]
+    return [*(str(folder / "lib" / name) for folder in FOLDERS for name in NAMES), *NAMES]
 
 
 def _open_first(paths):
