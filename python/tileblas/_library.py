@@ -54,6 +54,13 @@ def library():
     return _with_functions(ctypes.CDLL(os.fsdecode(path.value))) if path.value else found
 
 
+def text_of(function):
+    """What a function of the library writes."""
+    text = ctypes.create_string_buffer(4096)
+    function(text, len(text))
+    return text.value.decode(errors="replace")
+
+
 def _candidates():
     chosen = os.environ.get("TILEBLAS_LIBRARY")
     if chosen:
@@ -80,9 +87,12 @@ def _with_functions(opened):
     text = [ctypes.c_char_p, ctypes.c_size_t]
     functions = {
         "tileblas_attach": (ctypes.c_int, []),
+        "tileblas_attached_objects": (ctypes.c_int, []),
         "tileblas_detach": (ctypes.c_int, []),
+        "tileblas_device": (ctypes.c_size_t, text),
         "tileblas_last_plan": (ctypes.c_size_t, text),
         "tileblas_read_statistics": (ctypes.c_size_t, [ctypes.POINTER(Counts), ctypes.c_size_t]),
+        "tileblas_options": (ctypes.c_size_t, text),
         "tileblas_report": (ctypes.c_int, [ctypes.c_char_p]),
         "tileblas_reset_statistics": (None, []),
         "tileblas_runtime": (ctypes.c_size_t, text),
