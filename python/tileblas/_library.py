@@ -56,7 +56,7 @@ def library():
 
 def text_of(function):
     """What a function of the library writes."""
-    text = ctypes.create_string_buffer(4096)
+    text = ctypes.create_string_buffer(function(None, 0) + 256)  # it may have become longer meanwhile
     function(text, len(text))
     return text.value.decode(errors="replace")
 
