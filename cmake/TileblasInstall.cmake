@@ -1,10 +1,11 @@
-# What is installed, in five components, and the packages that CPack makes of them:
+# What is installed, in five components, and the packages that CPack makes of them; and what a wheel has of it:
 #
 #   link      libtileblas.so, its header, CMake package and pkg-config file, the documentation
 #   preload   libtileblas-preload.so
 #   command   the command tileblas, its man page and completions: tools/CMakeLists.txt
 #   system    a libblas.so.3, in a folder of its own: nobody finds it there unless told to
 #   system64  a libblas64.so.3, likewise
+#   python    for the wheel (pyproject.toml), and only where it is asked for: libraries, the header and the command
 #
 # libtileblas.so has the device code for all of them: without the component link they run on the CPU.
 #
@@ -24,6 +25,10 @@ install(TARGETS tileblas-preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COM
 foreach(width "" 64)
     install(TARGETS tileblas-provider${width} LIBRARY DESTINATION ${system_folder} COMPONENT system${width} NAMELINK_SKIP)
 endforeach()
+
+install(TARGETS tileblas tileblas-preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT python NAMELINK_SKIP
+        EXCLUDE_FROM_ALL)
+install(FILES include/tileblas.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT python EXCLUDE_FROM_ALL)
 
 # ---- For CMake and pkg-config ---------------------------------------------------------------------------------
 

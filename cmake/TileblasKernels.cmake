@@ -3,15 +3,21 @@
 # Kernels are not linked by nvcc's host code: that would register them from a constructor and unregister them
 # at exit. The fat binary is data, loaded through the driver when its first kernel is launched.
 #
-# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY, and TILEBLAS_FAST_KERNELS to OFF where nvcc cannot.
+# Sets TILEBLAS_WITH_CUDA and TILEBLAS_CUDA_SUMMARY, TILEBLAS_ARCHITECTURES to what "native" is here, and TILEBLAS_FAST_KERNELS
+# to OFF where nvcc cannot.
 
 set(TILEBLAS_WITH_CUDA OFF)
+set(remark "")
 set(TILEBLAS_CUDA_SUMMARY "no: TILEBLAS_CUDA is OFF; every call goes to the CPU")
 if(NOT TILEBLAS_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit 12.0 QUIET)
     if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
         set(TILEBLAS_WITH_CUDA ON)
-        set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}")
+        if(TILEBLAS_ARCHITECTURES STREQUAL "native")
+            include(TileblasNative)
+            tileblas_find_native(${CUDAToolkit_NVCC_EXECUTABLE} TILEBLAS_ARCHITECTURES remark)
+        endif()
+        set(TILEBLAS_CUDA_SUMMARY "toolkit ${CUDAToolkit_VERSION}, architectures ${TILEBLAS_ARCHITECTURES}${remark}")
         if(CUDAToolkit_VERSION VERSION_LESS 13.0)
             set(TILEBLAS_FAST_KERNELS OFF)
         elseif(TILEBLAS_FAST_KERNELS)
@@ -26,6 +32,10 @@ if(NOT TILEBLAS_CUDA STREQUAL "OFF")
     endif()
 endif()
 
+if(TILEBLAS_ARCHITECTURES STREQUAL "native") # and nothing is compiled
+    set(TILEBLAS_ARCHITECTURES all-major)
+endif()
+
 # nvcc's flags for a list of architectures: "all-major", or numbers such as 75 or 90a. The newest plain one is
 # also kept as PTX for chips that come later, unless no GPU runs this build: to compress it takes a fifth of a quick compilation.
 function(tileblas_architecture_flags architectures result)
@@ -34,13 +44,10 @@ function(tileblas_architecture_flags architectures result)
         return()
     endif()
     set(flags "")
-    set(newest "")
     foreach(architecture IN LISTS architectures)
         list(APPEND flags -gencode arch=compute_${architecture},code=sm_${architecture})
-        if(architecture MATCHES "^[0-9]+$" AND (newest STREQUAL "" OR architecture GREATER newest))
-            set(newest ${architecture})
-        endif()
     endforeach()
+    tileblas_newest_of(newest ${architectures})
     if(newest AND NOT TILEBLAS_FAST_KERNELS)
         list(APPEND flags -gencode arch=compute_${newest},code=compute_${newest})
     endif()
@@ -59,20 +66,43 @@ function(tileblas_builds_for least end result)
     set(${result} ${built} PARENT_SCOPE)
 endfunction()
 
-# Whether, too, no chip of that kind runs PTX from before `least`: chips without code of their own run that of the newest
-# plain architecture.
-function(tileblas_all_run_code_from least end result)
-    tileblas_builds_for(${least} ${end} built)
+# The newest plain one of a list, of which PTX is kept; empty where there is none.
+function(tileblas_newest_of result)
     set(newest "")
-    foreach(architecture IN LISTS TILEBLAS_ARCHITECTURES)
+    foreach(architecture IN LISTS ARGN)
         if(architecture MATCHES "^[0-9]+$" AND (newest STREQUAL "" OR architecture GREATER newest))
             set(newest ${architecture})
         endif()
     endforeach()
+    set(${result} "${newest}" PARENT_SCOPE)
+endfunction()
+
+# Whether, too, no chip of that kind runs PTX from before `least`: chips without code of their own run that of the newest
+# plain architecture.
+function(tileblas_all_run_code_from least end result)
+    tileblas_builds_for(${least} ${end} built)
+    tileblas_newest_of(newest ${TILEBLAS_ARCHITECTURES})
     if(newest AND newest LESS least)
         set(built 0)
     endif()
     set(${result} ${built} PARENT_SCOPE)
+endfunction()
+
+# What lib/device/built_for.h asks: C's words for the architectures, numbers with commas, and for PTX. The major ones, from 75
+# on, are all.
+function(tileblas_list_code architectures ptx)
+    set(numbers 75)
+    set(newest 75)
+    if(NOT TILEBLAS_ARCHITECTURES STREQUAL "all-major")
+        string(REGEX MATCHALL "[0-9]+" numbers "${TILEBLAS_ARCHITECTURES}")
+        tileblas_newest_of(newest ${TILEBLAS_ARCHITECTURES})
+    endif()
+    if(TILEBLAS_FAST_KERNELS OR NOT newest)
+        set(newest 0)
+    endif()
+    list(JOIN numbers "," numbers)
+    set(${architectures} "${numbers}" PARENT_SCOPE)
+    set(${ptx} ${newest} PARENT_SCOPE)
 endfunction()
 
 # tileblas_compile_kernels(result [ARCHITECTURES list] file.cu ...)

@@ -305,24 +305,33 @@ static void end_visit(visit *visit)
 
 static bool attach_to_others(void);
 
+/* Of the last look: objects that hold references which are bound. */
+static atomic_int attached_objects;
+
 /* follows: objects that are loaded later are to be bound, too. */
 static int go_through_objects(const char *name, bool follows,
                               int work(const tb_surveyed_object *object,
                                        const tb_surveyed_reference *references))
 {
     visit visit;
-    int count = 0;
+    int count = 0, holders = 0;
     if (!begin_visit(&visit))
         count = -1;
-    else if (visit.leader && !is_this_one(visit.leader))
+    else if (visit.leader && !is_this_one(visit.leader)) {
         count = call_leader(visit.leader, name);
-    else {
+        holders = call_leader(visit.leader, "tileblas_attached_objects");
+    } else {
         if (follows)
             tb_begin_following(visit.loaded, attach_to_others);
-        for (int i = 0; i < visit.survey.object_count; i++)
-            count += work(&visit.survey.objects[i], visit.survey.references);
+        for (int i = 0; i < visit.survey.object_count; i++) {
+            const int of_object = work(&visit.survey.objects[i], visit.survey.references);
+            count += of_object;
+            holders += of_object > 0;
+        }
     }
     end_visit(&visit);
+    if (work == attach_object && count >= 0)
+        atomic_store(&attached_objects, holders);
     return count;
 }
 
@@ -352,6 +361,11 @@ int tileblas_detach(void)
 {
     end_binding();
     return go_through_objects("tileblas_detach", false, detach_object);
+}
+
+int tileblas_attached_objects(void)
+{
+    return atomic_load(&attached_objects);
 }
 
 size_t tileblas_runtime(char *path, size_t size)

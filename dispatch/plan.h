@@ -26,7 +26,7 @@ typedef enum tb_readiness {
     TB_STARTING,
     TB_READY,
     TB_ABSENT, /* none, or none that this build has code for */
-    TB_LOST,   /* a sticky error happened, or this is a forked child */
+    TB_LOST,   /* a sticky error happened, or this is a forked child of a process that had begun */
 } tb_readiness;
 
 /* One device. Rates are what it sustains, not what its data sheet says. */

@@ -82,9 +82,14 @@ TILEBLAS_API void tileblas_reset_statistics(void);
 
 /* Why the calling thread's last call ran where it did: "streamed with tiled: faster on the device". Writes
  * at most size bytes, always terminated; returns the full length without the terminator, 0 before any call.
- * Calls too small to gain leave no plan, unless VERBOSE or STATS is set: what comes is an older call's.
+ * Calls too small to gain leave no plan, unless VERBOSE or STATS is set: what comes is an older call's. Where the host
+ * computed for want of a device, the text ends with what tileblas_device says by now.
  */
 TILEBLAS_API size_t tileblas_last_plan(char *text, size_t size);
+
+/* Whether calls of this process can run on a device, and why not: "up: NVIDIA H200", "not started yet: ...",
+ * "none: no NVIDIA driver (libcuda.so.1) is installed ...". Starts nothing. Written as tileblas_last_plan does. */
+TILEBLAS_API size_t tileblas_device(char *text, size_t size);
 
 /* Appends to the file what the option STATS=json says of a process that ends, as it is now: a line of JSON. The
  * command `tileblas show` makes a page of such a file, in which a process counts with its last line. NULL: nothing
@@ -97,6 +102,10 @@ TILEBLAS_API int tileblas_report(const char *path);
 /* Sets an option, by its environment name without TILEBLAS_ ("ROUTE", "streamed"). Returns 0, or -1 with
  * nothing changed when there is no such option or the value is not accepted. */
 TILEBLAS_API int tileblas_set_option(const char *name, const char *value);
+
+/* A line for each option, of three texts with tabs between them: its name, its value, and what it accepts. Written as
+ * tileblas_last_plan does. */
+TILEBLAS_API size_t tileblas_options(char *text, size_t size);
 
 /* What the calling thread's later calls demand, whatever the option PRECISION says: "fp32", never less
  * accurate than fused multiply-adds of their own element; "ieee", those and nothing else; "fast", less in
@@ -122,6 +131,9 @@ TILEBLAS_API void tileblas_set_stream(void *stream);
  * child that was forked while another thread was in the dynamic linker. The library stays loaded from the first call on.
  */
 TILEBLAS_API int tileblas_attach(void);
+
+/* How many objects hold the references that the last tileblas_attach of this process counted. */
+TILEBLAS_API int tileblas_attached_objects(void);
 
 /* Binds them back, each to what it led to before, and returns how many, or -1 as above. A reference that
  * somebody has changed since is left as it is; calls that are under way end here. */

@@ -130,7 +130,7 @@ install_wanted() {
 
 # For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
-# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what looks at wheels, and runs notebooks; MPI with
+# and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what makes wheels, looks at them, and runs notebooks; MPI with
 # ScaLAPACK and its testers, and Dask; a browser, for reports. The tests go on without them, and say what was skipped.
 want_suites() {
     local wanted=()
@@ -158,9 +158,11 @@ want_suites() {
         want_modules build/venv "its tests are skipped" pyscf -- pyscf
     fi
     want_modules build/pytest "NumPy's and SciPy's own tests are skipped" hypothesis,pytest -- pytest hypothesis
-    # Of these few modules are ever imported.
-    want_modules build/wheel-tools "the wheel is not tested" auditwheel,ipykernel,nbclient \
-        -- --no-compile auditwheel ipykernel nbclient
+    # Of these few modules are ever imported. Ninja is a program, which building a wheel takes.
+    local ninja=()
+    have ninja || ninja=(ninja)
+    want_modules build/wheel-tools "the wheel is not tested" "auditwheel,ipykernel,nbclient,scikit_build_core${ninja:+,ninja}" \
+        -- --no-compile auditwheel ipykernel nbclient 'scikit-build-core>=1.0' "${ninja[@]}"
     want_modules build/dask-tools "its test is skipped" dask.array,distributed -- --no-compile dask distributed
 }
 

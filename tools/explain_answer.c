@@ -2,6 +2,7 @@
 #include "tools/explain_answer.h"
 
 #include "lib/reports/json.h"
+#include "lib/machine/device_state.h"
 #include "lib/machine/machine.h"
 #include "tools/tool.h"
 #include "words/batch.h"
@@ -113,6 +114,16 @@ static tb_plan plan_if_alike(const question *question)
     return tb_decide(&alike, &question->facts);
 }
 
+/* Why no device computes: of this machine, or as was supposed. */
+static const char *no_device(const question *question)
+{
+    static char text[256];
+    if (question->assumed)
+        return "supposed: none";
+    tb_print_device_state(text, sizeof text);
+    return text;
+}
+
 static answer find_answer(const question *question)
 {
     const tb_product *product = &question->product;
@@ -125,14 +136,14 @@ static answer find_answer(const question *question)
     host->seconds = tb_host_seconds(product, machine);
     host->remark = question->memory == TB_MEMORY_DEVICE ? "the host cannot reach the matrices" : NULL;
     streamed->seconds = streamed_seconds(question);
-    streamed->remark = !has_device(question) ? "no usable device"
+    streamed->remark = !has_device(question) ? no_device(question)
                        : !in_host            ? "the matrices need no streaming"
                                              : NULL;
     const tb_kernel *kernel = best_kernel(question);
     resident->seconds = !kernel             ? 0
                         : answer.plan.folds ? tb_plan_seconds(&answer.plan, product, chip_of(question))
                                             : kernel_seconds(question, kernel);
-    resident->remark = !has_device(question) ? "no usable device"
+    resident->remark = !has_device(question) ? no_device(question)
                        : in_host             ? "the matrices lie in host memory"
                        : !kernel             ? "no kernel serves it"
                                              : NULL;
@@ -262,7 +273,7 @@ static void print_words(const question *question, const answer *answer, const ke
                chip_of(question)->architecture / 10, chip_of(question)->architecture % 10,
                chip_of(question)->multiprocessors);
     else
-        printf("GPU          %s\n", question->assumed ? "supposed: none" : "none that is usable");
+        printf("GPU          %s\n", no_device(question));
 
     printf("\nroutes       forecast\n");
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
@@ -315,6 +326,7 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, "machine", '{');
     tb_json_integer(&json, "host_cores", question->facts.machine.host_cores);
     tb_json_boolean(&json, "device", has_device(question));
+    tb_json_text(&json, "no_device", has_device(question) ? NULL : no_device(question));
     tb_json_text(&json, "supposed", question->assumed);
     tb_json_integer(&json, "architecture", has_device(question) ? chip_of(question)->architecture : 0);
     tb_json_integer(&json, "multiprocessors", has_device(question) ? chip_of(question)->multiprocessors : 0);

@@ -2,6 +2,7 @@
 #include "compat/host_blas.h"
 #include "lib/device/device.h"
 #include "lib/reports/json.h"
+#include "lib/machine/device_state.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/reports/options.h"
@@ -60,15 +61,7 @@ static const char *code_file(void)
 
 static const char *why_no_device(tb_readiness readiness)
 {
-    if (strcmp(tb_device.name, "none") == 0)
-        return "this build has no CUDA kernels";
-    if (readiness == TB_UNTRIED)
-        return "the option START keeps it from being looked for";
-    if (strcmp(tb_device.name, "cuda") == 0 && !dlopen("libcuda.so.1", RTLD_LAZY))
-        return "no NVIDIA driver (libcuda.so.1) is installed";
-    if (code_file() && !*code_file())
-        return "the device code, which " TB_CODE_HOLDER " has, was not found";
-    return "the driver offers no GPU that the kernels run on";
+    return readiness == TB_UNTRIED ? "the option START keeps it from being looked for" : tb_why_no_device();
 }
 
 /* Whether decisions may choose the kernel on this machine's GPU, or, where there is none, on the oldest that

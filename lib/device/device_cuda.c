@@ -5,7 +5,9 @@
 #include "lib/device/device_cuda.h"
 
 #include "kernels/launch.h"
+#include "lib/device/built_for.h"
 #include "lib/device/code.h"
+#include "lib/reports/log.h"
 
 #include <string.h>
 
@@ -117,9 +119,25 @@ static tb_status prepare_memory(CUcontext primary, int device)
     return TB_OK;
 }
 
+/* A build is often for the GPUs of the machine that made it. */
+static bool has_code_for(int device)
+{
+    static const int built[] = {TB_CODE_ARCHITECTURES};
+    const int architecture = devices[device].target.architecture;
+    if (tb_is_built_for(built, sizeof built / sizeof *built, TB_CODE_PTX, architecture))
+        return true;
+    tb_warn_once(
+        "no products go to device %d: it has compute capability %d.%d, for which this build has no code "
+        "(TILEBLAS_ARCHITECTURES=all-major when it is configured)",
+        device, architecture / 10, architecture % 10);
+    return false;
+}
+
 static tb_status cuda_open_device(int device)
 {
     CUcontext primary;
+    if (!has_code_for(device))
+        return TB_UNSUPPORTED;
     TB_WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
     count_clusters(primary, device); /* where that fails, they stay unknown */
     prepare_memory(primary, device);

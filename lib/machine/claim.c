@@ -32,7 +32,7 @@ static void hold(int file)
     atomic_store(&held_count, count + 1);
 }
 
-/* A forked child uses no device. It would keep the claims of a parent that has ended. */
+/* What a forked child's parent has claimed is the parent's: the child would keep it when that has ended. */
 static void give_up_in_child(void)
 {
     struct stat found;

@@ -46,10 +46,17 @@ static int devices_wanted(void)
     return wanted == 0 && tb_local_rank() >= 0 ? 1 : wanted;
 }
 
+/* A build without kernels has nothing to look for. */
+static tb_readiness readiness_now(void)
+{
+    const tb_readiness now = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire);
+    return now == TB_UNTRIED && !tb_device.describe ? TB_ABSENT : now;
+}
+
 tb_machine tb_machine_facts(void)
 {
     tb_machine machine = {
-        .readiness = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire),
+        .readiness = readiness_now(),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
         .host_spent = tb_sum_of(&host_spent),
@@ -96,11 +103,20 @@ void tb_machine_wait_until_settled(double seconds)
         tb_wait_while(&readiness, TB_STARTING, seconds);
 }
 
+static atomic_bool is_inherited;
+
+bool tb_machine_is_inherited(void)
+{
+    return atomic_load(&is_inherited);
+}
+
 tb_readiness tb_machine_forget(void)
 {
     const uint32_t before = atomic_load(&readiness);
-    if (before != TB_UNTRIED)
+    if (before != TB_UNTRIED) {
         atomic_store(&readiness, TB_LOST);
+        atomic_store(&is_inherited, true);
+    }
     return (tb_readiness)before;
 }
 

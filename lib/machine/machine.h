@@ -1,5 +1,6 @@
 /* The machine: is there a device, is it up, what is it. One process-wide state that only moves forward:
- * untried -> starting -> ready or absent, ready -> lost. A forked child finds it lost.
+ * untried -> starting -> ready or absent, ready -> lost. A forked child finds it lost, unless its parent had not begun: then
+ * the child may begin, and what the parent's calls have taken counts for it.
  *
  * Being ready means that one device is open, the first of tb_machine.chips. lib/machine/start.h brings devices up.
  */
@@ -24,6 +25,9 @@ const tb_device_description *tb_machine_device(int device);
 
 /* 0 unless the machine is ready. */
 int tb_machine_device_count(void);
+
+/* Whether this is a forked child, whose parent had begun to bring a device up. */
+bool tb_machine_is_inherited(void);
 
 /* ---- For start.c alone ------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 #include "lib/reports/stats.h"
 
 #include "include/tileblas.h"
+#include "lib/machine/device_state.h"
 #include "lib/process/c_locale.h"
 #include "lib/reports/called.h"
 #include "lib/reports/counters.h"
@@ -136,6 +137,12 @@ void tileblas_reset_statistics(void)
     tb_restart_timeline();
 }
 
+static bool is_for_want_of_a_device(tb_reason reason)
+{
+    return reason == TB_REASON_NO_DEVICE || reason == TB_REASON_DEVICE_STARTING ||
+           reason == TB_REASON_DEVICE_LOST;
+}
+
 size_t tileblas_last_plan(char *text, size_t size)
 {
     if (!has_last_plan) {
@@ -144,7 +151,21 @@ size_t tileblas_last_plan(char *text, size_t size)
         return 0;
     }
     const locale_t previous = tb_enter_c_locale();
-    const int length = tb_print_outline(&last_plan, text, size);
+    int length = tb_print_outline(&last_plan, text, size);
+    if (is_for_want_of_a_device(last_plan.reason)) {
+        const size_t begin = (size_t)length < size ? (size_t)length : size;
+        char state[256];
+        tb_print_device_state(state, sizeof state);
+        length += snprintf(text + begin, size - begin, "; GPU %s", state);
+    }
+    tb_leave_c_locale(previous);
+    return (size_t)length;
+}
+
+size_t tileblas_device(char *text, size_t size)
+{
+    const locale_t previous = tb_enter_c_locale();
+    const int length = tb_print_device_state(text, size);
     tb_leave_c_locale(previous);
     return (size_t)length;
 }

@@ -14,22 +14,25 @@ that is not worth sending to a GPU.
 from contextlib import contextmanager
 
 from tileblas import _hook, _report
+from tileblas._bound import Bound
 from tileblas._explanation import Explanation, explain
 from tileblas._library import Error, library
+from tileblas._options import set_option
 from tileblas._report import Report, report
 from tileblas._statistics import Statistics, last_plan, reset, stats
 
-__all__ = ["Error", "Explanation", "Report", "Statistics", "attach", "attached", "detach", "explain", "last_plan", "report",
-           "reset", "set_option", "stats", "version"]
+__all__ = ["Bound", "Error", "Explanation", "Report", "Statistics", "attach", "attached", "detach", "explain", "last_plan",
+           "report", "reset", "set_option", "stats", "version"]
 
 
 def attach():
-    """Binds the matrix products of all loaded modules to TileBLAS, and returns how many references that are.
+    """Binds the matrix products of all loaded modules to TileBLAS, and returns how many references that are: a number that
+    shows itself as "bound 14 references of 3 objects".
 
     Extension modules that are imported later are bound as they come. A library that is opened otherwise, by ctypes
     for one, is found by the next product, or by another call. A process that preloads TileBLAS, or is linked with it, keeps to that one.
     """
-    bound = _count(_hook.attach())
+    bound = Bound(_count(_hook.attach()), library().tileblas_attached_objects())
     _report.begin()
     return bound
 
@@ -60,12 +63,6 @@ def attached():
             calls.end()
     finally:
         _hook.end_block()
-
-
-def set_option(name, value):
-    """Sets an option by its environment name without TILEBLAS_: set_option("ROUTE", "host")."""
-    if library().tileblas_set_option(name.encode(), str(value).encode()) != 0:
-        raise ValueError(f"there is no option {name}, or it cannot be {value}")
 
 
 def version():

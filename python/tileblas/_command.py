@@ -6,14 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tileblas._library import FOLDER, Error
+from tileblas._library import FOLDERS, Error
 
 
 def find():
     """The command beside the library that TILEBLAS_LIBRARY names, or of this package, or of the machine."""
     chosen = os.environ.get("TILEBLAS_LIBRARY")
     folders = [Path(chosen).resolve().parent] if chosen else []
-    for folder in [*folders, *(folder.parent / "bin" for folder in folders), FOLDER.parent / "bin"]:
+    for folder in [*folders, *(folder.parent / "bin" for folder in folders), *(folder / "bin" for folder in FOLDERS)]:
         if os.access(folder / "tileblas", os.X_OK) and (folder / "tileblas").is_file():
             return str(folder / "tileblas")
     # The script that pip makes of `main` is no other.

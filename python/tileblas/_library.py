@@ -3,9 +3,11 @@
 import ctypes
 import functools
 import os
+import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "lib"
+# Of the package: more than one where it is installed to be edited, of which one has what is compiled.
+FOLDERS = [Path(folder) for folder in sys.modules[__package__].__path__]
 # The last of them where the linker's complaint names a file whose name is no UTF-8.
 LINKER_ERRORS = (OSError, AttributeError, UnicodeDecodeError)
 NAMES = ("libtileblas-preload.so", "libtileblas.so.0")
@@ -52,11 +54,18 @@ def library():
     return _with_functions(ctypes.CDLL(os.fsdecode(path.value))) if path.value else found
 
 
+def text_of(function):
+    """What a function of the library writes."""
+    text = ctypes.create_string_buffer(function(None, 0) + 256)  # it may have become longer meanwhile
+    function(text, len(text))
+    return text.value.decode(errors="replace")
+
+
 def _candidates():
     chosen = os.environ.get("TILEBLAS_LIBRARY")
     if chosen:
         return [chosen]
-    return [*(str(FOLDER / name) for name in NAMES), *NAMES]
+    return [*(str(folder / "lib" / name) for folder in FOLDERS for name in NAMES), *NAMES]
 
 
 def _open_first(paths):
@@ -78,9 +87,12 @@ def _with_functions(opened):
     text = [ctypes.c_char_p, ctypes.c_size_t]
     functions = {
         "tileblas_attach": (ctypes.c_int, []),
+        "tileblas_attached_objects": (ctypes.c_int, []),
         "tileblas_detach": (ctypes.c_int, []),
+        "tileblas_device": (ctypes.c_size_t, text),
         "tileblas_last_plan": (ctypes.c_size_t, text),
         "tileblas_read_statistics": (ctypes.c_size_t, [ctypes.POINTER(Counts), ctypes.c_size_t]),
+        "tileblas_options": (ctypes.c_size_t, text),
         "tileblas_report": (ctypes.c_int, [ctypes.c_char_p]),
         "tileblas_reset_statistics": (None, []),
         "tileblas_runtime": (ctypes.c_size_t, text),

@@ -3,9 +3,11 @@
 import ctypes
 
 from tileblas import _table
-from tileblas._library import Counts, library
+from tileblas._library import Counts, library, text_of
 
 ROUTES = ("host", "resident", "streamed")
+# Reasons for which a product stayed on the host that say: for want of a device.
+WITHOUT_DEVICE = {"no usable device", "the device is not up yet", "the device is lost to this process"}
 MEMBERS = ("calls", "flop", "seconds", "link_bytes", "won_seconds")
 
 
@@ -21,9 +23,7 @@ def reset():
 
 def last_plan():
     """Why this thread's last product ran where it did; an empty text before any."""
-    text = ctypes.create_string_buffer(1024)
-    library().tileblas_last_plan(text, len(text))
-    return text.value.decode()
+    return text_of(library().tileblas_last_plan)
 
 
 class Statistics:
@@ -31,7 +31,7 @@ class Statistics:
 
     `routes["streamed"]` is a dictionary of calls, flop, seconds, link_bytes and won_seconds; `routines["dgemm"]["host"]`
     and `shapes["large"]["host"]` are others; `reasons` has numbers of calls. Calls too small to gain are not counted: they
-    take a shorter way.
+    take a shorter way. `device` says whether there is a GPU, or why not.
     """
 
     def __init__(self):
@@ -51,6 +51,7 @@ class Statistics:
     def _take(self, counts):
         self.routes = {route: {member: 0 for member in MEMBERS} for route in ROUTES}
         self.routines, self.shapes, self.reasons = {}, {}, {}
+        self.device = text_of(library().tileblas_device)
         groups = {"routes": self.routes, "routines": self.routines, "shapes": self.shapes}
         for (group, *path, member), value in counts.items():
             if not value:
@@ -84,7 +85,10 @@ class Statistics:
                 for routine, routes in self.routines.items() for route, tally in routes.items()]
         title = f"TileBLAS: {self.calls} products, {self.device_calls} of them on a GPU"
         stayed = ", ".join(f"{reason} {calls}" for reason, calls in self.reasons.items())
-        return title, columns, rows, [f"stayed on the host: {stayed}"] if stayed else []
+        remarks = [f"stayed on the host: {stayed}"] if stayed else []
+        if WITHOUT_DEVICE & self.reasons.keys():
+            remarks.append(f"GPU {self.device}")
+        return title, columns, rows, remarks
 
     def __repr__(self):
         return _table.as_text(*self._table())

@@ -7,6 +7,7 @@ import ctypes
 import importlib.util
 import multiprocessing
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -15,8 +16,10 @@ import sysconfig
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent / "client"))
 
@@ -240,6 +243,57 @@ def table():
         expect("stayed on the host: forced 1" in html, html)
 
 
+def bound():
+    """What attaching answers says itself, and is the number that it was."""
+    expect(repr(tileblas.attach()) == "nothing yet: import numpy", f"before NumPy: {tileblas.attach()!r}")
+    import numpy
+
+    answer = tileblas.attach()
+    expect(answer > 0 and answer == answer.references == int(str(answer)), f"the number is {answer}")
+    noun = "object" if answer.objects == 1 else "objects"
+    expect(repr(answer) == f"bound {answer.references} references of {answer.objects} {noun}", repr(answer))
+    import scipy.linalg.blas
+
+    more = tileblas.attach()
+    expect(more > answer and more.objects > answer.objects, f"with SciPy: {more!r}")
+    copy = pickle.loads(pickle.dumps(more))
+    expect(repr(copy) == repr(more) and copy == more, f"sent to another process: {copy!r}")
+    tileblas.detach()
+    expect(repr(tileblas.attach()) == repr(more), "attached again it is another number")
+
+
+def without_device():
+    """The same words say why there is no GPU, wherever that is asked, and where to ask further."""
+    tileblas.attach()
+    product()
+    why = tileblas.stats().device
+    if why.startswith("up"):
+        sys.exit(77)
+    expect(why.startswith("none: ") and "`tileblas info`" in why, why)
+    expect(tileblas.last_plan().startswith("host: no usable device") and tileblas.last_plan().endswith(f"; GPU {why}"),
+           tileblas.last_plan())
+    expect(list(tileblas.stats().reasons) == ["no usable device"], f"reasons: {tileblas.stats().reasons}")
+    expect(repr(tileblas.stats()).splitlines()[-1] == f"GPU {why}", repr(tileblas.stats()))
+    explained = tileblas.explain(4096, 4096, 4096)
+    expect(explained.reason == "no usable device", repr(explained))
+    expect(repr(explained).splitlines()[-1] == f"GPU {why}", repr(explained))
+
+
+def not_started():
+    """A GPU that is there and was not started; the option that keeps it so is named, and the products that were waited for."""
+    tileblas.attach()
+    expect(tileblas.stats().device.startswith("not started yet: "), tileblas.stats().device)
+    tileblas.set_option("START", "never")
+    product()
+    why = "not started: the option START is never"
+    expect(tileblas.last_plan().endswith(f"; GPU {why}"), tileblas.last_plan())
+    expect(repr(tileblas.stats()).splitlines()[-1] == f"GPU {why}", repr(tileblas.stats()))
+    tileblas.set_option("START", "wait")
+    product()
+    expect(tileblas.stats().device.startswith("up: "), tileblas.stats().device)
+    expect("GPU" not in tileblas.last_plan(), tileblas.last_plan())
+
+
 def page():
     """The page of this process, while it runs."""
     product()
@@ -283,7 +337,7 @@ def odd_path():
 
 
 def workers():
-    """Forked workers, which have no device, and those who come after them."""
+    """Forked workers of a process that has a device, which have none, and those who come after them."""
     product()
     tileblas.attach()
     product()
@@ -296,8 +350,28 @@ def workers():
 
 def in_worker(seed):
     shape = product(seed).shape
-    expect(tileblas.stats().routes["host"]["calls"] > 0, "a worker's product was not taken over")
+    calls = tileblas.stats()
+    expect(calls.routes["host"]["calls"] > 0, "a worker's product was not taken over")
+    if ROUTE == "streamed":
+        expect("forked" in calls.device and calls.device in tileblas.last_plan(), f"a worker's device is {calls.device}")
     return shape
+
+
+def early_workers():
+    """Forked workers of a process that has started no device: each starts its own."""
+    import numpy
+
+    tileblas.attach()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        routes = pool.map(route_in_worker, range(4))
+    expect(routes == ["streamed"] * 4, f"workers' products went: {routes}")
+    product()
+    expect_products(tileblas.stats(), {"dgemm": 1})
+
+
+def route_in_worker(seed):
+    product(seed)
+    return tileblas.last_plan().split()[0]
 
 
 def threads():
@@ -353,11 +427,16 @@ def options():
     tileblas.set_option("ROUTE", "host")
     product()
     expect(tileblas.stats().routes["host"]["calls"] == 1, f"the option did nothing:\n{tileblas.stats()}")
-    for name, value in (("ROUTE", "nowhere"), ("NOTHING", "1")):
+    tileblas.set_option("CALIBRATE", False)
+    refused = {("ROUTE", "nowhere"): "ROUTE cannot be 'nowhere': it is one of auto, host, resident, streamed",
+               ("DEVICES", 99): "DEVICES cannot be 99: it is a whole number from 0 to 8",
+               ("ROUTINES", "nothing"): "ROUTINES cannot be 'nothing': it is all, or names and types such as sgemm,d",
+               ("NOTHING", "1"): "there is no option NOTHING; options are ROUTE, KERNEL, PRECISION, "}
+    for (name, value), complaint in refused.items():
         try:
             tileblas.set_option(name, value)
         except ValueError as error:
-            expect(name in str(error), f"the complaint is: {error}")
+            expect(str(error).startswith(complaint), f"the complaint is: {error}")
         else:
             sys.exit(f"the option {name} was set to {value}")
 
@@ -369,12 +448,68 @@ def explanation():
     expect(answer.seconds[answer.route] > 0 and answer.route in answer._repr_html_(), f"seconds: {answer.seconds}")
     none = tileblas.explain(100, 200, routine="strsm", assume="none")
     expect(none.route == "host" and none.kernel is None, repr(none))
+    for options, routine in (({}, "dgemm"), ({"dtype": "float32"}, "sgemm"), ({"dtype": complex}, "zgemm"),
+                             ({"routine": "cgemm"}, "cgemm"), ({"routine": "gemm", "dtype": "complex64"}, "cgemm")):
+        asked = tileblas.explain(512, 512, 512, **options)
+        expect(repr(asked).startswith(f"{routine} 512 x 512 x 512: "), f"{options}: {asked!r}")
+    matrix = other_matrix(30, 40, "float32")
+    refused = {"abacus": lambda: tileblas.explain(1, 2, 3, assume="abacus"),
+               "three sizes of dgemm": lambda: tileblas.explain(1, 2),
+               "float16": lambda: tileblas.explain(1, 2, 3, dtype="float16"),
+               "sgemm is no routine of float64": lambda: tileblas.explain(1, 2, 3, routine="sgemm", dtype="float64"),
+               "or two arrays": lambda: tileblas.explain(matrix),
+               "(30, 40) @ (30, 40): 40 columns do not go with 30 rows": lambda: tileblas.explain(matrix, matrix),
+               "a vector": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(40,), dtype="float32")),
+               "a stack": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(2, 40, 3), dtype="float32")),
+               "int64 is taken over": lambda: tileblas.explain(matrix, other_matrix(40, 5, "int64"))}
+    for complaint, question in refused.items():
+        try:
+            question()
+        except (TypeError, ValueError) as error:
+            expect(complaint in str(error), f"the complaint is: {error}")
+        else:
+            sys.exit(f"explained, and not refused: {complaint}")
+
+
+def other_matrix(rows, columns, dtype):
+    """Of some library that is not NumPy."""
+    return SimpleNamespace(shape=(rows, columns), dtype=dtype)
+
+
+def arrays():
+    """What is explained of two arrays is the call that NumPy makes of them."""
+    import numpy as np
+
+    a, b = np.ones((200, 96)), np.ones((96, 150))
+    pairs = [(a, b), (a, b.T.copy().T), (a.T.copy().T, b), (np.asfortranarray(a), np.asfortranarray(b)), (a, a.T), (a.T, a),
+             (a[:, :90], b[:90]), (a[50:], b), (a.astype(np.float32), b.astype(np.float32)), (a.astype(np.float32), b),
+             (a.astype(np.complex64), b.astype(np.complex64)), (a, b.astype(complex))]
+    tileblas.attach()
+    tileblas.set_option("VERBOSE", True)
+    for left, right in pairs:
+        with tempfile.TemporaryFile("w+") as said, redirected(sys.stderr, said):
+            left @ right
+            said.seek(0)
+            line = said.read()
+        call = re.search(r"(\w+) \w+ (m=\d+ n=\d+ k=\d+ lda=\d+)", line)
+        problem = tileblas.explain(left, right).answer["problem"]
+        found = f"{problem['routine']} m={problem['m']} n={problem['n']} k={problem['k']} lda={problem['lda']}"
+        expect(call and found == f"{call[1]} {call[2]}", f"explained is {found}, and called: {line}")
+        transposes = re.search(r"\w+ \w*([NTC])([NTC]) m=", line)
+        if "gemm" in problem["routine"]:
+            expect((problem["transa"], problem["transb"]) == transposes.groups(), f"explained is {problem}, and called: {line}")
+
+
+@contextmanager
+def redirected(stream, file):
+    """What C writes there, too."""
+    kept = os.dup(stream.fileno())
+    os.dup2(file.fileno(), stream.fileno())
     try:
-        tileblas.explain(1, 2, 3, assume="abacus")
-    except ValueError as error:
-        expect("abacus" in str(error), f"the complaint is: {error}")
-    else:
-        sys.exit("an abacus was assumed")
+        yield
+    finally:
+        os.dup2(kept, stream.fileno())
+        os.close(kept)
 
 
 def header():

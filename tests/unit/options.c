@@ -1,6 +1,7 @@
 /* Options come from one table: from the environment, with a bad value said once and the default kept; through
  * tb_set_option; and in the documentation, which lists exactly the table.
  */
+#include "include/tileblas.h"
 #include "lib/reports/options.h"
 #include "tests/check.h"
 #include "words/routine.h"
@@ -224,6 +225,22 @@ static void an_option_is_set_or_left_alone(void)
     CHECK(strcmp(before, "auto") == 0, "an earlier text has changed to %s", before);
 }
 
+/* A line each, in as much room as there is. */
+static void options_are_listed(void)
+{
+    char all[4096], some[8];
+    const size_t length = tileblas_options(NULL, 0);
+    CHECK(tileblas_options(all, sizeof all) == length && strlen(all) == length, "%zu characters of %zu",
+          strlen(all), length);
+    CHECK(tileblas_options(some, sizeof some) == length && strlen(some) == sizeof some - 1 &&
+              strncmp(some, all, sizeof some - 1) == 0,
+          "the beginning is \"%s\"", some);
+    int lines = 0;
+    for (const char *c = all; *c; c++)
+        lines += *c == '\n';
+    CHECK(lines == TB_OPTION_COUNT && strstr(all, "\nDEVICES\t0\t0..8\n"), "%d lines:\n%s", lines, all);
+}
+
 /* "| TILEBLAS_NAME | default | accepts | help |", once, and as many such rows as options. In Markdown a
  * vertical bar within a cell is written \|, and an empty default as (empty). */
 static void the_documentation_lists_exactly_the_table(void)
@@ -260,6 +277,7 @@ int main(void)
 {
     every_row_keeps_its_promises();
     an_option_is_set_or_left_alone();
+    options_are_listed();
     the_documentation_lists_exactly_the_table();
     return check_result();
 }

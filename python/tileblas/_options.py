@@ -1,0 +1,28 @@
+"""Options, set by name, and what each of them accepts."""
+
+import re
+
+from tileblas._library import library, text_of
+
+
+def set_option(name, value):
+    """Sets an option by its environment name without TILEBLAS_: set_option("ROUTE", "host"). Where there is no such option, or
+    it cannot have that value, the ValueError says which there are."""
+    text = str(int(value)) if isinstance(value, bool) else str(value)
+    if library().tileblas_set_option(str(name).encode(), text.encode()) != 0:
+        raise ValueError(_complaint(str(name), value))
+
+
+def _complaint(name, value):
+    lines = (line.split("\t") for line in text_of(library().tileblas_options).splitlines())
+    accepted = {own: accepts for own, _, accepts in lines}
+    if name not in accepted:
+        return f"there is no option {name}; options are {', '.join(accepted)}"
+    return f"{name} cannot be {value!r}: it is {_in_words(accepted[name])}"
+
+
+def _in_words(accepts):
+    extremes = re.fullmatch(r"(\d+)\.\.(\d+)", accepts)
+    if extremes:
+        return f"a whole number from {extremes[1]} to {extremes[2]}"
+    return f"one of {', '.join(accepts.split('|'))}" if "|" in accepts else accepts
