@@ -43,7 +43,8 @@ static int64_t round_extent(int64_t extent, int bits)
     int64_t unit = 1;
     while (extent / unit >= (INT64_C(1) << bits))
         unit *= 2;
-    return (extent + unit / 2) / unit * unit;
+    const int64_t rest = extent % unit, whole = extent - rest;
+    return rest < unit - rest || whole > INT64_MAX - unit ? whole : whole + unit;
 }
 
 static bool is_same_kind(const tb_called *x, const tb_called *y)
@@ -125,6 +126,15 @@ bool tb_read_called(size_t place, tb_called *called)
 unsigned long long tb_called_left_out(void)
 {
     return atomic_load_explicit(&left_out, memory_order_relaxed);
+}
+
+void tb_forget_called(void)
+{
+    for (size_t i = 0; i < TB_CALLED_PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++)
+        if (atomic_load_explicit(&kinds[i].state, memory_order_relaxed) != FREE)
+            memset(&kinds[i], 0, sizeof kinds[i]);
+    atomic_store_explicit(&used, 0, memory_order_relaxed);
+    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
 }
 
 /* A child's calls are its own. Kinds stay, without sums. */
