@@ -1,13 +1,13 @@
 #include "lib/reports/called.h"
 
 #include "dispatch/mix.h"
+#include "lib/reports/append.h"
 #include "lib/reports/bindings.h"
 #include "lib/reports/json.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/reports/sums.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -234,7 +234,7 @@ bool tb_write_called(int descriptor, const char *program, int cores, unsigned lo
         if (tb_read_called(place, &called))
             write_kind(&called, file);
     if (fclose(file) == 0)
-        is_written = write(descriptor, text, size) == (ssize_t)size;
+        is_written = tb_write_whole(descriptor, text, size);
     free(text);
     return is_written;
 }
@@ -245,7 +245,7 @@ __attribute__((destructor)) static void write_record(void)
     char program[PATH_MAX];
     if (!*path || (atomic_load(&used) == 0 && tb_called_left_out() == 0))
         return;
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int file = tb_open_to_append(path);
     if (file < 0) {
         tb_log("TILEBLAS_RECORD: %s cannot be written", path);
         return;

@@ -1,6 +1,7 @@
 #include "lib/reports/log.h"
 
 #include "lib/process/c_locale.h"
+#include "lib/reports/append.h"
 #include "lib/reports/printable.h"
 
 #include <stdarg.h>
@@ -23,5 +24,5 @@ bool tb_log_to(int file, const char *format, ...)
     used = (int)strlen(line);
     line[used++] = '\n';
     /* One write, so that lines of several threads and processes do not mix; stdio's locks stay out of it. */
-    return write(file, line, (size_t)used) == used;
+    return tb_write_whole(file, line, (size_t)used);
 }
