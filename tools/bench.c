@@ -190,13 +190,13 @@ static double median(timing *timing)
 static void print_heading(const settings *settings)
 {
     for (int i = 0; i < CONTESTANTS_MOST; i++)
-        printf("%-10s %s%s\n", settings->contestants[i].name,
-               settings->takes_part[i] ? "" : "does not take part: ", settings->contestants[i].origin);
-    printf("\n%-18s", "m x n x k");
+        tool_say("%-10s %s%s\n", settings->contestants[i].name,
+                 settings->takes_part[i] ? "" : "does not take part: ", settings->contestants[i].origin);
+    tool_say("\n%-18s", "m x n x k");
     for (int i = 0; i < CONTESTANTS_MOST; i++)
         if (settings->takes_part[i])
-            printf(" %10s ms  GFLOP/s", settings->contestants[i].name);
-    printf("%s  TileBLAS ran it\n", settings->takes_part[HOST] ? "  tileblas:host" : "");
+            tool_say(" %10s ms  GFLOP/s", settings->contestants[i].name);
+    tool_say("%s  TileBLAS ran it\n", settings->takes_part[HOST] ? "  tileblas:host" : "");
 }
 
 static void print_row(const settings *settings, const shape *shape, timing *timings)
@@ -204,16 +204,17 @@ static void print_row(const settings *settings, const shape *shape, timing *timi
     char name[64];
     double flop = 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
     snprintf(name, sizeof name, "%lldx%lldx%lld", shape->m, shape->n, shape->k);
-    printf("%-18s", name);
+    tool_say("%-18s", name);
     for (int i = 0; i < CONTESTANTS_MOST; i++) {
         if (!settings->takes_part[i])
             continue;
         double seconds = median(&timings[i]);
-        printf(timings[i].right ? " %13.4g %8.4g" : " %13.4g    WRONG", 1e3 * seconds, 1e-9 * flop / seconds);
+        tool_say(timings[i].right ? " %13.4g %8.4g" : " %13.4g    WRONG", 1e3 * seconds,
+                 1e-9 * flop / seconds);
     }
     if (settings->takes_part[HOST])
-        printf("  %12.2fx", median(&timings[HOST]) / median(&timings[TILEBLAS]));
-    printf("  %s\n", *timings[TILEBLAS].plan ? timings[TILEBLAS].plan : "host: too small to be looked at");
+        tool_say("  %12.2fx", median(&timings[HOST]) / median(&timings[TILEBLAS]));
+    tool_say("  %s\n", *timings[TILEBLAS].plan ? timings[TILEBLAS].plan : "host: too small to be looked at");
     fflush(stdout);
 }
 

@@ -53,31 +53,46 @@ static void why_not_loaded(const char *program, diagnosis *diagnosis)
 /* ---- It was, and nothing arrived ---------------------------------------------------------------------- */
 
 /* An object is inspected once, however many processes had it. */
-typedef struct inspected {
-    struct inspected *next;
+typedef struct object {
+    struct object *next;
+    bool is_inspected, is_tileblas;
     program_file file;
     char path[];
-} inspected;
+} object;
+
+/* A file of a stranger may name any number of them. */
+enum { OBJECTS_MOST = 4096 };
 
 typedef struct findings {
-    inspected *objects;
+    object *objects;
+    int count;
     bool refers_to_ours, holds_own, has_blas;
 } findings;
 
-static const program_file *inspect(findings *findings, const char *path)
+/* NULL when there are too many already, or memory is out. */
+static object *find_object(findings *findings, const char *path)
 {
-    for (inspected *object = findings->objects; object; object = object->next)
+    for (object *object = findings->objects; object; object = object->next)
         if (strcmp(object->path, path) == 0)
-            return &object->file;
-    inspected *object = calloc(1, sizeof *object + strlen(path) + 1);
+            return object;
+    object *object = findings->count < OBJECTS_MOST ? calloc(1, sizeof *object + strlen(path) + 1) : NULL;
     if (!object)
         return NULL;
     strcpy(object->path, path);
-    if (!program_inspect(path, &object->file))
-        object->file = (program_file){.is_elf = false};
     object->next = findings->objects;
     findings->objects = object;
-    return &object->file;
+    findings->count++;
+    return object;
+}
+
+static const program_file *inspect(findings *findings, const char *path)
+{
+    object *object = find_object(findings, path);
+    if (object && !object->is_inspected && !program_inspect(path, &object->file))
+        object->file = (program_file){.is_elf = false};
+    if (object)
+        object->is_inspected = true;
+    return object ? &object->file : NULL;
 }
 
 static bool is_blas(findings *findings, const char *path)
@@ -87,27 +102,34 @@ static bool is_blas(findings *findings, const char *path)
 }
 
 /* Whether a TileBLAS that reported lies in the file. */
-static bool is_tileblas(const report *report, const char *path)
+static bool is_tileblas(findings *findings, const char *path)
 {
-    for (size_t i = 0; i < report->event_count; i++)
-        if (strcmp(json_text_of(report->events[i], "library"), path) == 0)
-            return true;
-    return false;
+    const object *object = find_object(findings, path);
+    return object && object->is_tileblas;
+}
+
+static void note_tileblas(const report *report, findings *findings)
+{
+    for (size_t i = 0; i < report->event_count; i++) {
+        const char *path = json_text_of(report->events[i].value, "library");
+        object *object = *path ? find_object(findings, path) : NULL;
+        if (object)
+            object->is_tileblas = true;
+    }
 }
 
 /* References bound to somebody else's GEMM: what was opened RTLD_DEEPBIND finds its own dependencies first. A BLAS
  * that calls itself is no news. */
-static void look_at_references(const report *report, const json_value *event, findings *findings,
-                               diagnosis *diagnosis)
+static void look_at_references(const json_value *event, findings *findings, diagnosis *diagnosis)
 {
     const json_value *gemm = json_member(event, "gemm");
     for (const json_value *reference = gemm ? gemm->first : NULL; reference; reference = reference->next) {
         const char *object = json_text_of(reference, "object"), *bound = json_text_of(reference, "bound"),
                    *name = json_text_of(reference, "name");
-        if (is_tileblas(report, object) || is_blas(findings, object))
+        if (is_tileblas(findings, object) || is_blas(findings, object))
             continue;
         findings->refers_to_ours = true;
-        if (*bound && !is_tileblas(report, bound))
+        if (*bound && !is_tileblas(findings, bound))
             say(diagnosis,
                 "%s is bound to %s in %s, past what is preloaded: it was opened with RTLD_DEEPBIND, "
                 "or another preloaded library comes first",
@@ -115,14 +137,13 @@ static void look_at_references(const report *report, const json_value *event, fi
     }
 }
 
-static void look_at_objects(const report *report, const json_value *event, findings *findings,
-                            diagnosis *diagnosis)
+static void look_at_objects(const json_value *event, findings *findings, diagnosis *diagnosis)
 {
     const json_value *objects = json_member(event, "objects");
     bool is_program = true;
     for (const json_value *object = objects ? objects->first : NULL; object; object = object->next) {
         const program_file *file = object->text ? inspect(findings, object->text) : NULL;
-        if (file && file->holds_gemm && !is_tileblas(report, object->text)) {
+        if (file && file->holds_gemm && !is_tileblas(findings, object->text)) {
             if (file->exports_gemm && !is_program)
                 findings->has_blas = true;
             else
@@ -156,15 +177,16 @@ void diagnose(const char *program, const report *report, diagnosis *diagnosis)
     /* Where some calls arrived, only what passed them by is worth a word. */
     bool none_arrived = tb_count_of_calls(&report->counts) == 0;
     findings findings = {0};
+    note_tileblas(report, &findings);
     for (size_t i = 0; i < report->event_count; i++) {
-        look_at_references(report, report->events[i], &findings, diagnosis);
+        look_at_references(report->events[i].value, &findings, diagnosis);
         if (none_arrived)
-            look_at_objects(report, report->events[i], &findings, diagnosis);
+            look_at_objects(report->events[i].value, &findings, diagnosis);
     }
     if (none_arrived && diagnosis->count == 0 && report->processes > 0)
         conclude(&findings, diagnosis);
     while (findings.objects) {
-        inspected *next = findings.objects->next;
+        object *next = findings.objects->next;
         free(findings.objects);
         findings.objects = next;
     }

@@ -288,7 +288,8 @@ int tool_explain(int argc, char **argv)
     question.product = problem_product(&problem);
     if (!problem_settle_leading_dimensions(&question.product))
         return tool_usage("explain", "a leading dimension is smaller than its matrix has rows");
-    if (problem_is_batch(&problem))
-        problem_spread(&problem, &question.product);
+    if (!problem_has_room(&question.product) ||
+        (problem_is_batch(&problem) && !problem_spread(&problem, &question.product)))
+        return tool_usage("explain", "no process has room for matrices of these sizes");
     return explain(&question);
 }

@@ -208,10 +208,10 @@ static void print_kernel(const question *question, const kernel_row *row, bool c
     if (row->at_risk > 0)
         snprintf(at_risk, sizeof at_risk, "  %.6g ms more unless magnitudes are alike", 1e3 * row->at_risk);
     if (row->serves)
-        printf("  %-34s %.6g ms%s%s%s%s\n", row->kernel->name, 1e3 * row->seconds, at_risk,
-               objection ? "  " : "", objection ? objection : "", chosen ? "  <- chosen" : "");
+        tool_say("  %-34s %.6g ms%s%s%s%s\n", row->kernel->name, 1e3 * row->seconds, at_risk,
+                 objection ? "  " : "", objection ? objection : "", chosen ? "  <- chosen" : "");
     else
-        printf("  %-34s cannot serve it\n", row->kernel->name);
+        tool_say("  %-34s cannot serve it\n", row->kernel->name);
 }
 
 /* Kernels that are chosen only when forced, and were not, are counted, unless all are wanted. */
@@ -228,7 +228,7 @@ static void print_kernels(const question *question, const answer *answer, const 
             left_out++;
     }
     if (left_out > 0)
-        printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
+        tool_say("  and %d more, chosen only when forced: --all shows them\n", left_out);
 }
 
 /* "" of a routine that has none: the triangle of C, or of SYMM's or TRMM's A. */
@@ -260,36 +260,36 @@ static void print_words(const question *question, const answer *answer, const ke
     tb_print_letters(product, letters);
     tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
     tb_print_scalar(product, product->beta, beta, sizeof beta);
-    printf("product      %s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
-           tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
-           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-           (long long)product->c.ld, alpha, beta);
-    printf("matrices in  %s memory\n", tb_memory_text(question->memory));
-    printf("host         %d cores\n", machine->host_cores);
+    tool_say("product      %s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
+             tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
+             (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
+             (long long)product->c.ld, alpha, beta);
+    tool_say("matrices in  %s memory\n", tb_memory_text(question->memory));
+    tool_say("host         %d cores\n", machine->host_cores);
     if (has_device(question))
-        printf("GPU          %s%s, compute capability %d.%d, %d multiprocessors\n",
-               question->assumed ? "supposed: " : "",
-               question->assumed ? question->assumed : tb_machine_device(chip_of(question)->device)->name,
-               chip_of(question)->architecture / 10, chip_of(question)->architecture % 10,
-               chip_of(question)->multiprocessors);
+        tool_say("GPU          %s%s, compute capability %d.%d, %d multiprocessors\n",
+                 question->assumed ? "supposed: " : "",
+                 question->assumed ? question->assumed : tb_machine_device(chip_of(question)->device)->name,
+                 chip_of(question)->architecture / 10, chip_of(question)->architecture % 10,
+                 chip_of(question)->multiprocessors);
     else
-        printf("GPU          %s\n", no_device(question));
+        tool_say("GPU          %s\n", no_device(question));
 
     printf("\nroutes       forecast\n");
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
         const candidate *candidate = &answer->routes[route];
         if (candidate->possible)
-            printf("  %-10s %.6g ms%s\n", tb_route_text(route), 1e3 * candidate->seconds,
-                   route == answer->plan.route ? "  <- chosen" : "");
+            tool_say("  %-10s %.6g ms%s\n", tb_route_text(route), 1e3 * candidate->seconds,
+                     route == answer->plan.route ? "  <- chosen" : "");
         else
-            printf("  %-10s not possible: %s\n", tb_route_text(route), candidate->remark);
+            tool_say("  %-10s not possible: %s\n", tb_route_text(route), candidate->remark);
     }
     if (rows)
         print_kernels(question, answer, rows);
-    printf("\nchoice       %s\n", plan);
+    tool_say("\nchoice       %s\n", plan);
     if (answer->plan.reason == TB_REASON_MAGNITUDES) {
         tb_print_plan(&answer->if_alike, plan, sizeof plan);
-        printf("if alike     %s\n", plan);
+        tool_say("if alike     %s\n", plan);
     }
 }
 

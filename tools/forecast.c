@@ -4,6 +4,7 @@
  */
 #include "lib/call/facts.h"
 #include "lib/reports/json.h"
+#include "lib/reports/printable.h"
 #include "tools/explain_answer.h"
 #include "tools/record.h"
 #include "tools/supposed_gpu.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +105,17 @@ static double times(const outlook *outlook)
     return outlook->then > 0 ? outlook->host / outlook->then : 1;
 }
 
+/* Sums of what a stranger's file says may be more than an integer holds. */
+static long long whole(double calls)
+{
+    return (long long)fmin(calls, 9e18);
+}
+
 static void write_members(tb_json *json, const outlook *outlook)
 {
-    tb_json_integer(json, "calls", (long long)outlook->calls);
-    tb_json_integer(json, "device_calls", (long long)outlook->device_calls);
-    tb_json_integer(json, "device_calls_if_alike", (long long)outlook->if_alike);
+    tb_json_integer(json, "calls", whole(outlook->calls));
+    tb_json_integer(json, "device_calls", whole(outlook->device_calls));
+    tb_json_integer(json, "device_calls_if_alike", whole(outlook->if_alike));
     tb_json_number(json, "recorded_seconds", outlook->recorded);
     tb_json_number(json, "host_seconds", outlook->host);
     tb_json_number(json, "seconds", outlook->then);
@@ -139,27 +147,30 @@ static int print_json(const record *record, const supposed_gpu *gpu, const outlo
 
 static void print_row(const char *name, const outlook *row)
 {
-    printf("%-10s %10.0f %10.0f %12.3f %12.3f %8.1f\n", name, row->calls, row->device_calls, row->host,
-           row->then, times(row));
+    tool_say("%-10s %10.0f %10.0f %12.3f %12.3f %8.1f\n", name, row->calls, row->device_calls, row->host,
+             row->then, times(row));
 }
 
 static int print_words(const record *record, const supposed_gpu *gpu, const outlook *all,
                        const outlook *by_routine)
 {
-    printf("%s: %.0f products, %.3f s in them as recorded, on %d cores\n", record->program, all->calls,
-           all->recorded, record->cores);
+    static char program[sizeof record->program];
+    strcpy(program, record->program);
+    tb_make_printable(program); /* its line ends as well */
+    tool_say("%s: %.0f products, %.3f s in them as recorded, on %d cores\n", program, all->calls,
+             all->recorded, record->cores);
     if (record->left_out > 0)
-        printf("%llu more were called, of which the record keeps no shape\n", record->left_out);
-    printf("with      %s%s\n\n", gpu->name, gpu->measured ? "" : ", by its data sheet");
-    printf("%-10s %10s %10s %12s %12s %8s\n", "routine", "calls", "on the GPU", "host alone", "with the GPU",
-           "times");
+        tool_say("%llu more were called, of which the record keeps no shape\n", record->left_out);
+    tool_say("with      %s%s\n\n", gpu->name, gpu->measured ? "" : ", by its data sheet");
+    tool_say("%-10s %10s %10s %12s %12s %8s\n", "routine", "calls", "on the GPU", "host alone",
+             "with the GPU", "times");
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
         if (by_routine[routine].calls > 0)
             print_row(tb_routine_rows[routine].name, &by_routine[routine]);
     print_row("all", all);
     if (all->if_alike > 0)
-        printf("\n%.0f of the calls on the GPU are there only if magnitudes in each matrix are alike\n",
-               all->if_alike);
+        tool_say("\n%.0f of the calls on the GPU are there only if magnitudes in each matrix are alike\n",
+                 all->if_alike);
     return tool_print("");
 }
 

@@ -113,15 +113,15 @@ static size_t free_memory(const tb_chip *chip)
 static void print_devices(const tb_machine *machine)
 {
     if (machine->chip_count == 0)
-        printf("GPU          none: %s\n", why_no_device(machine->readiness));
+        tool_say("GPU          none: %s\n", why_no_device(machine->readiness));
     for (int i = 0; i < machine->chip_count; i++) {
         const tb_chip *chip = &machine->chips[i];
         const tb_device_description *is = tb_machine_device(chip->device);
-        printf("GPU %d        %s, compute capability %d.%d, %d multiprocessors, %.0f MHz, %.1f GiB",
-               chip->device, is->name, chip->architecture / 10, chip->architecture % 10,
-               chip->multiprocessors, 1e-3 * is->clock_khz, (double)is->memory_bytes / GIB);
+        tool_say("GPU %d        %s, compute capability %d.%d, %d multiprocessors, %.0f MHz, %.1f GiB",
+                 chip->device, is->name, chip->architecture / 10, chip->architecture % 10,
+                 chip->multiprocessors, 1e-3 * is->clock_khz, (double)is->memory_bytes / GIB);
         if (chip->open)
-            printf(
+            tool_say(
                 ", %.1f free\n             measured: link %.1f GB/s in, %.1f out, sustained clock %.0f MHz\n",
                 (double)free_memory(chip) / GIB, 1e-9 * chip->link_in, 1e-9 * chip->link_out,
                 1e-6 * chip->clock);
@@ -129,8 +129,8 @@ static void print_devices(const tb_machine *machine)
             printf("; opened when a product gains from it\n");
     }
     if (machine->chip_count > 0)
-        printf("driver       for CUDA %d.%d\n", tb_machine_device(0)->driver_version / 1000,
-               tb_machine_device(0)->driver_version % 1000 / 10);
+        tool_say("driver       for CUDA %d.%d\n", tb_machine_device(0)->driver_version / 1000,
+                 tb_machine_device(0)->driver_version % 1000 / 10);
 }
 
 /* Kernels that nobody has forced and that are chosen only then are counted, unless all are wanted. */
@@ -144,12 +144,12 @@ static void print_kernels(bool all)
             left_out++;
             continue;
         }
-        printf("  %-34s %d.%d%s  %4dx%dx%d  %s\n", kernel->name, kernel->architecture / 10,
-               kernel->architecture % 10, kernel->architecture_end ? " " : "+", kernel->tile_m,
-               kernel->tile_n, kernel->tile_k, kernel_state(kernel));
+        tool_say("  %-34s %d.%d%s  %4dx%dx%d  %s\n", kernel->name, kernel->architecture / 10,
+                 kernel->architecture % 10, kernel->architecture_end ? " " : "+", kernel->tile_m,
+                 kernel->tile_n, kernel->tile_k, kernel_state(kernel));
     }
     if (left_out > 0)
-        printf("  and %d more, chosen only when forced: --all shows them\n", left_out);
+        tool_say("  and %d more, chosen only when forced: --all shows them\n", left_out);
 }
 
 static int print_words(const tb_machine *machine, const host_blas *host, bool all)
@@ -157,16 +157,16 @@ static int print_words(const tb_machine *machine, const host_blas *host, bool al
     char path[PATH_MAX];
     printf("TileBLAS     " TB_VERSION "\n");
     library_path("libtileblas-preload.so", path, sizeof path);
-    printf("preload      %s\n", path);
+    tool_say("preload      %s\n", path);
     library_path(TB_CODE_HOLDER, path, sizeof path);
-    printf("link         %s\n", path);
+    tool_say("link         %s\n", path);
     if (code_file() && *code_file())
-        printf("device code  %s\n", code_file());
+        tool_say("device code  %s\n", code_file());
     print_devices(machine);
-    printf("host         %d cores\n", machine->host_cores);
+    tool_say("host         %d cores\n", machine->host_cores);
     if (*host->path)
-        printf("host BLAS    %s (%d-bit integers%s%s)\n", host->path, host->integer_bits,
-               *host->version ? ", " : "", host->version);
+        tool_say("host BLAS    %s (%d-bit integers%s%s)\n", host->path, host->integer_bits,
+                 *host->version ? ", " : "", host->version);
     else
         printf("host BLAS    none was found for programs that bring none\n");
 
@@ -175,8 +175,8 @@ static int print_words(const tb_machine *machine, const host_blas *host, bool al
     for (tb_option_index option = 0; option < TB_OPTION_COUNT; option++) {
         const tb_option *row = &tb_option_rows[option];
         const char *text = tb_option_text(option);
-        printf("  TILEBLAS_%-16s %s%s\n", row->name, *text ? text : "(empty)",
-               strcmp(text, row->fallback) ? "" : " (default)");
+        tool_say("  TILEBLAS_%-16s %s%s\n", row->name, *text ? text : "(empty)",
+                 strcmp(text, row->fallback) ? "" : " (default)");
     }
     return tool_print("");
 }

@@ -1,5 +1,9 @@
 #include "tools/json_value.h"
 
+#include "lib/reports/printable.h"
+
+#include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +26,34 @@ static bool take(char **at, char expected)
     return true;
 }
 
-/* \u and four digits as UTF-8; halves of pairs are taken one by one, which our writer never makes. */
-static char *put_code_point(char *to, unsigned long code)
+/* The four digits behind \u. */
+static bool read_digits(const char *from, uint32_t *code)
 {
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xc0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 0x3f));
-    } else {
-        *to++ = (char)(0xe0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (code & 0x3f));
+    *code = 0;
+    for (int i = 0; i < 4; i++) {
+        if (!isxdigit((unsigned char)from[i]))
+            return false;
+        const char digit[] = {from[i], '\0'};
+        *code = *code << 4 | (uint32_t)strtoul(digit, NULL, 16);
     }
-    return to;
+    return true;
+}
+
+/* What begins at \u, which for characters beyond 16 bits is a pair of such. NULL where it is none. */
+static char *read_escaped(char *from, uint32_t *code)
+{
+    uint32_t low;
+    if (!read_digits(from + 2, code))
+        return NULL;
+    from += 6;
+    if (*code == 0) /* would end the text */
+        *code = TB_NO_CHARACTER;
+    if ((*code & 0xf800) != 0xd800)
+        return from;
+    const bool is_pair = *code < 0xdc00 && from[0] == '\\' && from[1] == 'u' && read_digits(from + 2, &low) &&
+                         (low & 0xfc00) == 0xdc00;
+    *code = is_pair ? 0x10000 + ((*code & 0x3ff) << 10 | (low & 0x3ff)) : TB_NO_CHARACTER;
+    return is_pair ? from + 6 : from;
 }
 
 /* In place: what is escaped is never shorter than what it stands for. */
@@ -46,32 +64,38 @@ static const char *read_text(char **at)
         return NULL;
     char *start = *at, *to = start, *from = start;
     while (*from && *from != '"') {
+        uint32_t code;
         if (*from != '\\') {
             *to++ = *from++;
             continue;
         }
-        from++;
-        if (*from == 'u') {
-            char digits[5] = "", *end;
-            strncpy(digits, from + 1, 4);
-            unsigned long code = strtoul(digits, &end, 16);
-            if (end != digits + 4)
+        if (from[1] == 'u') {
+            if (!(from = read_escaped(from, &code)))
                 return NULL;
-            to = put_code_point(to, code);
-            from += 5;
+            to += tb_write_character(to, code);
             continue;
         }
-        const char *letter = *from ? strchr(letters, *from) : NULL;
+        const char *letter = from[1] ? strchr(letters, from[1]) : NULL;
         if (!letter)
             return NULL;
         *to++ = meanings[letter - letters];
-        from++;
+        from += 2;
     }
     if (*from != '"')
         return NULL;
     *to = '\0';
     *at = from + 1;
     return start;
+}
+
+/* JSON knows no infinity, no NaN and no number in hexadecimal, as strtod does; what is too large for a double is none either. */
+static bool read_number(char **at, double *number)
+{
+    char *end, *const start = *at;
+    const size_t length = strspn(start, "0123456789+-.eE");
+    *number = strtod(start, &end);
+    *at = start + length;
+    return length > 0 && end == *at && isfinite(*number);
 }
 
 static bool read_members(char **at, json_value *parent, char closing, int depth)
@@ -102,7 +126,6 @@ static bool read_word(char **at, const char *word)
 
 static bool read_into(char **at, json_value *value, int depth)
 {
-    char *end;
     skip_blanks(at);
     switch (**at) {
     case '{':
@@ -124,10 +147,7 @@ static bool read_into(char **at, json_value *value, int depth)
         return read_word(at, "null");
     default:
         value->kind = JSON_NUMBER;
-        value->number = strtod(*at, &end);
-        bool any = end != *at;
-        *at = end;
-        return any;
+        return read_number(at, &value->number);
     }
 }
 
@@ -180,4 +200,12 @@ double json_number_of(const json_value *object, const char *key)
 {
     const json_value *member = json_member(object, key);
     return member && member->kind == JSON_NUMBER ? member->number : 0;
+}
+
+int64_t json_integer_of(const json_value *object, const char *key, int64_t largest)
+{
+    const double number = json_number_of(object, key);
+    if (!(number > 0))
+        return 0;
+    return number < (double)largest ? (int64_t)number : largest;
 }

@@ -2,6 +2,8 @@
 #ifndef TOOL_JSON_VALUE_H
 #define TOOL_JSON_VALUE_H
 
+#include <stdint.h>
+
 typedef enum json_kind { JSON_NULL, JSON_BOOLEAN, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } json_kind;
 
 typedef struct json_value json_value;
@@ -9,7 +11,7 @@ struct json_value {
     json_kind kind;
     const char *key;   /* of a member of an object, otherwise NULL */
     const char *text;  /* of a text */
-    double number;     /* of a number; 1 and 0 of booleans */
+    double number;     /* of a number, finite; 1 and 0 of booleans */
     json_value *first; /* of an array's or an object's members */
     json_value *next;  /* beside this one */
 };
@@ -24,5 +26,7 @@ const json_value *json_member(const json_value *object, const char *key);
 /* Of a member that is not there, or is of another kind: "" and 0. */
 const char *json_text_of(const json_value *object, const char *key);
 double json_number_of(const json_value *object, const char *key);
+/* A count or an extent, from 0 to the largest: what a stranger's file has beyond those is that one of them. */
+int64_t json_integer_of(const json_value *object, const char *key, int64_t largest);
 
 #endif

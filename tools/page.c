@@ -1,6 +1,7 @@
 #include "tools/page.h"
 
 #include "lib/process/c_locale.h"
+#include "lib/reports/printable.h"
 #include "lib/reports/summary.h"
 
 #include <math.h>
@@ -30,10 +31,14 @@ static const char head[] =
     ".key.streamed { background: var(--streamed); }\n"
     "</style>\n</head>\n<body>\n";
 
+/* A text of somebody else's. Controls are blanks, but for line ends. */
 static void write_text(FILE *page, const char *text)
 {
-    for (; *text; text++)
-        switch (*text) {
+    while (*text) {
+        char bytes[4];
+        uint32_t character;
+        text += tb_read_character(text, &character);
+        switch (character) {
         case '&':
             fputs("&amp;", page);
             break;
@@ -47,8 +52,11 @@ static void write_text(FILE *page, const char *text)
             fputs("&quot;", page);
             break;
         default:
-            fputc((unsigned char)*text < ' ' && *text != '\n' ? ' ' : *text, page);
+            if (tb_is_control(character) && character != '\n')
+                character = ' ';
+            fwrite(bytes, 1, tb_write_character(bytes, character), page);
         }
+    }
 }
 
 static void write_figure(FILE *page, const char *name, const char *format, double value)
@@ -62,6 +70,13 @@ static void write_figure(FILE *page, const char *name, const char *format, doubl
 
 enum { COLUMNS = 240, COLUMN_WIDTH = 4, LEFT = 60, CHART_HEIGHT = 200, LINK_HEIGHT = 80, FOOT = 22 };
 
+/* What a chart spans: from what a clock can tell to a thousand years. */
+#define LEAST_SECONDS 1e-9
+#define MOST_SECONDS  3e10
+
+/* Seconds, and bytes over the link, that a column may have: sums of a file's are numbers, too. */
+#define MOST_IN_COLUMN 1e18
+
 /* All processes on one scale. */
 typedef struct course {
     double began_ms, seconds; /* from the first process's beginning to the last one's end */
@@ -73,12 +88,15 @@ static double column_seconds(const course *course)
     return course->seconds / COLUMNS;
 }
 
+/* A span is of a stranger's file: it may begin before the first process or after the last, or be no number. */
 static void add_span(course *course, double from, double to, const double *busy, double link_bytes)
 {
     const double width = column_seconds(course);
+    if (!(from >= 0 && from < course->seconds && to > from))
+        return;
     for (int i = (int)(from / width); i < COLUMNS && i * width < to; i++) {
         const double begin = fmax(i * width, from), end = fmin((i + 1) * width, to);
-        const double share = to > from ? (end - begin) / (to - from) : 0;
+        const double share = fmax(end - begin, 0) / (to - from);
         for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
             course->busy[i][route] += share * busy[route];
         course->link_bytes[i] += share * link_bytes;
@@ -94,30 +112,36 @@ static void add_timeline(course *course, const json_value *timeline)
         double numbers[TB_ROUTE_COUNT + 2] = {0};
         const json_value *member = column->first;
         for (int i = 0; i < TB_ROUTE_COUNT + 2 && member; i++, member = member->next)
-            numbers[i] = member->number;
+            numbers[i] = i == 0 ? member->number : fmin(fmax(member->number, 0), MOST_IN_COLUMN);
         const double from = offset + numbers[0] * width;
         add_span(course, from, fmin(from + width, course->seconds), numbers + 1, numbers[TB_ROUTE_COUNT + 1]);
     }
 }
 
+static const json_value *timeline_of(const report_event *event)
+{
+    return report_takes(event) ? json_member(event->value, "timeline") : NULL;
+}
+
+/* False where there is none, or none that a chart can show. */
 static bool read_course(const report *report, course *course)
 {
     double end_ms = 0;
     *course = (struct course){.began_ms = HUGE_VAL};
     for (size_t i = 0; i < report->event_count; i++) {
-        const json_value *timeline = json_member(report->events[i], "timeline");
-        if (!timeline || !report_takes(report, report->events[i]))
+        const json_value *timeline = timeline_of(&report->events[i]);
+        if (!timeline)
             continue;
         const double began_ms = json_number_of(timeline, "began_ms");
         course->began_ms = fmin(course->began_ms, began_ms);
         end_ms = fmax(end_ms, began_ms + 1e3 * json_number_of(timeline, "spanned"));
     }
     course->seconds = 1e-3 * (end_ms - course->began_ms);
-    if (!(course->seconds > 0))
+    if (!(course->seconds > LEAST_SECONDS && course->seconds < MOST_SECONDS))
         return false;
     for (size_t i = 0; i < report->event_count; i++) {
-        const json_value *timeline = json_member(report->events[i], "timeline");
-        if (timeline && report_takes(report, report->events[i]))
+        const json_value *timeline = timeline_of(&report->events[i]);
+        if (timeline)
             add_timeline(course, timeline);
     }
     return true;

@@ -103,12 +103,39 @@ bool problem_settle_leading_dimensions(tb_product *product)
     return true;
 }
 
-void problem_spread(const problem *problem, tb_product *product)
+/* Of a user's half of the addresses, on x86-64 and on AArch64. */
+#define ADDRESSES (INT64_C(1) << 47)
+
+static bool has_room(const tb_operand *operand, int64_t matrices)
+{
+    int64_t bytes;
+    return !__builtin_mul_overflow(operand->ld, operand->columns, &bytes) &&
+           !__builtin_mul_overflow(bytes, (int64_t)tb_bytes_of(operand->element), &bytes) &&
+           !__builtin_mul_overflow(bytes, matrices, &bytes) && bytes <= ADDRESSES;
+}
+
+static bool have_room(const tb_product *product, int64_t matrices)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (!has_room(&product->operands[role], matrices))
+            return false;
+    return true;
+}
+
+bool problem_has_room(const tb_product *product)
+{
+    return have_room(product, 1);
+}
+
+bool problem_spread(const problem *problem, tb_product *product)
 {
     enum { PRESUMED = 1000 };
     const int64_t products = problem->products > 0 ? problem->products : PRESUMED;
+    if (!have_room(product, products))
+        return false;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_operand *operand = &product->operands[role];
         tb_spread(operand, products, operand->ld * operand->columns, NULL);
     }
+    return true;
 }

@@ -63,6 +63,17 @@ static void look_for_gemm(const image *image, const Elf64_Shdr *sections, size_t
     }
 }
 
+/* Of either kind of table a file has one, says ELF: one that names the same symbols over and over would take for ever. */
+static void look_into_first(const image *image, const Elf64_Shdr *sections, size_t section_count,
+                            uint32_t type, program_file *file)
+{
+    for (size_t i = 0; i < section_count; i++)
+        if (sections[i].sh_type == type) {
+            look_for_gemm(image, sections, section_count, &sections[i], file);
+            return;
+        }
+}
+
 static void read_elf(const image *image, program_file *file)
 {
     const Elf64_Ehdr *header = (const void *)image->bytes;
@@ -79,9 +90,10 @@ static void read_elf(const image *image, program_file *file)
     file->is_static = !has_linker;
 
     const Elf64_Shdr *sections = entries(image, header->e_shoff, header->e_shnum, sizeof *sections);
-    for (size_t i = 0; sections && i < header->e_shnum; i++)
-        if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
-            look_for_gemm(image, sections, header->e_shnum, &sections[i], file);
+    if (sections) {
+        look_into_first(image, sections, header->e_shnum, SHT_SYMTAB, file);
+        look_into_first(image, sections, header->e_shnum, SHT_DYNSYM, file);
+    }
 }
 
 static bool has_raised_rights(const char *path, const struct stat *status)
@@ -94,10 +106,11 @@ static bool has_raised_rights(const char *path, const struct stat *status)
 /* "#!/usr/bin/env python3" to "/usr/bin/env". */
 static bool read_interpreter(const image *image, char *path, size_t size)
 {
+    const size_t reach = image->size < size + 2 ? image->size : size + 2;
     size_t start = 2, end;
-    while (start < image->size && (image->bytes[start] == ' ' || image->bytes[start] == '\t'))
+    while (start < reach && (image->bytes[start] == ' ' || image->bytes[start] == '\t'))
         start++;
-    for (end = start; end < image->size && !strchr(" \t\r\n", image->bytes[end]); end++)
+    for (end = start; end < reach && !strchr(" \t\r\n", image->bytes[end]); end++)
         ;
     return end > start && snprintf(path, size, "%.*s", (int)(end - start), image->bytes + start) < (int)size;
 }
@@ -109,7 +122,8 @@ static bool inspect(const char *path, program_file *file, int scripts_left)
     *file = (program_file){.is_elf = false};
     if (snprintf(file->path, sizeof file->path, "%s", path) >= (int)sizeof file->path)
         return false;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* A path in a report may be a pipe's, and nobody would ever write to it. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return false;
     image image = {0};

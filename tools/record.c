@@ -4,24 +4,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* What a host may be said to have. */
+enum { CORES_MOST = 1 << 20 };
+
+/* Of a kind of call: the sum of all kinds is a number, too. */
+#define CALLS_MOST (INT64_C(1) << 48)
+
+/* A thousand years, in which many kinds may have been computed. */
+#define SECONDS_MOST 3e10
+
 static void take_process(const json_value *line, record *record)
 {
-    const int cores = (int)json_number_of(line, "cores");
+    const int cores = (int)json_integer_of(line, "cores", CORES_MOST);
     if (record->processes++ == 0)
         snprintf(record->program, sizeof record->program, "%s", json_text_of(line, "program"));
     record->cores = cores > record->cores ? cores : record->cores;
-    record->left_out += (unsigned long long)json_number_of(line, "left_out");
+    record->left_out += (unsigned long long)json_integer_of(line, "left_out", INT64_MAX);
 }
 
 static bool has_only(const char *text, const char *letters, size_t least, size_t most)
 {
     const size_t length = strlen(text);
     return length >= least && length <= most && strspn(text, letters) == length;
+}
+
+/* Sums of seconds stay numbers as well. */
+static double seconds_of(const json_value *line, const char *key)
+{
+    const double seconds = json_number_of(line, key);
+    return seconds > 0 ? fmin(seconds, SECONDS_MOST) : 0;
+}
+
+/* Whether there are such calls. */
+static bool is_possible(const tb_called *called)
+{
+    const problem problem = record_problem(called);
+    tb_product product = problem_product(&problem);
+    return called->m > 0 && called->n > 0 && called->k > 0 && problem_settle_leading_dimensions(&product) &&
+           problem_has_room(&product);
 }
 
 static void take_kind(const json_value *line)
@@ -39,15 +66,15 @@ static void take_kind(const json_value *line)
     snprintf(called.places, sizeof called.places, "%s", places);
     snprintf(called.spelling, sizeof called.spelling, "%s", json_text_of(line, "spelling"));
     called.beta_is_zero = beta && beta->number != 0;
-    called.m = (int64_t)json_number_of(line, "m");
-    called.n = (int64_t)json_number_of(line, "n");
-    called.k = (int64_t)json_number_of(line, "k");
-    called.host_calls = (unsigned long long)json_number_of(line, "host_calls");
-    called.device_calls = (unsigned long long)json_number_of(line, "device_calls");
-    called.host_seconds = json_number_of(line, "host_seconds");
-    called.device_seconds = json_number_of(line, "device_seconds");
-    called.host_forecast = json_number_of(line, "host_forecast");
-    if (called.m > 0 && called.n > 0 && called.k > 0)
+    called.m = json_integer_of(line, "m", INT64_MAX);
+    called.n = json_integer_of(line, "n", INT64_MAX);
+    called.k = json_integer_of(line, "k", INT64_MAX);
+    called.host_calls = (unsigned long long)json_integer_of(line, "host_calls", CALLS_MOST);
+    called.device_calls = (unsigned long long)json_integer_of(line, "device_calls", CALLS_MOST);
+    called.host_seconds = seconds_of(line, "host_seconds");
+    called.device_seconds = seconds_of(line, "device_seconds");
+    called.host_forecast = seconds_of(line, "host_forecast");
+    if (is_possible(&called))
         tb_add_called(&called);
 }
 

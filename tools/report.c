@@ -1,5 +1,7 @@
 #include "tools/report.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 static tb_tally read_tally(const json_value *members)
 {
     return (tb_tally){
-        .calls = (unsigned long long)json_number_of(members, "calls"),
+        .calls = (unsigned long long)json_integer_of(members, "calls", INT64_MAX),
         .flop = json_number_of(members, "flop"),
         .seconds = json_number_of(members, "seconds"),
         .link_bytes = json_number_of(members, "link_bytes"),
@@ -35,19 +37,20 @@ static void add_counts(tb_counts *sum, const json_value *event)
     }
     const json_value *reasons = json_member(event, "host_reasons");
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
-        sum->host_reasons[reason] += (unsigned long long)json_number_of(reasons, tb_reason_text(reason));
+        sum->host_reasons[reason] +=
+            (unsigned long long)json_integer_of(reasons, tb_reason_text(reason), INT64_MAX);
 }
 
-static bool is_event(const json_value *event, const char *name)
+static bool is_event(const report_event *event, const char *name)
 {
-    return strcmp(json_text_of(event, "event"), name) == 0;
+    return strcmp(json_text_of(event->value, "event"), name) == 0;
 }
 
-static const json_value *last_event(const report *report, pid_t process)
+static const report_event *last_event(const report *report, pid_t process)
 {
     for (size_t i = report->event_count; i > 0; i--)
-        if ((pid_t)json_number_of(report->events[i - 1], "pid") == process)
-            return report->events[i - 1];
+        if (report->events[i - 1].process == process)
+            return &report->events[i - 1];
     return NULL;
 }
 
@@ -58,50 +61,25 @@ bool report_entered(const report *report, pid_t process)
 
 bool report_ended(const report *report, pid_t process)
 {
-    const json_value *event = last_event(report, process);
+    const report_event *event = last_event(report, process);
     return event && is_event(event, "exit");
 }
 
 /* Of a process that has not ended the last report stands for all. */
-static bool is_latest(const report *report, const json_value *event)
+bool report_takes(const report_event *event)
 {
-    return is_event(event, "now") && last_event(report, (pid_t)json_number_of(event, "pid")) == event;
-}
-
-bool report_takes(const report *report, const json_value *event)
-{
-    return is_event(event, "exit") || is_latest(report, event);
+    return is_event(event, "exit") || (event->is_last && is_event(event, "now"));
 }
 
 int report_silent(const report *report)
 {
     int silent = 0;
     for (size_t i = 0; i < report->event_count; i++)
-        silent += is_event(report->events[i], "load") &&
-                  last_event(report, (pid_t)json_number_of(report->events[i], "pid")) == report->events[i];
+        silent += report->events[i].is_last && is_event(&report->events[i], "load");
     return silent;
 }
 
-/* A process that is linked with TileBLAS besides has two of it, and each reports. */
-static void take_event(report *report, json_value *event)
-{
-    if (is_event(event, "load"))
-        report->was_loaded = true;
-    if (is_event(event, "exit")) {
-        report->processes += !report_ended(report, (pid_t)json_number_of(event, "pid"));
-        add_counts(&report->counts, event);
-    }
-    report->events[report->event_count++] = event;
-}
-
-static void take_latest(report *report)
-{
-    for (size_t i = 0; i < report->event_count; i++)
-        if (is_latest(report, report->events[i])) {
-            report->processes++;
-            add_counts(&report->counts, report->events[i]);
-        }
-}
+/* ---- Reading ------------------------------------------------------------------------------------------ */
 
 /* Empty when there is no such file: no process wrote to it. NULL when memory is out. */
 static char *read_file(const char *path)
@@ -109,19 +87,24 @@ static char *read_file(const char *path)
     FILE *file = fopen(path, "re");
     char *text = calloc(1, 1);
     size_t capacity = 1;
+    bool is_short_of_memory = false;
+    errno = 0;
     /* Up to a byte that no file of ours has: the whole file. */
-    if (text && file && getdelim(&text, &capacity, '\0', file) < 0 && ferror(file))
+    if (text && file && getdelim(&text, &capacity, '\0', file) < 0) {
+        is_short_of_memory = errno == ENOMEM;
         text[0] = '\0';
+    }
     if (file)
         fclose(file);
+    if (is_short_of_memory) {
+        free(text);
+        text = NULL;
+    }
     return text;
 }
 
-bool report_read(const char *path, report *report)
+static bool read_events(report *report)
 {
-    *report = (struct report){.text = read_file(path)};
-    if (!report->text)
-        return false;
     size_t lines = 1;
     for (const char *c = report->text; *c; c++)
         lines += *c == '\n';
@@ -130,18 +113,62 @@ bool report_read(const char *path, report *report)
         return false;
     char *rest = report->text, *line;
     while ((line = strsep(&rest, "\n"))) {
-        json_value *event = *line ? json_read(line) : NULL;
-        if (event)
-            take_event(report, event);
+        json_value *value = *line ? json_read(line) : NULL;
+        if (value)
+            report->events[report->event_count++] =
+                (report_event){.value = value, .process = (pid_t)json_integer_of(value, "pid", INT32_MAX)};
     }
-    take_latest(report);
+    return true;
+}
+
+/* By process, each one's events in the order they were written. */
+static int compare_events(const void *left, const void *right)
+{
+    const report_event *a = *(report_event *const *)left, *b = *(report_event *const *)right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* A process that is linked with TileBLAS besides has two of it, and each reports its end: the second one is of no further process. */
+static bool count_processes(report *report)
+{
+    const size_t count = report->event_count;
+    report_event **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &report->events[i];
+    qsort(sorted, count, sizeof *sorted, compare_events);
+    for (size_t i = 0; i < count; i++) {
+        const report_event *before =
+            i > 0 && sorted[i - 1]->process == sorted[i]->process ? sorted[i - 1] : NULL;
+        sorted[i]->is_last = i + 1 == count || sorted[i + 1]->process != sorted[i]->process;
+        report->processes +=
+            report_takes(sorted[i]) && !(before && is_event(before, "exit") && is_event(sorted[i], "exit"));
+    }
+    free(sorted);
+    return true;
+}
+
+bool report_read(const char *path, report *report)
+{
+    *report = (struct report){.text = read_file(path)};
+    if (!report->text || !read_events(report) || !count_processes(report))
+        return false;
+    for (size_t i = 0; i < report->event_count; i++) {
+        const report_event *event = &report->events[i];
+        report->was_loaded = report->was_loaded || is_event(event, "load");
+        if (report_takes(event))
+            add_counts(&report->counts, event->value);
+    }
     return true;
 }
 
 void report_free(report *report)
 {
     for (size_t i = 0; i < report->event_count; i++)
-        json_free(report->events[i]);
+        json_free(report->events[i].value);
     free(report->events);
     free(report->text);
 }

@@ -10,9 +10,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+typedef struct report_event {
+    json_value *value;
+    pid_t process;
+    bool is_last; /* that its process wrote */
+} report_event;
+
 typedef struct report {
     char *text;
-    json_value **events; /* in the order they were written */
+    report_event *events; /* in the order they were written */
     size_t event_count;
     tb_counts counts; /* of all processes that reported any */
     int processes;    /* that reported counts */
@@ -29,7 +35,7 @@ bool report_entered(const report *report, pid_t process);
 bool report_ended(const report *report, pid_t process);
 
 /* Whether the event's counts are among those of the report: a process's last ones are. */
-bool report_takes(const report *report, const json_value *event);
+bool report_takes(const report_event *event);
 
 /* Processes that were entered and have reported no counts. */
 int report_silent(const report *report);

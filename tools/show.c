@@ -23,8 +23,8 @@ static const char help[] =
 static const char *program_of(const report *report)
 {
     for (size_t i = 0; i < report->event_count; i++)
-        if (report_takes(report, report->events[i]))
-            return json_text_of(report->events[i], "program");
+        if (report_takes(&report->events[i]))
+            return json_text_of(report->events[i].value, "program");
     return "";
 }
 

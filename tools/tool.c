@@ -1,5 +1,7 @@
 #include "tools/tool.h"
 
+#include "lib/reports/printable.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +14,7 @@ static void complain(const char *subcommand, const char *format, va_list argumen
 {
     char text[PATH_MAX + 256];
     vsnprintf(text, sizeof text, format, arguments);
+    tb_make_printable(text);
     fprintf(stderr, "tileblas %s: %s\n", subcommand, text);
 }
 
@@ -31,6 +34,22 @@ int tool_usage(const char *subcommand, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "Try 'tileblas %s --help'.\n", subcommand);
     return TOOL_USAGE;
+}
+
+void tool_say(const char *format, ...)
+{
+    va_list arguments;
+    char *text, *line;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    for (char *rest = text; (line = strsep(&rest, "\n"));) {
+        tb_make_printable(line);
+        printf("%s%s", line, rest ? "\n" : "");
+    }
+    free(text);
 }
 
 int tool_print(const char *text)

@@ -34,6 +34,10 @@ void tool_complain(const char *subcommand, const char *format, ...) __attribute_
 /* The same and where help is; answers TOOL_USAGE. */
 int tool_usage(const char *subcommand, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* printf for what a file, a driver or another process has a say in: what a terminal would obey, but for line ends, is a question
+ * mark. Nothing is printed when memory is out. */
+void tool_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Writes the text to standard output; answers TOOL_OK, or TOOL_FAILED when it could not be written. */
 int tool_print(const char *text);
 

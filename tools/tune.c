@@ -137,7 +137,7 @@ static int tune(const char *path, double seconds, long long largest)
         tool_complain("tune", "%s: %s", path, strerror(errno));
         return TOOL_FAILED;
     }
-    printf("wrote %s\n", path);
+    tool_say("wrote %s\n", path);
     return tool_print("");
 }
 

@@ -1,13 +1,13 @@
 #include "lib/reports/called.h"
 
 #include "dispatch/mix.h"
+#include "lib/reports/append.h"
 #include "lib/reports/bindings.h"
 #include "lib/reports/json.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/reports/sums.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ static int64_t round_extent(int64_t extent, int bits)
     int64_t unit = 1;
     while (extent / unit >= (INT64_C(1) << bits))
         unit *= 2;
-    return (extent + unit / 2) / unit * unit;
+    const int64_t rest = extent % unit, whole = extent - rest;
+    return rest < unit - rest || whole > INT64_MAX - unit ? whole : whole + unit;
 }
 
 static bool is_same_kind(const tb_called *x, const tb_called *y)
@@ -125,6 +126,15 @@ bool tb_read_called(size_t place, tb_called *called)
 unsigned long long tb_called_left_out(void)
 {
     return atomic_load_explicit(&left_out, memory_order_relaxed);
+}
+
+void tb_forget_called(void)
+{
+    for (size_t i = 0; i < TB_CALLED_PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++)
+        if (atomic_load_explicit(&kinds[i].state, memory_order_relaxed) != FREE)
+            memset(&kinds[i], 0, sizeof kinds[i]);
+    atomic_store_explicit(&used, 0, memory_order_relaxed);
+    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
 }
 
 /* A child's calls are its own. Kinds stay, without sums. */
@@ -224,7 +234,7 @@ bool tb_write_called(int descriptor, const char *program, int cores, unsigned lo
         if (tb_read_called(place, &called))
             write_kind(&called, file);
     if (fclose(file) == 0)
-        is_written = write(descriptor, text, size) == (ssize_t)size;
+        is_written = tb_write_whole(descriptor, text, size);
     free(text);
     return is_written;
 }
@@ -235,7 +245,7 @@ __attribute__((destructor)) static void write_record(void)
     char program[PATH_MAX];
     if (!*path || (atomic_load(&used) == 0 && tb_called_left_out() == 0))
         return;
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int file = tb_open_to_append(path);
     if (file < 0) {
         tb_log("TILEBLAS_RECORD: %s cannot be written", path);
         return;

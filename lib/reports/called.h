@@ -39,6 +39,9 @@ bool tb_read_called(size_t place, tb_called *called);
 /* Calls that found no room. */
 unsigned long long tb_called_left_out(void);
 
+/* Empties the table, for what reads one record after another. Nobody adds to it meanwhile. */
+void tb_forget_called(void);
+
 /* Appends all, behind a line that says whose they are. cores are the host's; left_out are calls that found no room
  * elsewhere. Whether all was written. */
 bool tb_write_called(int file, const char *program, int cores, unsigned long long left_out);

@@ -1,6 +1,7 @@
 #include "lib/reports/json.h"
 
 #include "lib/process/c_locale.h"
+#include "lib/reports/printable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,18 +25,22 @@ static void append(tb_json *json, const char *text, size_t length)
     json->text[json->length] = '\0';
 }
 
-/* Bytes that are no ASCII are passed on: paths are UTF-8 nearly always, and JSON's readers decide. */
+/* Controls, those of terminals among them, are escaped. A byte that is no UTF-8, as old paths have, becomes the character that
+ * stands for none: no reader takes a text that has it as it is. */
 static void append_string(tb_json *json, const char *text)
 {
     append(json, "\"", 1);
-    for (; *text; text++) {
+    while (*text) {
         char escaped[8];
-        if (*text == '"' || *text == '\\')
+        uint32_t character;
+        const size_t length = tb_read_character(text, &character);
+        if (character == '"' || character == '\\')
             append(json, "\\", 1);
-        if ((unsigned char)*text < 0x20)
-            append(json, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*text));
+        if (tb_is_control(character) || character == TB_NO_CHARACTER)
+            append(json, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)character));
         else
-            append(json, text, 1);
+            append(json, text, length);
+        text += length;
     }
     append(json, "\"", 1);
 }

@@ -1,9 +1,12 @@
 #include "lib/reports/log.h"
 
 #include "lib/process/c_locale.h"
+#include "lib/reports/append.h"
+#include "lib/reports/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool tb_log_to(int file, const char *format, ...)
 {
@@ -17,10 +20,9 @@ bool tb_log_to(int file, const char *format, ...)
     tb_leave_c_locale(previous);
     if (length < 0)
         return false;
-    used += length;
-    if (used > (int)sizeof line - 2)
-        used = (int)sizeof line - 2;
+    tb_make_printable(line);
+    used = (int)strlen(line);
     line[used++] = '\n';
     /* One write, so that lines of several threads and processes do not mix; stdio's locks stay out of it. */
-    return write(file, line, (size_t)used) == used;
+    return tb_write_whole(file, line, (size_t)used);
 }

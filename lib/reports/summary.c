@@ -3,21 +3,16 @@
 #include "include/tileblas.h"
 #include "lib/reports/bindings.h"
 #include "lib/process/c_locale.h"
+#include "lib/reports/append.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
 #include "lib/reports/timeline.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int open_to_append(const char *path)
-{
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-}
 
 /* ---- In words ----------------------------------------------------------------------------------------- */
 
@@ -139,7 +134,7 @@ static bool finish_event(tb_json *json, int file)
     tb_json_close(json, '}');
     if (!json->failed) {
         json->text[json->length] = '\n';
-        is_written = write(file, json->text, json->length + 1) == (ssize_t)json->length + 1;
+        is_written = tb_write_whole(file, json->text, json->length + 1);
     }
     free(json->text);
     return is_written;
@@ -168,7 +163,7 @@ __attribute__((constructor)) static void say_loaded(void)
     const char *form = secure_getenv("TILEBLAS_STATS"), *path = secure_getenv("TILEBLAS_STATS_FILE");
     if (!form || strcmp(form, "json") != 0 || !path || !*path)
         return;
-    int file = open_to_append(path);
+    int file = tb_open_to_append(path);
     if (file < 0)
         return;
     tb_json json = {0};
@@ -190,7 +185,7 @@ __attribute__((destructor)) static void summarize(void)
     const char *path = tb_option_text(TB_OPTION_STATS_FILE);
     if (form == TB_STATS_OFF)
         return;
-    int file = *path ? open_to_append(path) : STDERR_FILENO;
+    int file = *path ? tb_open_to_append(path) : STDERR_FILENO;
     if (file < 0) {
         tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
         return;
@@ -206,7 +201,7 @@ int tileblas_report(const char *path)
     tb_keep_timeline();
     if (!path)
         return 0;
-    const int file = open_to_append(path);
+    const int file = tb_open_to_append(path);
     if (file < 0)
         return -1;
     const bool is_written = write_counted(file, "now", true, false);

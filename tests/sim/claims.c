@@ -3,6 +3,7 @@
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
+#include "tests/runtime_folder.h"
 #include "tests/sim/known_product.h"
 
 #include <fcntl.h>
@@ -221,6 +222,7 @@ static void strangers_are_left_alone(void)
 
 int main(void)
 {
+    const runtime_folder folder = make_runtime_folder();
     alarm(DEADLINE_SECONDS);
     snprintf(host, sizeof host, "%d", (int)getpid());
     each_takes_its_own();
@@ -231,5 +233,6 @@ int main(void)
     ranks_take_their_numbers();
     killed_processes_claim_nothing();
     strangers_are_left_alone();
+    remove_runtime_folder(&folder);
     return check_result();
 }

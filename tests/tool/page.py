@@ -171,6 +171,18 @@ def the_last_report_of_a_process_counts():
     contains(page.text, "1 process.", "1 process has not reported any calls, or not yet")
 
 
+def numbers_of_strangers_are_no_columns():
+    columns = [[column, *rest] for column in (-30, 1e9, 1e300, -1e300, 0.5) for rest in ((1, 1, 1, 1), (-1e308, 1e308, 1e308, 1e308))]
+    for times in ({}, {"width": 1000}, {"width": -1e300}, {"width": 1e300, "spanned": 1e300}, {"began_ms": -1e308},
+                  {"spanned": 1e-320}, {"spanned": -5}, {"width": 0}, {"began_ms": 1e308, "spanned": 1e308}):
+        liar = _event("exit", 8, 3)
+        liar["timeline"] = {"began_ms": 1000, "spanned": 2, "width": 0.5, **times, "columns": [*columns, 3, "", [[]]]}
+        for events in ([liar], [_event("exit", 7, 5), liar]):
+            page, done = _show(events)
+            equal((done.returncode, done.stderr), (0, ""), times)
+            assert all(0 <= height <= 200.01 for heights in page.bars.values() for height in heights), page.bars
+
+
 def what_cannot_be_shown_is_said():
     _, done = _show([_event("load", 7)])
     equal((done.returncode, done.stdout), (1, ""))

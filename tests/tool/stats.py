@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import resource
+import subprocess
 import tempfile
 
 from tool import PATHS, SIZE, call, contains, equal, main
@@ -79,6 +81,63 @@ def a_file_that_cannot_be_written_is_said():
     for form in ("1", "json"):
         contains(_preloaded("calls", "1", STATS=form, STATS_FILE="/dev/full").stderr,
                  "TILEBLAS_STATS_FILE: /dev/full cannot be written")
+
+
+def a_pipe_that_nobody_reads_is_not_waited_for():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        for options in ({"STATS": "json", "STATS_FILE": pipe}, {"STATS": "1", "STATS_FILE": pipe}, {"RECORD": pipe}):
+            done = _preloaded("calls", "1", "exit", "3", **options)
+            equal(done.returncode, 3, options)
+            contains(done.stderr, f"{pipe} cannot be written")
+
+
+def a_pipe_that_somebody_reads_takes_all_lines():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        equal(_preloaded("calls", "1", "exit", "3", STATS="json", STATS_FILE=pipe).returncode, 3)
+        lines = os.read(reader, 1 << 16).decode().splitlines()
+        os.close(reader)
+        equal([json.loads(line)["event"] for line in lines], ["load", "exit"])
+
+
+def _ended(options, **settings):
+    """How a client ends that would end with 3, each of the options being a variable of the library's."""
+    environment = {**os.environ, "TILEBLAS_START": "never", "LD_PRELOAD": PATHS["PRELOAD"],
+                   **{f"TILEBLAS_{name}": value for name, value in options.items()}}
+    return subprocess.run([PATHS["CLIENT"], "calls", "1", "exit", "3"], env=environment, timeout=60, check=False,
+                          stdout=subprocess.DEVNULL, **settings).returncode
+
+
+def writing_ends_no_program():
+    # Standard error is a pipe whose reader has gone; then files have a limit that is met.
+    for options in ({"STATS": "1"}, {"STATS": "json"}, {"VERBOSE": "1"}):
+        reader, writer = os.pipe()
+        os.close(reader)
+        equal(_ended(options, stderr=writer), 3, options)
+        os.close(writer)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report")
+        for options in ({"STATS": "json", "STATS_FILE": path}, {"RECORD": path}):
+            equal(_ended(options, stderr=subprocess.DEVNULL,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))), 3, options)
+            equal(os.path.getsize(path), 64)
+            os.remove(path)
+
+
+def a_file_may_be_cut_or_replaced_meanwhile():
+    with tempfile.TemporaryDirectory() as folder:
+        path, other = os.path.join(folder, "report"), os.path.join(folder, "other")
+        script = 'ln -sf "$2" "$1.new" && mv -f "$1.new" "$1" && : > "$2" && exec "$3" calls 1'
+        done = call("sh", "-c", script, "sh", path, other, PATHS["CLIENT"],
+                    environment={"LD_PRELOAD": PATHS["PRELOAD"], "TILEBLAS_STATS": "json", "TILEBLAS_STATS_FILE": path})
+        equal(done.returncode, 0)
+        with open(other, encoding="utf-8") as file:
+            events = [json.loads(line)["event"] for line in file]
+        equal((os.path.islink(path), set(events)), (True, {"load", "exit"}))
 
 
 if __name__ == "__main__":
