@@ -375,7 +375,7 @@ size_t tileblas_runtime(char *path, size_t size)
     const char *found = NULL;
     if (begin_visit(&visit) && visit.leader && *visit.leader->path)
         found = visit.leader->path;
-    else if (dladdr((void *)entries, &self))
+    else if (tb_linker_answers() && dladdr((void *)entries, &self))
         found = self.dli_fname;
     const int length = snprintf(path, size, "%s", found ? found : "");
     end_visit(&visit);

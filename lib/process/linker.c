@@ -82,7 +82,7 @@ void tb_stay_loaded(void)
     sigset_t signals;
     tb_hold_signals(&signals); /* the dynamic linker is not to be left in the middle */
     tb_enter_linker();
-    if (dladdr((void *)&inside, &self) && self.dli_fname)
+    if (tb_linker_answers() && dladdr((void *)&inside, &self) && self.dli_fname)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     tb_leave_linker();
     tb_let_signals(&signals);

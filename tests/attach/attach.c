@@ -178,6 +178,33 @@ static void closed_meanwhile(void)
     check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
 }
 
+/* Where a module lay that was bound and closed comes to lie one that the linker has bound to this library, as it does where the program
+ * sees it: what led to the first one's BLAS does not come to lead there, which is gone. The third object has that BLAS's name and
+ * nothing else. */
+static void bound_by_the_linker(void)
+{
+    module module = open_first();
+    void **const place = module.variable();
+    void *const nothing = dlopen(modules[2], RTLD_NOW | RTLD_LOCAL);
+    check_number(tileblas.attach(), REFERENCES, "attach: bound");
+    dlclose(module.handle);
+    CHECK(nothing && !dlopen(modules[1], RTLD_LAZY | RTLD_NOLOAD), "the BLAS is still there");
+    CHECK(dlopen(library_path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL), "it is not seen: %s", dlerror());
+    void *const again = dlopen(modules[0], RTLD_NOW | RTLD_LOCAL);
+    if (!CHECK(again, "%s", dlerror()))
+        return;
+    *(void **)&module.variable = dlsym(again, "caller_variable");
+    *(void **)&module.errors = dlsym(again, "caller_errors");
+    if (module.variable() != place)
+        SKIP("the module lies elsewhere");
+    for (int round = 0; round < 2; round++) {
+        const int before = count_of_library(&tileblas);
+        CHECK(module.errors(false, SIZE) == 0 && module.errors(true, SIZE) == 0, "wrong");
+        CHECK(count_of_library(&tileblas) == before + 2, "what the linker has bound was bound to another");
+        check_number(tileblas.detach(), 0, "detach: restored");
+    }
+}
+
 /* A BLAS whose CBLAS calls its own Fortran by the name that we take over keeps these calls to itself. */
 static void inside_blas(void)
 {
@@ -248,6 +275,7 @@ int main(int argc, char **argv)
         {"loaded_later", loaded_later},
         {"closed_before", closed_before},
         {"closed_meanwhile", closed_meanwhile},
+        {"bound_by_the_linker", bound_by_the_linker},
         {"inside_blas", inside_blas},
         {"before_blas", before_blas},
         {"followed", followed},

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static library tileblas;
+static const char *library_path;
 static char **modules; /* and their BLAS */
 
 /* References of a module: two by its procedure linkage table or its global offset table, and two in its data. */
@@ -44,7 +45,8 @@ static inline int run_scenario(int argc, char **argv, const scenario *scenarios,
 {
     if (argc < 5)
         return 2;
-    tileblas = open_library(argv[2]);
+    library_path = argv[2];
+    tileblas = open_library(library_path);
     modules = argv + 3;
     for (size_t i = 0; i < count; i++)
         if (strcmp(argv[1], scenarios[i].name) == 0)

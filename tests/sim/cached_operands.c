@@ -190,6 +190,41 @@ static void pinned_operands_need_no_slots(void)
           (unsigned long long)statistics.streamed.calls, CALLS);
 }
 
+/* All pinned memory that is kept; so many buffers. */
+static int hold_pinned(tb_buffer *held, int most)
+{
+    int count = 0;
+    while (count < most && tb_kept_bytes(TB_PINNED) > 0)
+        CHECK(tb_take_buffer(TB_PINNED, 1, &held[count++]) == TB_OK, "kept memory is not to be had");
+    return count;
+}
+
+/* What the link read by itself, for want of slots, has no prints: those of the copy before are not the copy's any more. */
+static void what_went_past_slots_has_no_prints(void)
+{
+    enum { MOST = 64 };
+    tb_buffer held[MOST];
+    make_anew();
+    float *a = pinned(&p.a), *b = pinned(&p.b), *c = pinned(&p.c),
+          *element = matrix_elements(&p.a) + p.a.ld + 1;
+    for (int i = 0; i < CALLS; i++)
+        multiply(a + p.a.first, b + p.b.first, c, "slots", i);
+    const int count = hold_pinned(held, MOST);
+    sim_set("FAIL", "pinned:1=memory");
+    const float before = *element;
+    change_one_element(&p.a);
+    sim_copy(a, p.a.block, p.a.bytes);
+    multiply(a + p.a.first, b + p.b.first, c, "no slots any more", 0);
+    CHECK(sim_failures("pinned") == 1, "slots were not asked for");
+    for (int i = 0; i < count; i++)
+        tb_give_buffer(&held[i]);
+    *element = before;
+    sim_copy(a, p.a.block, p.a.bytes);
+    const long asked = sim_operations("pinned");
+    multiply(a + p.a.first, b + p.b.first, c, "slots again, and what was there before", 0);
+    CHECK(count > 0 && sim_operations("pinned") == asked, "there were no slots");
+}
+
 /* Without slots for as long as it lasts. */
 static void in_a_process_of_its_own(void (*statement)(void))
 {
@@ -216,6 +251,7 @@ int main(void)
     p.c = matrix_make(M, N, M + 1, 2);
     matrix_fill(&p.c, MATRIX_NANS, &generator);
     in_a_process_of_its_own(pinned_operands_need_no_slots);
+    in_a_process_of_its_own(what_went_past_slots_has_no_prints);
     in_a_process_of_its_own(updates_keep_one_operand);
     write_combined_memory_is_not_read();
     write_combined_triangles_are_not_read();

@@ -402,6 +402,63 @@ static void who_tries_again_looks_at_no_events_of_before(void *unused)
     CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
 }
 
+/* A side that has posted all may be done, and closed, before the other one takes anything. */
+static void all_posts_of_who_has_closed_are_taken(void *unused)
+{
+    (void)unused;
+    enum { POSTS = 3 };
+    for (int before = 0; before <= POSTS; before++) {
+        sides sides;
+        int64_t taken = 0;
+        open_sides(&sides);
+        for (int64_t i = 0; i < POSTS; i++) {
+            tb_post_columns(&sides.posting, &(tb_post){.columns = i + 1});
+            if (i < before)
+                taken += tb_take_post(&sides.taking)->columns == i + 1;
+        }
+        tb_close_side(&sides.posting);
+        for (const tb_post *post; (post = tb_take_post(&sides.taking)) && post->columns == taken + 1;)
+            taken++;
+        CHECK(taken == POSTS, "%lld posts of %d, of which %d were taken before", (long long)taken, POSTS,
+              before);
+    }
+}
+
+static tb_event *recorded_event(int device)
+{
+    tb_stream *stream;
+    tb_event *event = NULL;
+    CHECK(tb_device.create_stream(device, &stream) == TB_OK &&
+              tb_device.create_event(device, &event) == TB_OK && tb_device.record(event, stream) == TB_OK,
+          "no event");
+    return event;
+}
+
+/* What came by a post is right if its own event says so, be it the last one; and each of those before is asked for in its turn. */
+static void each_post_is_checked(void *unused)
+{
+    (void)unused;
+    enum { POSTS = 3 };
+    start("1,1");
+    sides_wait = false;
+    tb_event *arrived = recorded_event(0), *failed = recorded_event(1);
+    sim_set("FAIL", "wait:1=lost");
+    CHECK(tb_device.event_wait(failed) == TB_DEVICE_LOST, "it has not failed");
+    for (int bad = 0; bad < POSTS; bad++) {
+        sides sides;
+        open_sides(&sides);
+        for (int i = 0; i < POSTS; i++) {
+            tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = i == bad ? failed : arrived});
+            tb_take_post(&sides.taking);
+        }
+        for (int count = 0; count <= bad; count++)
+            CHECK(tb_check_posts(&sides.taking, count) == TB_OK, "post %d has failed, not %d", bad,
+                  count - 1);
+        CHECK(tb_check_posts(&sides.taking, bad + 1) == TB_DEVICE_LOST, "post %d of %d is believed", bad,
+              POSTS);
+    }
+}
+
 /* Two columns of a number each, and what lies behind them on either device. */
 enum { COLUMN_BYTES = sizeof(double), PITCH = 2 * COLUMN_BYTES, ROOM_BYTES = 4 * PITCH };
 
@@ -474,6 +531,8 @@ static const part parts[] = {
     {memory_stays_while_it_is_read, "memory stays while it is read"},
     {posts_end_where_there_is_no_more_room, "posts end where there is no more room"},
     {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
+    {all_posts_of_who_has_closed_are_taken, "all posts of who has closed are taken"},
+    {each_post_is_checked, "each post is checked"},
     {what_lies_between_columns_is_left_alone, "what lies between columns is left alone"},
     {NULL, NULL},
 };
