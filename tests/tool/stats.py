@@ -93,7 +93,7 @@ def a_pipe_that_nobody_reads_is_not_waited_for():
             contains(done.stderr, f"{pipe} cannot be written")
 
 
-def a_pipe_that_somebody_reads_takes_all_lines():
+def a_pipe_that_somebody_reads_takes_what_it_can():
     with tempfile.TemporaryDirectory() as folder:
         pipe = os.path.join(folder, "pipe")
         os.mkfifo(pipe)
@@ -102,6 +102,17 @@ def a_pipe_that_somebody_reads_takes_all_lines():
         lines = os.read(reader, 1 << 16).decode().splitlines()
         os.close(reader)
         equal([json.loads(line)["event"] for line in lines], ["load", "exit"])
+        # Full, and nobody empties it.
+        reader, writer = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            while os.write(writer, bytes(4096)):
+                pass
+        except BlockingIOError:
+            pass
+        done = _preloaded("calls", "1", "exit", "3", STATS="json", STATS_FILE=pipe)
+        equal(done.returncode, 3)
+        contains(done.stderr, f"{pipe} cannot be written")
+        os.close(reader), os.close(writer)
 
 
 def _ended(options, **settings):
