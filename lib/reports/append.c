@@ -2,18 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
+/* A full pipe is waited for so long: its reader may be slow, or never read. */
+enum { PATIENCE_MS = 1000 };
+
 int tb_open_to_append(const char *path)
 {
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-    /* A pipe that somebody reads is waited for when it is full. */
-    if (file >= 0)
-        fcntl(file, F_SETFL, O_APPEND);
-    return file;
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
 }
 
 static bool write_pieces(int file, const char *bytes, size_t size)
@@ -21,6 +21,8 @@ static bool write_pieces(int file, const char *bytes, size_t size)
     while (size > 0) {
         const ssize_t written = write(file, bytes, size);
         if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0 && errno == EAGAIN && poll(&(struct pollfd){file, POLLOUT, 0}, 1, PATIENCE_MS) != 0)
             continue;
         if (written <= 0)
             return false;

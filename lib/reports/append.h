@@ -1,5 +1,5 @@
-/* Lines to files that people name in options, while the program is the program's: whatever the file is, the program neither waits for
- * it nor is ended by a signal that writing to it raises.
+/* Lines to files that people name in options, while the program is the program's: whatever the file is, the program waits for it no
+ * longer than a second, and is not ended by a signal that writing to it raises.
  */
 #ifndef TB_APPEND_H
 #define TB_APPEND_H

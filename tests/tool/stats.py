@@ -6,6 +6,7 @@ import re
 import resource
 import subprocess
 import tempfile
+import threading
 
 from tool import PATHS, SIZE, call, contains, equal, main
 
@@ -93,7 +94,7 @@ def a_pipe_that_nobody_reads_is_not_waited_for():
             contains(done.stderr, f"{pipe} cannot be written")
 
 
-def a_pipe_that_somebody_reads_takes_all_lines():
+def a_pipe_that_somebody_reads_takes_what_it_can():
     with tempfile.TemporaryDirectory() as folder:
         pipe = os.path.join(folder, "pipe")
         os.mkfifo(pipe)
@@ -102,6 +103,17 @@ def a_pipe_that_somebody_reads_takes_all_lines():
         lines = os.read(reader, 1 << 16).decode().splitlines()
         os.close(reader)
         equal([json.loads(line)["event"] for line in lines], ["load", "exit"])
+        # Full, and nobody empties it.
+        reader, writer = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            while os.write(writer, bytes(4096)):
+                pass
+        except BlockingIOError:
+            pass
+        done = _preloaded("calls", "1", "exit", "3", STATS="json", STATS_FILE=pipe)
+        equal(done.returncode, 3)
+        contains(done.stderr, f"{pipe} cannot be written")
+        os.close(reader), os.close(writer)
 
 
 def _ended(options, **settings):
@@ -126,6 +138,24 @@ def writing_ends_no_program():
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))), 3, options)
             equal(os.path.getsize(path), 64)
             os.remove(path)
+
+
+def lines_of_processes_that_end_at_once_stay_whole():
+    processes = 16
+    with tempfile.TemporaryDirectory() as folder:
+        path, record = os.path.join(folder, "report"), os.path.join(folder, "record")
+        options = {"STATS": "json", "STATS_FILE": path, "RECORD": record}
+        threads = [threading.Thread(target=_ended, args=(options,)) for _ in range(processes)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with open(path, encoding="utf-8") as file:
+            events = [json.loads(line)["event"] for line in file]
+        with open(record, encoding="utf-8") as file:
+            kinds = [json.loads(line).get("routine") for line in file]
+    equal((events.count("load"), events.count("exit")), (processes, processes))
+    equal((kinds.count(None), kinds.count("sgemm")), (processes, processes))
 
 
 def a_file_may_be_cut_or_replaced_meanwhile():
