@@ -24,10 +24,10 @@ def find():
     raise Error("the command tileblas was not found")
 
 
-def ask(*arguments):
-    """What it answers. Raises ValueError with its complaint where it refuses."""
+def ask(*arguments, settings=None):
+    """What it answers, with settings in its environment. Raises ValueError with its complaint where it refuses."""
     answer = subprocess.run([find(), *arguments], capture_output=True, check=False, encoding="utf-8",
-                            errors="replace")
+                            errors="replace", env={**os.environ, **(settings or {})})
     if answer.returncode != 0:
         raise ValueError(answer.stderr.strip().splitlines()[0] if answer.stderr else f"status {answer.returncode}")
     return answer.stdout

@@ -2,7 +2,7 @@
 
 import json
 
-from tileblas import _command, _product, _table
+from tileblas import _command, _options, _product, _table
 
 
 def explain(m, n=None, k=None, *, routine=None, dtype=None, **options):
@@ -23,7 +23,7 @@ def explain(m, n=None, k=None, *, routine=None, dtype=None, **options):
     else:
         words = _product.words_for_extents((m, n, k), routine, dtype)
     words += [f"--{name}={value}" for name, value in options.items()]
-    return Explanation(json.loads(_command.ask("explain", "--json", *words)), title)
+    return Explanation(json.loads(_command.ask("explain", "--json", *words, settings=_options.in_environment())), title)
 
 
 class Explanation:

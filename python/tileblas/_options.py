@@ -2,7 +2,7 @@
 
 import re
 
-from tileblas._library import library, text_of
+from tileblas._library import Error, library, text_of
 
 
 def set_option(name, value):
@@ -13,9 +13,20 @@ def set_option(name, value):
         raise ValueError(_complaint(str(name), value))
 
 
+def in_environment():
+    """Options as they are in this process, for one that it starts; those of the environment where there is no library to ask."""
+    try:
+        return {f"TILEBLAS_{name}": value for name, value, _ in _rows() if value}
+    except Error:
+        return {}
+
+
+def _rows():
+    return [line.split("\t") for line in text_of(library().tileblas_options).splitlines()]
+
+
 def _complaint(name, value):
-    lines = (line.split("\t") for line in text_of(library().tileblas_options).splitlines())
-    accepted = {own: accepts for own, _, accepts in lines}
+    accepted = {own: accepts for own, _, accepts in _rows()}
     if name not in accepted:
         return f"there is no option {name}; options are {', '.join(accepted)}"
     return f"{name} cannot be {value!r}: it is {_in_words(accepted[name])}"

@@ -452,6 +452,8 @@ def explanation():
                              ({"routine": "cgemm"}, "cgemm"), ({"routine": "gemm", "dtype": "complex64"}, "cgemm")):
         asked = tileblas.explain(512, 512, 512, **options)
         expect(repr(asked).startswith(f"{routine} 512 x 512 x 512: "), f"{options}: {asked!r}")
+    tileblas.set_option("ROUTE", "host")
+    expect(tileblas.explain(4096, 4096, 4096, assume="h200").reason == "forced", "an option of this process is not heeded")
     matrix = other_matrix(30, 40, "float32")
     refused = {"abacus": lambda: tileblas.explain(1, 2, 3, assume="abacus"),
                "three sizes of dgemm": lambda: tileblas.explain(1, 2),
