@@ -111,7 +111,8 @@ static void one_pageable_operand_is_enough(void)
     }
 }
 
-/* However long calls take, or how little: forecasts come back from what a suspended program has taught in as many calls. */
+/* However long calls take, or how little, no ratio goes beyond 64 or 1/64: what a program that was stopped for a while has taught is
+ * unlearned by a few calls. */
 static void ratios_have_limits(void)
 {
     enum { MOST = 64, MANY = 100 };
