@@ -96,6 +96,38 @@ static void other_sizes_tell_of_sharing(void)
     }
 }
 
+/* A product is streamed as its slowest operand is: one in pageable memory makes it pageable. */
+static void one_pageable_operand_is_enough(void)
+{
+    const tb_product product = product_of_routine(TB_CGEMM, 8 * N, 8, 8 * N);
+    learn_calls(&product, TB_MEMORY_HOST, 1, 3);
+    CHECK(facts_of(&product, TB_MEMORY_PINNED).machine.streamed_ratio == 1, "pinned memory, too");
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        tb_facts facts = facts_of(&product, TB_MEMORY_PINNED);
+        facts.places[role].memory = TB_MEMORY_HOST;
+        tb_recall(&product, &facts);
+        CHECK(fabs(facts.machine.streamed_ratio - 3) < 0.1, "operand %d is pageable: %g", (int)role,
+              facts.machine.streamed_ratio);
+    }
+}
+
+/* However long calls take, or how little, no ratio goes beyond 64 or 1/64: what a program that was stopped for a while has taught is
+ * unlearned by a few calls. */
+static void ratios_have_limits(void)
+{
+    enum { MOST = 64, MANY = 100 };
+    const tb_product product = product_of_routine(TB_ZGEMM, 8 * N, 8, 8 * N);
+    for (int slow = 0; slow < 2; slow++) {
+        for (int call = 0; call < MANY; call++) {
+            const tb_facts facts = facts_of(&product, TB_MEMORY_HOST);
+            tb_learn_host(&product, &facts, (slow ? 1e6 : 1e-6) * tb_host_seconds(&product, &facts.machine));
+        }
+        const double ratio = facts_of(&product, TB_MEMORY_HOST).machine.host_ratio,
+                     limit = slow ? MOST : 1.0 / MOST;
+        CHECK(fabs(ratio / limit - 1) < 1e-6, "%g after many calls, not %g", ratio, limit);
+    }
+}
+
 int main(void)
 {
     const tb_product square = product_square(N), larger = product_sized(4 * N, 4 * N, N),
@@ -149,6 +181,8 @@ int main(void)
 
     sharing_is_learned_apart();
     other_sizes_tell_of_sharing();
+    one_pageable_operand_is_enough();
+    ratios_have_limits();
     /* A profile's ratio is a beginning, and no more. */
     for (int class = 0; class < TB_LEARNED_CLASSES; class ++)
         tb_suggest_learned(TB_FP32, TB_LEARNED_HOST, class, 3);
