@@ -1,0 +1,36 @@
+"""Jobs of statsmodels."""
+import warnings
+
+import numpy
+import statsmodels.api as sm
+from checks import require
+from with_numpy import normal
+
+warnings.simplefilter("ignore")
+
+
+def ols(size):
+    x = sm.add_constant(normal(size(30000), size(600)))
+    w = normal(x.shape[1], seed=9)
+    y = x @ w + normal(len(x), seed=10)
+    found = sm.OLS(y, x).fit()
+    require(numpy.abs(x.T @ found.resid).max() < 1e-6 * len(x), "the normal equations")
+    require(found.rsquared > 0.5, "the share explained")
+
+
+def poisson(size):
+    """Six steps of iterated weighted least squares."""
+    x = sm.add_constant(0.1 * normal(size(60000), size(120)))
+    w = 0.2 * normal(x.shape[1], seed=9)
+    y = numpy.random.default_rng(10).poisson(numpy.exp(x @ w))
+    found = sm.GLM(y, x, family=sm.families.Poisson()).fit(maxiter=6, tol=0)
+    require(numpy.abs(found.params - w).max() < 0.3, "the parameters")
+
+
+def state_space(size):
+    """The likelihood of a seasonal model, forty times: a Kalman filter whose calls of BLAS are tiny."""
+    series = numpy.cumsum(normal(size(1500), seed=9)) + numpy.tile(numpy.arange(12.0), size(1500) // 12 + 1)[: size(1500)]
+    model = sm.tsa.UnobservedComponents(series, "local linear trend", seasonal=24, autoregressive=2)
+    start = model.start_params
+    found = [model.loglike(start * factor) for factor in numpy.linspace(0.9, 1.1, 40)]
+    require(numpy.isfinite(found).all() and numpy.ptp(found) > 0, "likelihoods")
