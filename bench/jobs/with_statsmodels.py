@@ -31,6 +31,6 @@ def state_space(size):
     """The likelihood of a seasonal model, forty times: a Kalman filter whose calls of BLAS are tiny."""
     series = numpy.cumsum(normal(size(1500), seed=9)) + numpy.tile(numpy.arange(12.0), size(1500) // 12 + 1)[: size(1500)]
     model = sm.tsa.UnobservedComponents(series, "local linear trend", seasonal=24, autoregressive=2)
-    start = model.start_params
+    start = numpy.asarray(model.start_params)
     found = [model.loglike(start * factor) for factor in numpy.linspace(0.9, 1.1, 40)]
     require(numpy.isfinite(found).all() and numpy.ptp(found) > 0, "likelihoods")
