@@ -104,11 +104,13 @@ measure_processes() { # measure_processes NAME OPTION...
 }
 
 measure_jobs() { # measure_jobs SECONDS, 0 where they are not limited
-    local limits=()
+    local limits=() label
     (($1 == 0)) || limits=(--seconds "$(($1 - 15))")
+    label=$(git describe --always --dirty 2>/dev/null || echo unknown)
     # shellcheck disable=SC2086 # options
     "${PYTHON:-python3}" bench/jobs/run.py --preload "$build/libtileblas-preload.so" --count "$build/bench/jobs/libjobs_count.so" \
-        --programs "$build/bench/jobs" --json "$out/jobs.json" "${limits[@]}" ${JOBS_OPTIONS:-}
+        --programs "$build/bench/jobs" --json "$out/jobs.json" --label "$label" "${limits[@]}" \
+        ${JOBS_OPTIONS:-}
 }
 
 # shellcheck disable=SC2086 # what the environment names

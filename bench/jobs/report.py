@@ -63,9 +63,12 @@ def say_result(result):
     reason = why_not(result)
     if reason:
         return f"{result['job']}: {reason}"
-    times = ", ".join(f"{way} {statistics.median(times):.2f}" for way, times in result["ways"].items())
-    ratios = ", ".join(f"{way} {say_ratio(*each)}" for way, each in estimates(result).items())
-    return f"{result['job']}: {times} s; {ratios}" + (f"; {result['cut']}" if "cut" in result else "")
+    counts = result["counts"]
+    parts = [", ".join(f"{way} {statistics.median(times):.2f} s" for way, times in result["ways"].items() if times)]
+    parts += [", ".join(f"plain / {way} {say_ratio(*each)}" for way, each in estimates(result).items())]
+    if counts:
+        parts += [f"counted {result['counted_seconds']:.2f} s, level 3 {counts['level3']:.2f}, LAPACK {counts['lapack']:.2f}"]
+    return f"{result['job']}: " + "; ".join(filter(None, parts + [result.get("cut")]))
 
 
 def verdict(interval):
@@ -106,7 +109,8 @@ def merge_results(calls):
 
 def row_of(result, ways):
     counts = result.get("counts")
-    row = [result["job"], result["package"], str(len(result["ways"]["plain"]))]
+    rounds = len(result["ways"]["plain"])
+    row = [result["job"], result["package"], str(rounds), f"{result['counted_seconds']:.2f}"]
     row += [f"{statistics.median(result['ways'][way]):.2f}" if result["ways"].get(way) else "" for way in ways]
     found = estimates(result)
     for way in ways[1:]:
@@ -169,7 +173,7 @@ def print_report(calls):
         print_machine(group)
         complete = [result for result in results if not why_not(result)]
         ways = list(dict.fromkeys(way for result in complete for way in result["ways"]))
-        heads = ["job", "package", "rounds", *ways]
+        heads = ["job", "package", "rounds", "counted", *ways]
         for way in ways[1:]:
             heads += [f"plain / {way}", "verdict"]
         if complete:

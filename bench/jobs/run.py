@@ -35,7 +35,7 @@ def parse():
     parser.add_argument("--packages", nargs="+", metavar="NAME", help="the jobs of these alone")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every N-th job, from the I-th on")
     parser.add_argument("--pairs", type=int, default=7, metavar="N", help="rounds of each job (default 7; 5 are the least "
-                        "that give an interval)")
+                        "that give an interval; 0: only count)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for all; what does not fit is left out")
     parser.add_argument("--scale", type=float, default=1, help="of all sizes: for tests of the runner alone")
     parser.add_argument("--label", default="", help="of the library, as its commit")
@@ -107,7 +107,8 @@ def measure(job, arguments, clock):
     round_seconds = 1.1 * len(arguments.ways) * first.seconds
     if round_seconds * arguments.pairs > clock.left():
         return result | {"left_out": f"about {round_seconds * arguments.pairs:.0f} s are needed"}
-    result |= {"counts": counts, "ways": {way: [] for way in arguments.ways}, "cpu": {way: [] for way in arguments.ways}}
+    result |= {"counts": counts, "counted_seconds": first.seconds}
+    result |= {"ways": {way: [] for way in arguments.ways}, "cpu": {way: [] for way in arguments.ways}}
     for number in range(arguments.pairs):
         failed = run_round(number, command, arguments, result)
         if failed:
