@@ -1,4 +1,5 @@
 """What a job looks at before it ends: a wrong result ends it with a message and status 1."""
+
 import sys
 
 

@@ -1,4 +1,5 @@
-"""What is made of measured times: a ratio with its interval, a geometric mean, the share of the seconds that is gone."""
+"""What is made of measured times: ratios with intervals, a geometric mean, the share of the seconds that is gone."""
+
 import math
 import statistics
 
@@ -31,9 +32,9 @@ def outer_averages(n):
 
 
 def estimate(ratios):
-    """The ratio and its interval, of the ratios of pairs: the median of all averages of two of their logarithms (Hodges and
-    Lehmann), and the interval that goes with Wilcoxon's signed ranks. One outlier among seven moves neither far. Where
-    there are fewer than five pairs there is no interval: None."""
+    """The ratio and its interval, of the ratios of pairs: the median of all averages of two of their logarithms (Hodges
+    and Lehmann), and the interval that goes with Wilcoxon's signed ranks. One outlier among seven moves neither far.
+    Where there are fewer than five pairs there is no interval: None."""
     logs = [math.log(ratio) for ratio in ratios]
     averages = sorted((logs[i] + logs[j]) / 2 for i in range(len(logs)) for j in range(i, len(logs)))
     middle = math.exp(statistics.median(averages))
@@ -56,6 +57,6 @@ def geometric_mean(ratios):
 
 
 def share_gone(plain, ours, linear_algebra):
-    """Of the seconds that plain processes are in linear algebra: how many whole processes take less. All are lists, by job."""
+    """Of the seconds that plain processes are in linear algebra: how many whole processes take less. Lists, by job."""
     total = sum(linear_algebra)
     return (sum(plain) - sum(ours)) / total if total > 0 else float("nan")

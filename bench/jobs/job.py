@@ -3,6 +3,7 @@
 
 SCALE is of the sizes, for tests. Status 77: a package that the job needs is not installed.
 """
+
 import importlib
 import sys
 

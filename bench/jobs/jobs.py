@@ -1,10 +1,11 @@
 """The jobs: whole programs of real packages, with data that they make on the spot, of 1 to 10 s each on 16 cores.
 
 The list is frozen: a job, once measured, is never changed and never left out, so that figures of different versions of
-the library are of the same work. New jobs are added at the end. What a job does lies in with_PACKAGE.py, in the function
-of its name (in C: NAME.c). A job has a fixed seed, checks its own result, and says nothing unless that is wrong; what
-iterates does so a fixed number of times.
+the library are of the same work. New jobs are added at the end. What a job does lies in with_PACKAGE.py, in the
+function of its name (in C: NAME.c). A job has a fixed seed, checks its own result, and says nothing unless that is
+wrong; what iterates does so a fixed number of times.
 """
+
 import dataclasses
 
 

@@ -1,4 +1,5 @@
 """The tables of measured jobs: what run.py prints, of one call or of the files of many."""
+
 import json
 import os
 import statistics
@@ -67,7 +68,9 @@ def say_result(result):
     parts = [", ".join(f"{way} {statistics.median(times):.2f} s" for way, times in result["ways"].items() if times)]
     parts += [", ".join(f"plain / {way} {say_ratio(*each)}" for way, each in estimates(result).items())]
     if counts:
-        parts += [f"counted {result['counted_seconds']:.2f} s, level 3 {counts['level3']:.2f}, LAPACK {counts['lapack']:.2f}"]
+        parts += [
+            f"counted {result['counted_seconds']:.2f} s, level 3 {counts['level3']:.2f}, LAPACK {counts['lapack']:.2f}"
+        ]
     return f"{result['job']}: " + "; ".join(filter(None, parts + [result.get("cut")]))
 
 
@@ -90,7 +93,7 @@ def group_calls(calls):
 
 
 def merge_results(calls):
-    """Of each job, in the order of the list: all its runs. A job that was measured in one call and left out in another was
+    """All runs of each job, in the order of the list. A job that was measured in one call and left out in another was
     measured."""
     merged = {}
     for result in (result for call in calls for result in call["results"]):
@@ -115,12 +118,18 @@ def row_of(result, ways):
     found = estimates(result)
     for way in ways[1:]:
         row += [say_ratio(*found[way]), verdict(found[way][1])] if way in found else ["", ""]
+    row += [say_routes(result.get("routes"))]
     if not counts:
         return row + ["", "", "", ""]
     threads = sum(routine["seconds"] for routine in counts["routines"].values())
     most = sorted(counts["routines"].items(), key=lambda each: -each[1]["seconds"])[:3]
     named = ", ".join(f"{name} {routine['calls']}" for name, routine in most if routine["seconds"] > 0.001)
     return row + [f"{counts['level3']:.2f}", f"{counts['lapack']:.2f}", f"{threads:.2f}", named]
+
+
+def say_routes(routes):
+    """Products on a device, of how many, for each way."""
+    return ", ".join("%d/%d" % (each["device"], each["calls"]) if each else "-" for each in (routes or {}).values())
 
 
 def print_machine(calls):
@@ -146,13 +155,16 @@ def print_summary(way, results):
     print(f"  geometric mean of plain / {way}: {figures.geometric_mean([ratio for _, ratio, _ in found]):.3f}")
     print(f"  seconds in all: plain {sum(plain):.1f}, {way} {sum(ours):.1f}")
     print_share(measured, plain, ours)
-    lost = [f"{result['job']} {say_ratio(ratio, interval)}" for result, ratio, interval in found if figures.is_lost(interval)]
-    gained = [f"{result['job']} {say_ratio(ratio, interval)}" for result, ratio, interval in found if figures.is_gained(interval)]
+    print_judged(f"under {figures.LOST}", [each for each in found if figures.is_lost(each[2])])
+    print_judged("gain", [each for each in found if figures.is_gained(each[2])])
     unsure = [result["job"] for result, _, interval in found if interval is None]
-    print(f"  under {figures.LOST}: {len(lost)}{': ' if lost else ''}{'; '.join(lost)}")
-    print(f"  gain: {len(gained)}{': ' if gained else ''}{'; '.join(gained)}")
     if unsure:
         print(f"  not judged, fewer than five rounds: {', '.join(unsure)}")
+
+
+def print_judged(word, found):
+    names = "; ".join(f"{result['job']} {say_ratio(ratio, interval)}" for result, ratio, interval in found)
+    print(f"  {word}: {len(found)}{': ' if found else ''}{names}")
 
 
 def print_share(measured, plain, ours):
@@ -161,7 +173,8 @@ def print_share(measured, plain, ours):
         return
     level3, lapack, either = ([measured[i]["counts"][key] for i in counted] for key in ("level3", "lapack", "either"))
     share = figures.share_gone([plain[i] for i in counted], [ours[i] for i in counted], either)
-    print(f"  linear algebra, plain: {sum(either):.1f} s (level 3 {sum(level3):.1f}, LAPACK {sum(lapack):.1f}); gone: {100 * share:.0f}%")
+    kinds = f"level 3 {sum(level3):.1f}, LAPACK {sum(lapack):.1f}"
+    print(f"  linear algebra, plain: {sum(either):.1f} s ({kinds}); gone: {100 * share:.0f}%")
 
 
 def print_report(calls):
@@ -179,7 +192,7 @@ def print_report(calls):
         if complete:
             print()
             rows = [row_of(result, ways) for result in complete]
-            processes.print_table(heads + ["level 3", "LAPACK", "threads", "calls"], rows)
+            processes.print_table(heads + ["on device", "level 3", "LAPACK", "threads", "calls"], rows)
         for way in ways[1:]:
             print_summary(way, complete)
         for result in results:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Whole jobs of real programs (jobs.py), plain and with the library in turn: what someone gains or loses who preloads it.
+"""Whole jobs of real programs (jobs.py), plain and with the library in turn: what preloading it gains or loses.
 
     bench/jobs/run.py --preload build/libtileblas-preload.so --count build/bench/jobs/libjobs_count.so
                       --programs build/bench/jobs --json jobs.json [--part 1/3] [--pairs 7] [--seconds 570]
     bench/jobs/run.py --report jobs.json [FILE...]
 
-Each job is run once to count its seconds in linear algebra, plain, which also warms the caches of files and shows whether
-its package is there; then so many rounds, each of which runs every way once, in turn forwards and backwards. What
-does not fit into --seconds is left out by name. --json adds what was measured to the file, after each job; --report makes
-the tables of all files together. docs/programs.md says how to read them.
+Each job is run once to count its seconds in linear algebra, plain, which also warms the caches of files and shows
+whether its package is there; then so many rounds, each of which runs every way once, in turn forwards and backwards.
+What does not fit into --seconds is left out by name. --json adds what was measured to the file, after each job;
+--report makes the tables of all files together. docs/programs.md says how to read them.
 """
+
 import argparse
 import json
 import os
@@ -29,13 +30,29 @@ def parse():
     parser.add_argument("--programs", metavar="FOLDER", help="where the jobs are that are C programs")
     parser.add_argument("--python", default=sys.executable, help="that has the packages (default: this one)")
     parser.add_argument("--ways", help="default: plain,preloaded; known: " + ",".join(start.WAYS))
-    parser.add_argument("--way", nargs="+", action="append", default=[], metavar=("NAME", "VARIABLE=VALUE"),
-                        help="one more way: preloaded, with these variables (LD_PRELOAD: another library)")
+    parser.add_argument(
+        "--way",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("NAME", "VARIABLE=VALUE"),
+        help="one more way: preloaded, with these variables (LD_PRELOAD: another library)",
+    )
+    parser.add_argument(
+        "--routes",
+        action="store_true",
+        help="one run more of each way but plain: how many of the " "products go to a device",
+    )
     parser.add_argument("--jobs", nargs="+", metavar="NAME", help="these alone")
     parser.add_argument("--packages", nargs="+", metavar="NAME", help="the jobs of these alone")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every N-th job, from the I-th on")
-    parser.add_argument("--pairs", type=int, default=7, metavar="N", help="rounds of each job (default 7; 5 are the least "
-                        "that give an interval; 0: only count)")
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=7,
+        metavar="N",
+        help="rounds of each job (default 7; 5 are the least " "that give an interval; 0: only count)",
+    )
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for all; what does not fit is left out")
     parser.add_argument("--scale", type=float, default=1, help="of all sizes: for tests of the runner alone")
     parser.add_argument("--label", default="", help="of the library, as its commit")
@@ -79,9 +96,12 @@ def check(parser, arguments):
 
 
 def chosen_jobs(arguments):
-    chosen = [job for job in jobs.JOBS
-              if (not arguments.jobs or job.name in arguments.jobs)
-              and (not arguments.packages or job.package in arguments.packages)]
+    chosen = [
+        job
+        for job in jobs.JOBS
+        if (not arguments.jobs or job.name in arguments.jobs)
+        and (not arguments.packages or job.package in arguments.packages)
+    ]
     index, count = arguments.part
     return chosen[index - 1 :: count]
 
@@ -104,11 +124,15 @@ def measure(job, arguments, clock):
     if first.status:
         word = "its package is missing" if first.status == start.MISSING else f"it fails plain, status {first.status}"
         return result | {"skipped": f"{word}: {first.message}"}
-    round_seconds = 1.1 * len(arguments.ways) * first.seconds
-    if round_seconds * arguments.pairs > clock.left():
-        return result | {"left_out": f"about {round_seconds * arguments.pairs:.0f} s are needed"}
+    rounds = arguments.pairs + bool(arguments.routes)
+    needed = 1.1 * rounds * len(arguments.ways) * first.seconds
+    if needed > clock.left():
+        return result | {"left_out": f"about {needed:.0f} s are needed"}
     result |= {"counts": counts, "counted_seconds": first.seconds}
     result |= {"ways": {way: [] for way in arguments.ways}, "cpu": {way: [] for way in arguments.ways}}
+    if arguments.routes:
+        counted = arguments.ways[1:]
+        result["routes"] = {way: start.count_routes(command, way, arguments.preload) for way in counted}
     for number in range(arguments.pairs):
         failed = run_round(number, command, arguments, result)
         if failed:
@@ -120,7 +144,7 @@ def measure(job, arguments, clock):
 
 
 def run_round(number, command, arguments, result):
-    """Every way once, so that all of a job's ways have as many runs; every other round backwards. What failed, if any."""
+    """Every way once, every other round backwards. Where all went well each way has one more run; else what failed."""
     runs = {}
     for way in arguments.ways[:: -1 if number % 2 else 1]:
         runs[way] = start.start(command, start.environment_of(way, arguments.preload))
@@ -153,8 +177,12 @@ def main():
     if arguments.report:
         return report.print_report([call for path in arguments.report for call in report.read_calls(path)])
     clock = Clock(arguments.seconds)
-    call = {"machine": report.describe_machine(arguments.python), "label": arguments.label, "scale": arguments.scale,
-            "results": []}
+    call = {
+        "machine": report.describe_machine(arguments.python),
+        "label": arguments.label,
+        "scale": arguments.scale,
+        "results": [],
+    }
     index = len(report.read_calls(arguments.json)) if arguments.json and os.path.exists(arguments.json) else 0
     for job in chosen_jobs(arguments):
         result = measure(job, arguments, clock)

@@ -3,7 +3,9 @@
 A way is a list of environment variables: "plain" has none; all others preload the library, and may set more. Options of
 TileBLAS in the runner's environment hold for all ways but plain.
 """
+
 import dataclasses
+import json
 import os
 import struct
 import sys
@@ -12,6 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MISSING = 77  # as in job.py
+UNLOADED = 127  # the library was not in the process
 
 WAYS = {
     "plain": {},
@@ -65,8 +68,11 @@ def start(command, variables):
         seconds = time.perf_counter() - began
         errors.seek(0)
         lines = errors.read().decode(errors="replace").strip().splitlines()
-    code = os.waitstatus_to_exitcode(status)
-    return Run(seconds, usage.ru_utime + usage.ru_stime, code, lines[-1] if lines else "")
+    code, message = os.waitstatus_to_exitcode(status), lines[-1] if lines else ""
+    ignored = [line for line in lines if "LD_PRELOAD cannot be preloaded" in line]
+    if ignored:  # by the dynamic linker, which goes on without
+        code, message = code or UNLOADED, ignored[0]
+    return Run(seconds, usage.ru_utime + usage.ru_stime, code, message)
 
 
 # ---- Counting ------------------------------------------------------------------------------------------------------
@@ -92,8 +98,8 @@ def kind_of(symbol):
 
 
 def read_counts(path):
-    """Seconds in which any thread of any process was in level 3, in LAPACK, in either; and each routine's calls and seconds
-    of its threads."""
+    """Seconds in which any thread of any process was in level 3, in LAPACK, in either; and each routine's calls, and
+    seconds of its threads."""
     with open(path, "rb") as file:
         data = file.read()
     if len(data) < HEADER.size:
@@ -128,3 +134,16 @@ def count(command, counter):
         if not os.path.exists(path):
             sys.exit(f"{counter} was not in {' '.join(command)}")
         return run, read_counts(path)
+
+
+def count_routes(job_command, way, library):
+    """Of a run by itself, with the library's statistics: calls of products, and those of them that a device ran. None
+    where the library says nothing."""
+    with tempfile.NamedTemporaryFile("r") as file:
+        variables = {"TILEBLAS_STATS": "json", "TILEBLAS_STATS_FILE": file.name}
+        run = start(job_command, environment_of(way, library) | variables)
+        ends = [line for line in map(json.loads, file) if line["event"] == "exit"]
+    if run.status or not ends:
+        return None
+    on_device = sum(route["calls"] for end in ends for name, route in end["routes"].items() if name != "host")
+    return {"calls": sum(end["calls"] for end in ends), "device": on_device}

@@ -1,4 +1,5 @@
 """A job of PyTorch Geometric."""
+
 import torch
 from checks import require
 from torch_geometric.nn import GCNConv

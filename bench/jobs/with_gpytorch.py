@@ -1,4 +1,5 @@
 """A job of GPyTorch on the CPU."""
+
 import gpytorch
 import torch
 from checks import require

@@ -1,4 +1,5 @@
 """Jobs of JAX on the CPU. Its products are its own; factorizations go by SciPy's pointers to LAPACK."""
+
 import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"

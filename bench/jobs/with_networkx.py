@@ -1,4 +1,5 @@
 """A job of NetworkX, whose spectral functions are NumPy's."""
+
 import networkx
 from checks import require_near
 

@@ -1,4 +1,5 @@
 """Jobs of Numba, which calls BLAS by SciPy's pointers from the code that it makes."""
+
 import numba
 import numpy
 from checks import require, require_product

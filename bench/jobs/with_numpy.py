@@ -1,4 +1,5 @@
 """Jobs of NumPy alone. jobs.py lists them; each takes the sizes through size(), which only tests make smaller."""
+
 import concurrent.futures
 import multiprocessing
 
@@ -109,7 +110,9 @@ def least_squares(size):
     a, b = normal(m, n), normal(m, seed=9)
     x = numpy.linalg.lstsq(a, b)[0]
     residual = b - a @ x
-    require(numpy.linalg.norm(a.T @ residual) < 1e-9 * numpy.linalg.norm(b) * numpy.sqrt(m * n), "a least squares solution")
+    require(
+        numpy.linalg.norm(a.T @ residual) < 1e-9 * numpy.linalg.norm(b) * numpy.sqrt(m * n), "a least squares solution"
+    )
 
 
 def thin_products(size):

@@ -1,4 +1,5 @@
 """A job of OpenCV."""
+
 import cv2
 import numpy
 from checks import require, require_product

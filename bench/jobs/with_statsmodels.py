@@ -1,4 +1,5 @@
 """Jobs of statsmodels."""
+
 import warnings
 
 import numpy
@@ -29,7 +30,8 @@ def poisson(size):
 
 def state_space(size):
     """The likelihood of a seasonal model, forty times: a Kalman filter whose calls of BLAS are tiny."""
-    series = numpy.cumsum(normal(size(1500), seed=9)) + numpy.tile(numpy.arange(12.0), size(1500) // 12 + 1)[: size(1500)]
+    seasons = numpy.arange(size(1500)) % 24
+    series = numpy.cumsum(normal(len(seasons), seed=9)) + seasons
     model = sm.tsa.UnobservedComponents(series, "local linear trend", seasonal=24, autoregressive=2)
     start = numpy.asarray(model.start_params)
     found = [model.loglike(start * factor) for factor in numpy.linspace(0.9, 1.1, 40)]

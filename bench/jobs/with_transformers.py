@@ -1,4 +1,5 @@
 """A job of transformers: a model of language with random weights."""
+
 import torch
 from checks import require
 from transformers import BertConfig, BertModel

@@ -4,6 +4,7 @@
 Results are those of the calls themselves, through the registers and the stack; calls within calls are not
 counted again; calls from objects without a BLAS of their own, other threads and forked children are counted.
 """
+
 import ctypes
 import os
 import subprocess
@@ -41,8 +42,14 @@ def main():
     # Without a file to count in, calls go where they went.
     with_counter = {**os.environ, "LD_PRELOAD": counter}
     subprocess.run(command, check=True, env=with_counter)
-    bare = {"scipy_cblas_dgemm64_": "dgemm", "cblas_sgemm_64": "sgemm", "dgemm_batch_strided_": "dgemm_batch_strided",
-            "LAPACKE_dgesv64_": "dgesv", "scipy_zherk_64_": "zherk", "dsyr2k_": "dsyr2k"}
+    bare = {
+        "scipy_cblas_dgemm64_": "dgemm",
+        "cblas_sgemm_64": "sgemm",
+        "dgemm_batch_strided_": "dgemm_batch_strided",
+        "LAPACKE_dgesv64_": "dgesv",
+        "scipy_zherk_64_": "zherk",
+        "dsyr2k_": "dsyr2k",
+    }
     for symbol, name in bare.items():
         assert start.bare_name(symbol) == name, symbol
     kinds = [start.kind_of(symbol) for symbol in ("cblas_dgemm_batch_strided", "dtrsm_", "dtrtrs_", "scipy_dsytrf_")]

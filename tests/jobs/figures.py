@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The figures of bench/jobs on numbers whose answer is known."""
+
 import ast
 import math
 import os
@@ -24,7 +25,7 @@ def check_intervals():
     assert figures.estimate([1.25, 0.8]) == (1.0, None)
     middle, (low, high) = figures.estimate([0.9] * 7)
     near(middle, 0.9), near(low, 0.9), near(high, 0.9)
-    # The interval has the middle in it, turns round with the ratios, and one run that was disturbed does not move it far.
+    # The interval has the middle in it and turns round with the ratios; one disturbed run does not move it far.
     ratios = [1.01, 0.99, 1.02, 0.98, 1.0, 1.03, 0.97]
     middle, (low, high) = figures.estimate(ratios)
     assert 0.97 < low < middle < high < 1.03
@@ -57,8 +58,11 @@ def call(*results, label="", gpus=()):
 def check_merging():
     times = lambda plain, ours: {"plain": plain, "preloaded": ours}
     first = result("solve", ways=times([1.0], [2.0]), cpu=times([1.0], [2.0]))
-    calls = [call(result("qr", left_out="no time was left"), first), call(result("products", skipped="missing"), first),
-             call(result("qr", ways=times([3.0], [1.0]), cpu=times([3.0], [1.0])))]
+    calls = [
+        call(result("qr", left_out="no time was left"), first),
+        call(result("products", skipped="missing"), first),
+        call(result("qr", ways=times([3.0], [1.0]), cpu=times([3.0], [1.0]))),
+    ]
     merged = {each["job"]: each for each in report.merge_results(calls)}
     assert list(merged) == ["products", "solve", "qr"], "the order of the list"
     assert merged["solve"]["ways"] == times([1.0, 1.0], [2.0, 2.0]) and first["ways"] == times([1.0], [2.0])

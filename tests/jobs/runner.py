@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """runner.py PRELOAD WRONG_BLAS COUNTER PROGRAMS: bench/jobs/run.py from the start of a job to the tables."""
+
 import json
 import os
 import subprocess
@@ -13,7 +14,9 @@ parts = [os.path.join(folder.name, name) for name in ("first.json", "second.json
 
 
 def run(*arguments, status=0):
-    done = subprocess.run([sys.executable, RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        [sys.executable, RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}"
     return done.stdout
 
@@ -33,21 +36,25 @@ library = ["--preload", preload, "--label", "as tested"]
 
 # Two parts of a measurement, which --report puts together; every way has as many runs; linear algebra is counted.
 for part in parts:
-    text = run(*common, *library, "--count", counter, "--jobs", "tiles", "--ways", "plain,preloaded,wait", "--pairs", "3", "--json", part)
-    contains(text, "not judged, fewer than five rounds: tiles", "THESE FIGURES MEAN NOTHING".lower())
+    ways = ["--ways", "plain,preloaded,wait", "--pairs", "3", "--routes"]
+    text = run(*common, *library, "--count", counter, "--jobs", "tiles", *ways, "--json", part)
+    contains(text, "not judged, fewer than five rounds: tiles", "these figures mean nothing")
 first = results(parts[0])[0]
 assert {way: len(times) for way, times in first["ways"].items()} == {"plain": 3, "preloaded": 3, "wait": 3}, first
-assert first["counts"]["routines"]["dpotrf"]["calls"] == 1, first
+assert first["counts"]["routines"]["dpotrf"]["calls"] == 20, first
 text = run("--report", *parts)
 contains(text, "library: as tested", "geometric mean of plain / preloaded", "geometric mean of plain / wait", "gone: ")
 assert "not judged" not in text, text
+assert {way: routes["calls"] > 0 for way, routes in first["routes"].items()} == {"preloaded": True, "wait": True}, first
 # The same file again: the next call is added.
 run(*common, "--jobs", "tiles", "--pairs", "1", "--json", parts[0])
 assert len(results(parts[0])) == 2
 
-# What is not measured is said by name: a wrong answer fails the whole, a missing program is skipped, no time leaves out.
+# What is not measured is said by name: a wrong answer, a missing program, no time left, a library that is none.
 text = run(*common, "--jobs", "tiles", "--pairs", "1", "--way", "broken", f"LD_PRELOAD={wrong}", status=1)
 contains(text, "tiles: FAILED: broken: status 1: wrong result: the factor")
+text = run(*common, "--jobs", "tiles", "--pairs", "1", "--preload", RUN, status=1)
+contains(text, "tiles: FAILED: preloaded: status 127", "cannot be preloaded")
 text = run("--programs", folder.name, "--jobs", "tiles", "--pairs", "1")
 contains(text, "tiles: SKIPPED: its package is missing")
 contains(run(*common, "--jobs", "tiles", "--seconds", "0"), "tiles: LEFT OUT: no time was left")
