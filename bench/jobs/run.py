@@ -96,12 +96,9 @@ def check(parser, arguments):
 
 
 def chosen_jobs(arguments):
-    chosen = [
-        job
-        for job in jobs.JOBS
-        if (not arguments.jobs or job.name in arguments.jobs)
-        and (not arguments.packages or job.package in arguments.packages)
-    ]
+    """In the order of --jobs, or of the list."""
+    named = [jobs.find_job(name) for name in arguments.jobs] if arguments.jobs else jobs.JOBS
+    chosen = [job for job in named if not arguments.packages or job.package in arguments.packages]
     index, count = arguments.part
     return chosen[index - 1 :: count]
 

@@ -1,7 +1,6 @@
 """Jobs of SciPy: dense factorizations, functions of matrices, sparse solvers, filters."""
 
 import numpy
-import scipy.interpolate
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse
@@ -67,7 +66,7 @@ def eigh_generalized(size):
 
 def schur_complement(size):
     """A sparse system with a dense border: 400 columns are solved for at a time."""
-    n, border = size(160), size(1200)
+    n, border = size(160), size(800)
     k = laplacian(n) + scipy.sparse.eye_array(n * n)
     b = normal(n * n, border, seed=9) / n
     solver = scipy.sparse.linalg.splu(k.tocsc())
@@ -94,22 +93,6 @@ def kalman(size):
         p = p - gain @ h @ p
         p = (p + p.T) / 2
     require(numpy.isfinite(x).all() and numpy.linalg.eigvalsh(p)[0] > 0, "the last covariance")
-
-
-def lyapunov(size):
-    n = size(500)
-    a, q = normal(n, n) / numpy.sqrt(n) - 2 * numpy.eye(n), numpy.eye(n)
-    x = scipy.linalg.solve_continuous_lyapunov(a, q)
-    require(numpy.linalg.norm(a @ x + x @ a.T - q) < 1e-8 * numpy.linalg.norm(q), "the equation")
-
-
-def radial_basis(size):
-    rng = numpy.random.default_rng(52)
-    points = rng.random((size(4000), 3))
-    values = numpy.sin(points @ [3.0, 5.0, 7.0])
-    surface = scipy.interpolate.RBFInterpolator(points, values, kernel="cubic")
-    require(numpy.abs(surface(points[:200]) - values[:200]).max() < 1e-4, "values at the points")
-    surface(rng.random((size(4000), 3)))
 
 
 def sparse_modes(size):

@@ -14,8 +14,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
-from sklearn.utils.extmath import randomized_svd
 from with_numpy import normal, normal_float32
 
 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -37,24 +35,24 @@ def k_neighbours(size):
 
 def kmeans(size):
     data = normal(size(100000), 256)
-    model = KMeans(size(256), n_init=1, max_iter=60, tol=0, random_state=1).fit(data)
+    model = KMeans(size(256), n_init=1, max_iter=40, tol=0, random_state=1).fit(data)
     some = slice(0, 2000)
     distances = ((data[some] - model.cluster_centers_[model.labels_[some]]) ** 2).sum()
     require(0 < distances < (data[some] ** 2).sum() and model.inertia_ < (data**2).sum(), "distances to the centres")
 
 
 def gaussian_process(size):
-    """The likelihood and its gradient at eight length scales, and a prediction with the best."""
+    """The likelihood and its gradient at five length scales, and a prediction with the best."""
     x = normal(size(2500), 8)
     y = smooth(x)
 
-    def try_eight(objective, theta, bounds):
-        tried = [theta + [step, 0] for step in numpy.linspace(0, 1.4, 8)]
+    def try_five(objective, theta, bounds):
+        tried = [theta + [step, 0] for step in numpy.linspace(0, 1.4, 5)]
         losses = [objective(each)[0] for each in tried]
         best = int(numpy.argmin(losses))
         return tried[best], losses[best]
 
-    model = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(1e-2), optimizer=try_eight).fit(x, y)
+    model = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(1e-2), optimizer=try_five).fit(x, y)
     require(numpy.abs(model.predict(x[:100]) - y[:100]).mean() < 0.1, "predictions")
 
 
@@ -73,28 +71,20 @@ def pca(size):
 
 
 def ridge(size):
-    """Five regressions with 200 targets each by the normal equations."""
+    """Three regressions with 200 targets each by the normal equations."""
     x = normal(size(20000), size(2000))
     weights = normal(x.shape[1], size(200), seed=9)
     y = x @ weights
-    for alpha in (0.1, 1.0, 10.0, 100.0, 1000.0):
+    for alpha in (1.0, 10.0, 100.0):
         model = Ridge(alpha=alpha, solver="cholesky", fit_intercept=False).fit(x, y)
         w = model.coef_[0]
         gradient = x.T @ (x @ w - y[:, 0]) + alpha * w
         require(numpy.linalg.norm(gradient) < 1e-9 * numpy.linalg.norm(x.T @ y[:, 0]), "a gradient")
 
 
-def truncated_svd(size):
-    data = normal_float32(size(20000), size(4000))
-    data[:, : size(100)] *= 3
-    u, values, vt = randomized_svd(data, size(200), n_iter=4, random_state=1)
-    v = vt[0]
-    require_near(float(numpy.linalg.norm(data @ v)), float(values[0]), 1e-3, "the first singular value")
-
-
 def nmf(size):
     data = numpy.random.default_rng(52).random((size(5000), size(3000)))
-    model = NMF(size(50), init="nndsvda", solver="mu", max_iter=100, tol=0, random_state=1).fit(data)
+    model = NMF(size(50), init="nndsvda", solver="mu", max_iter=60, tol=0, random_state=1).fit(data)
     require(model.reconstruction_err_ < 0.6 * numpy.linalg.norm(data), "the residual")
 
 
@@ -105,14 +95,6 @@ def grid_search(size):
     search = GridSearchCV(KernelRidge(kernel="rbf", gamma=0.01), {"alpha": numpy.logspace(-4, 3, 8)}, cv=5, n_jobs=16)
     search.fit(x, y)
     require(search.best_score_ > 0.5, "the best score")
-
-
-def perceptron(size):
-    centres = 0.2 * normal_float32(10, 784, seed=1)
-    labels = numpy.arange(size(30000)) % 10
-    data = centres[labels] + normal_float32(len(labels), 784, seed=2)
-    model = MLPClassifier((512,), batch_size=500, max_iter=4, random_state=1).fit(data, labels)
-    require(model.score(data[:1000], labels[:1000]) > 0.9, "classes")
 
 
 def random_forest(size):

@@ -19,15 +19,6 @@ def ols(size):
     require(found.rsquared > 0.5, "the share explained")
 
 
-def poisson(size):
-    """Six steps of iterated weighted least squares."""
-    x = sm.add_constant(0.1 * normal(size(60000), size(120)))
-    w = 0.2 * normal(x.shape[1], seed=9)
-    y = numpy.random.default_rng(10).poisson(numpy.exp(x @ w))
-    found = sm.GLM(y, x, family=sm.families.Poisson()).fit(maxiter=6, tol=0)
-    require(numpy.abs(found.params - w).max() < 0.3, "the parameters")
-
-
 def state_space(size):
     """The likelihood of a seasonal model, forty times: a Kalman filter whose calls of BLAS are tiny."""
     seasons = numpy.arange(size(1500)) % 24
