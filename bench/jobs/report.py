@@ -39,10 +39,21 @@ def read_calls(path):
 # ---- One job -------------------------------------------------------------------------------------------------------
 
 
+def times_of(result, way):
+    return [times[way] for times in result["rounds"] if way in times]
+
+
+def seconds_of(result, way):
+    """The median; None where there was no round."""
+    times = times_of(result, way)
+    return statistics.median(times) if times else None
+
+
 def estimates(result):
     """Of each way but plain: the ratio plain / way, and its interval. A round is a pair."""
-    plain, *others = result["ways"]
-    pairs = {way: [p / o for p, o in zip(result["ways"][plain], result["ways"][way])] for way in others}
+    pairs = {
+        way: [times["plain"] / times[way] for times in result["rounds"] if way in times] for way in result["ways"][1:]
+    }
     return {way: figures.estimate(ratios) for way, ratios in pairs.items() if ratios}
 
 
@@ -65,11 +76,11 @@ def say_result(result):
     if reason:
         return f"{result['job']}: {reason}"
     counts = result["counts"]
-    parts = [", ".join(f"{way} {statistics.median(times):.2f} s" for way, times in result["ways"].items() if times)]
+    parts = [", ".join(f"{way} {seconds_of(result, way):.2f} s" for way in result["ways"] if result["rounds"])]
     parts += [", ".join(f"plain / {way} {say_ratio(*each)}" for way, each in estimates(result).items())]
     if counts:
         parts += [
-            f"counted {result['counted_seconds']:.2f} s, level 3 {counts['level3']:.2f}, LAPACK {counts['lapack']:.2f}"
+            f"counted {result['first_seconds']:.2f} s, level 3 {counts['level3']:.2f}, LAPACK {counts['lapack']:.2f}"
         ]
     return f"{result['job']}: " + "; ".join(filter(None, parts + [result.get("cut")]))
 
@@ -98,23 +109,22 @@ def merge_results(calls):
     merged = {}
     for result in (result for call in calls for result in call["results"]):
         known = merged.get(result["job"])
-        if known is None or ("ways" not in known and "failed" not in known):
-            merged[result["job"]] = json.loads(json.dumps(result))
-        elif "ways" in result:
-            for kind in ("ways", "cpu"):
-                for way, times in result[kind].items():
-                    known[kind].setdefault(way, []).extend(times)
-            if "failed" in result:
-                known["failed"] = result["failed"]
+        if known is None or "rounds" not in known:
+            merged[result["job"]] = dict(result)
+        elif "rounds" in result:
+            known |= {kind: known[kind] + result[kind] for kind in ("rounds", "cpu")}
+            known["ways"] = list(dict.fromkeys(known["ways"] + result["ways"]))
+            known["counts"] = known["counts"] or result["counts"]
+            known |= {word: result[word] for word in ("failed", "routes") if word in result}
     order = {job.name: index for index, job in enumerate(jobs.JOBS)}
     return sorted(merged.values(), key=lambda result: order.get(result["job"], len(order)))
 
 
 def row_of(result, ways):
     counts = result.get("counts")
-    rounds = len(result["ways"]["plain"])
-    row = [result["job"], result["package"], str(rounds), f"{result['counted_seconds']:.2f}"]
-    row += [f"{statistics.median(result['ways'][way]):.2f}" if result["ways"].get(way) else "" for way in ways]
+    row = [result["job"], result["package"], str(len(result["rounds"])), f"{result['first_seconds']:.2f}"]
+    seconds = [seconds_of(result, way) for way in ways]
+    row += ["" if each is None else f"{each:.2f}" for each in seconds]
     found = estimates(result)
     for way in ways[1:]:
         row += [say_ratio(*found[way]), verdict(found[way][1])] if way in found else ["", ""]
@@ -145,12 +155,12 @@ def print_machine(calls):
 
 def print_summary(way, results):
     """Of one way beside plain, over all jobs that have both."""
-    measured = [result for result in results if result["ways"].get(way) and result["ways"]["plain"]]
+    measured = [result for result in results if times_of(result, way)]
     if not measured:
         return
     found = [(result, *estimates(result)[way]) for result in measured]
-    plain = [statistics.median(result["ways"]["plain"]) for result in measured]
-    ours = [statistics.median(result["ways"][way]) for result in measured]
+    plain = [seconds_of(result, "plain") for result in measured]
+    ours = [seconds_of(result, way) for result in measured]
     print(f"\n{way}: {len(measured)} jobs of {len({result['package'] for result in measured})} packages")
     print(f"  geometric mean of plain / {way}: {figures.geometric_mean([ratio for _, ratio, _ in found]):.3f}")
     print(f"  seconds in all: plain {sum(plain):.1f}, {way} {sum(ours):.1f}")
@@ -186,7 +196,7 @@ def print_report(calls):
         print_machine(group)
         complete = [result for result in results if not why_not(result)]
         ways = list(dict.fromkeys(way for result in complete for way in result["ways"]))
-        heads = ["job", "package", "rounds", "counted", *ways]
+        heads = ["job", "package", "rounds", "first", *ways]
         for way in ways[1:]:
             heads += [f"plain / {way}", "verdict"]
         if complete:

@@ -125,8 +125,7 @@ def measure(job, arguments, clock):
     needed = 1.1 * rounds * len(arguments.ways) * first.seconds
     if needed > clock.left():
         return result | {"left_out": f"about {needed:.0f} s are needed"}
-    result |= {"counts": counts, "counted_seconds": first.seconds}
-    result |= {"ways": {way: [] for way in arguments.ways}, "cpu": {way: [] for way in arguments.ways}}
+    result |= {"counts": counts, "first_seconds": first.seconds, "ways": arguments.ways, "rounds": [], "cpu": []}
     if arguments.routes:
         counted = arguments.ways[1:]
         result["routes"] = {way: start.count_routes(command, way, arguments.preload) for way in counted}
@@ -134,22 +133,21 @@ def measure(job, arguments, clock):
         failed = run_round(number, command, arguments, result)
         if failed:
             return result | {"failed": failed}
-        round_seconds = sum(statistics.median(times) for times in result["ways"].values())
+        round_seconds = statistics.median(sum(times.values()) for times in result["rounds"])
         if round_seconds > clock.left() and number + 1 < arguments.pairs:
             return result | {"cut": f"{number + 1} of {arguments.pairs} rounds"}
     return result
 
 
 def run_round(number, command, arguments, result):
-    """Every way once, every other round backwards. Where all went well each way has one more run; else what failed."""
+    """Every way once, every other round backwards. It is kept if all went well; else it is said what failed."""
     runs = {}
     for way in arguments.ways[:: -1 if number % 2 else 1]:
         runs[way] = start.start(command, start.environment_of(way, arguments.preload))
         if runs[way].status:
             return f"{way}: status {runs[way].status}: {runs[way].message}"
-    for way, run in runs.items():
-        result["ways"][way].append(run.seconds)
-        result["cpu"][way].append(run.cpu)
+    result["rounds"].append({way: runs[way].seconds for way in arguments.ways})
+    result["cpu"].append({way: runs[way].cpu for way in arguments.ways})
     return None
 
 

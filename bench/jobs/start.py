@@ -7,13 +7,16 @@ TileBLAS in the runner's environment hold for all ways but plain.
 import dataclasses
 import json
 import os
+import signal
 import struct
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MISSING = 77  # as in job.py
+LONGEST_SECONDS = 150  # of a job that hangs
 UNLOADED = 127  # the library was not in the process
 
 WAYS = {
@@ -59,12 +62,15 @@ def start(command, variables):
         actions.append((os.POSIX_SPAWN_DUP2, errors.fileno(), 2))
         began = time.perf_counter()
         try:
-            child = os.posix_spawn(command[0], command, variables, file_actions=actions)
+            child = os.posix_spawn(command[0], command, variables, file_actions=actions, setpgroup=0)
         except OSError as error:
             return Run(0, 0, MISSING, f"{command[0]}: {error.strerror}")
         finally:
             os.close(nowhere)
+        watch = threading.Timer(LONGEST_SECONDS, os.killpg, (child, signal.SIGKILL))
+        watch.start()
         _, status, usage = os.wait4(child, 0)
+        watch.cancel()
         seconds = time.perf_counter() - began
         errors.seek(0)
         lines = errors.read().decode(errors="replace").strip().splitlines()
@@ -122,15 +128,18 @@ def read_counts(path):
 
 
 def count(command, counter):
-    """A plain run with the counting library, which is not timed. Without a counter it is a plain run."""
+    """A plain run with the counting library, which is not timed. Without a counter it is a plain run, as where counting
+    fails."""
     variables = environment_of("plain", None)
     if not counter:
         return start(command, variables), None
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "counts")
         run = start(command, variables | {"LD_PRELOAD": counter, "JOBS_COUNT_FILE": path})
-        if run.status:
+        if run.status == MISSING:
             return run, None
+        if run.status:
+            return start(command, variables), None
         if not os.path.exists(path):
             sys.exit(f"{counter} was not in {' '.join(command)}")
         return run, read_counts(path)

@@ -47,7 +47,11 @@ def check_sums():
 
 
 def result(job, **fields):
-    return {"job": job, "package": "numpy", "counts": None, "counted_seconds": 1.0, **fields}
+    return {"job": job, "package": "numpy", **fields}
+
+
+def measured(job, *rounds, counts=None):
+    return result(job, counts=counts, first_seconds=1.0, ways=list(rounds[0]), rounds=list(rounds), cpu=list(rounds))
 
 
 def call(*results, label="", gpus=()):
@@ -56,21 +60,25 @@ def call(*results, label="", gpus=()):
 
 
 def check_merging():
-    times = lambda plain, ours: {"plain": plain, "preloaded": ours}
-    first = result("solve", ways=times([1.0], [2.0]), cpu=times([1.0], [2.0]))
+    solve = measured("solve", {"plain": 1.0, "preloaded": 2.0})
+    more = measured("solve", {"plain": 6.0, "wait": 2.0}, {"plain": 9.0, "wait": 3.0}, counts={"either": 1.0})
     calls = [
-        call(result("qr", left_out="no time was left"), first),
-        call(result("products", skipped="missing"), first),
-        call(result("qr", ways=times([3.0], [1.0]), cpu=times([3.0], [1.0]))),
+        call(result("qr", left_out="no time was left"), solve),
+        call(result("products", skipped="missing"), more),
+        call(measured("qr", {"plain": 3.0, "preloaded": 1.0})),
     ]
     merged = {each["job"]: each for each in report.merge_results(calls)}
     assert list(merged) == ["products", "solve", "qr"], "the order of the list"
-    assert merged["solve"]["ways"] == times([1.0, 1.0], [2.0, 2.0]) and first["ways"] == times([1.0], [2.0])
-    assert merged["qr"]["ways"] == times([3.0], [1.0]) and not report.why_not(merged["qr"])
     assert report.why_not(merged["products"]) == "SKIPPED: missing"
+    assert not report.why_not(merged["qr"])
+    # A round's ways are compared with each other, and with none of another call.
+    assert merged["solve"]["rounds"] == solve["rounds"] + more["rounds"] and len(solve["rounds"]) == 1
+    assert merged["solve"]["counts"] == {"either": 1.0}
+    found = report.estimates(merged["solve"])
+    near(found["preloaded"][0], 0.5), near(found["wait"][0], 3)
+    near(report.seconds_of(merged["solve"], "plain"), 6), near(report.seconds_of(merged["solve"], "wait"), 2.5)
     groups = report.group_calls([call(), call(label="other"), call(gpus=["H100"]), call()])
     assert [len(group) for group in groups.values()] == [2, 1, 1]
-    near(report.estimates(merged["qr"])["preloaded"][0], 3)
 
 
 def check_list():
