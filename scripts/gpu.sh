@@ -39,6 +39,9 @@
 #              of its own: bench/pictures.py routines draws them beside each other
 #   programs   bench/programs.py: whole processes with the library and without, 150 s; PROGRAMS_OPTIONS, for
 #              instance "--sizes 4096 --calls 30"
+#   jobs       bench/jobs: whole jobs of real programs, plain and preloaded in turn, and their seconds in linear algebra;
+#              half an hour, so by parts: JOBS_OPTIONS is "--part 1/3", for instance; PYTHON (default python3) has the
+#              packages; jobs*.json of all parts go into bench/jobs/run.py --report
 #   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
 #   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in
 #              NumPy, 60 s; FRESH_OPTIONS
@@ -100,6 +103,16 @@ measure_processes() { # measure_processes NAME OPTION...
         "${@:2}"
 }
 
+measure_jobs() { # measure_jobs SECONDS, 0 where they are not limited
+    local limits=() label
+    (($1 == 0)) || limits=(--seconds "$(($1 - 15))")
+    label=$(git describe --always --dirty 2>/dev/null || echo unknown)
+    # shellcheck disable=SC2086 # options
+    "${PYTHON:-python3}" bench/jobs/run.py --preload "$build/libtileblas-preload.so" --count "$build/bench/jobs/libjobs_count.so" \
+        --programs "$build/bench/jobs" --json "$out/jobs.json" --label "$label" "${limits[@]}" \
+        ${JOBS_OPTIONS:-}
+}
+
 # shellcheck disable=SC2086 # what the environment names
 run_part() {
     local others='^(suite|client)\.' # other people's programs
@@ -151,6 +164,7 @@ run_part() {
         return $status
         ;;
     programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
+    jobs) measure_jobs "$limit" ;;
     callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
     fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;
     *)
