@@ -17,6 +17,7 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,7 +263,9 @@ static int find_sides(const question *q, side sides[SIDES_MOST])
         const bool directly = kernel->element == q->element;
         if (kernel->accuracy == TB_ACCURACY_IEEE && tb_kernel_is_free_on(kernel, on.chip.architecture) &&
             (directly || kernel->element == real.c.element) &&
-            tb_kernel_serves(kernel, directly ? &complex : &real, &on.chip, false))
+            tb_kernel_serves(kernel, directly ? &complex : &real, &on.chip, false) &&
+            tb_kernel_takes(kernel, directly ? &complex.a : &real.a) &&
+            tb_kernel_takes(kernel, directly ? &complex.b : &real.b))
             sides[count++] = (side){.name = kernel->name, .kernel = kernel};
     }
     return count;
@@ -321,7 +324,7 @@ static question read_question(char *const *words)
 {
     question q = {.element = TB_ELEMENTS};
     for (tb_element element = 0; element < TB_ELEMENTS; element++)
-        if (tb_element_rows[element].letter == words[0][0])
+        if (tb_element_rows[element].letter == toupper(words[0][0]))
             q.element = element;
     const int count = sscanf(words[1], "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &q.m, &q.n, &q.k);
     must(q.element < TB_ELEMENTS && count == 3 && strlen(words[2]) == 2, words[1]);
