@@ -5,9 +5,11 @@
 #include "kernels/catalog.h"
 #include "kernels/fp64/dgemm_mma.h"
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/launch.h"
 #include "tests/clusters_h200.h"
 #include "tests/emulated/block.h"
 
+typedef double real;
 #ifdef EMULATED_COMPLEX
 #include <complex.h>
 typedef double complex number;
@@ -20,11 +22,9 @@ typedef double total;
 #define ROUTINE TB_DGEMM
 #endif
 #include "tests/emulated/gemm.h"
+#include "tests/emulated/short_sums.h"
 
 enum { PRODUCTS = 360, APART = 24, CHAINS_MOST = 5 };
-
-/* Of a loop's rms error what two chains of half as many steps have: 0.56 of numbers of one sign, 0.71 of both. */
-#define TWO_CHAINS 0.85
 static const size_t room = (size_t)64 << 20;
 
 static int in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches;
@@ -137,75 +137,6 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
     release_product(is_apart, &t);
 }
 
-/* ---- Errors of short sums ------------------------------------------------------------------------------------ */
-
-/* A square of C, of numbers in 0..1 whose sums' errors a loop's grow with; k contiguous in both operands. */
-enum { SIDE = 64, PARTS = sizeof(number) / sizeof(double), K_MOST = 129 };
-typedef struct short_sums {
-    int64_t k;
-    _Alignas(16) number a[SIDE * K_MOST], b[SIDE * K_MOST], c[SIDE * SIDE];
-} short_sums;
-
-/* Of a part of an element: product number l of those that it is the sum of. */
-static void factors_at(const short_sums *s, int64_t row, int64_t column, int part, int64_t l, double *x,
-                       double *y)
-{
-    const double *a = (const double *)&s->a[row * s->k], *b = (const double *)&s->b[column * s->k];
-    const int64_t other = PARTS == 2 && part ? l ^ 1 : l;
-    *x = PARTS == 2 && !part && l % 2 ? -a[l] : a[other];
-    *y = b[l];
-}
-
-/* The root of the mean square of errors, in u d; of the kernel's sums, and of a loop's. */
-static void measure(const short_sums *s, double *of_kernel, double *of_loop)
-{
-    double kernel = 0, loops = 0;
-    for (int64_t i = 0; i < SIDE * SIDE * PARTS; i++) {
-        long double sum = 0, magnitude = 0;
-        double loop = 0, x, y;
-        const int64_t row = i / PARTS % SIDE, column = i / PARTS / SIDE;
-        for (int64_t l = 0; l < PARTS * s->k; l++) {
-            factors_at(s, row, column, (int)(i % PARTS), l, &x, &y);
-            loop = fma(x, y, loop);
-            sum += (long double)x * y;
-            magnitude += fabsl((long double)x * y);
-        }
-        const long double unit = 0x1p-53L * magnitude;
-        const double ours = (double)((((const double *)s->c)[i] - sum) / unit),
-                     its = (double)((loop - sum) / unit);
-        kernel += ours * ours;
-        loops += its * its;
-    }
-    *of_kernel = sqrt(kernel / (SIDE * SIDE * PARTS));
-    *of_loop = sqrt(loops / (SIDE * SIDE * PARTS));
-}
-
-/* Of so few steps k is not cut. All the same they are two chains, where threads have registers for both. */
-static void short_sums_are_two_chains(check_random *random)
-{
-    static const int64_t ks[] = {64, 100, K_MOST};
-    static short_sums s;
-    s.k = CHECK_PICK(random, ks);
-    for (int64_t i = 0; i < SIDE * K_MOST * PARTS; i++) {
-        ((double *)s.a)[i] = (double)(check_next(random) >> 11) * 0x1p-53;
-        ((double *)s.b)[i] = (double)(check_next(random) >> 11) * 0x1p-53;
-    }
-    const tb_product product =
-        tb_gemm(ROUTINE, true, false, SIDE, SIDE, s.k, 1, s.a, s.k, s.b, s.k, 0, s.c, SIDE);
-    const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 1},
-                                  .load = find,
-                                  .launch = run,
-                                  .launch_clusters = run_clusters};
-    const tb_schedule schedule = tb_prepare(row, &product, launcher.target);
-    chains_drawn = 0;
-    CHECK(schedule.workspace == 0 && row->launch(&launcher, row, &product, &schedule, NULL) == TB_OK, "%s",
-          row->name);
-    double ours, loops;
-    measure(&s, &ours, &loops);
-    CHECK(ours <= TWO_CHAINS * loops, "%s, k %lld: rms error %.4f u d, where a loop has %.4f", row->name,
-          (long long)s.k, ours, loops);
-}
-
 int main(int count, char **arguments)
 {
 #ifdef EMULATED_COMPLEX
@@ -226,8 +157,15 @@ int main(int count, char **arguments)
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         row = tb_find_kernel(rows[i]);
-        if (!row->chains_in_c && strcmp(row->name, "dgemm_mma_128x64_8") != 0)
-            short_sums_are_two_chains(&random);
+        if (!row->chains_in_c && strcmp(row->name, "dgemm_mma_128x64_8") != 0) {
+            chains_drawn = 0; /* two sums, where threads have registers for both */
+            short_sums_are_of_chains(row,
+                                     &(tb_launcher){.target = {.architecture = 90, .multiprocessors = 1},
+                                                    .load = find,
+                                                    .launch = run,
+                                                    .launch_clusters = run_clusters},
+                                     &random);
+        }
     }
     release(&workspace);
     printf("%d in clusters, %d of several chains; %d of several chains in C; %d in parts, %d with zeros; %d "
