@@ -2,7 +2,7 @@
  * memory, against OpenBLAS on all cores and against cublasXt on the first device. Times are those of whole calls, until the
  * result is there. Prints a line for each routine and size, and the geometric means of a routine's ratios.
  *
- *   bench/level3 [--host | --pairs] [--itself] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--right] [--apart]
+ *   bench/level3 [--host | --pairs] [--itself] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--k K] [--right] [--apart]
  *                [--seconds SECONDS] [--json FILE]
  *
  * All sides take turns in one run: in each round every side has one, and no side is always first (order_in_round). Medians
@@ -18,8 +18,9 @@
  * --itself puts cuBLAS, or in host memory OpenBLAS, in our place, too: ratios are then what the run's noise makes of 1.
  *
  * Matrices are square, and of each routine one of the cases that programs call most is taken: no transposition, the left side,
- * the lower triangle, alpha 1 and beta 0. --seconds are spent on each product and side, rests among them. Of TRMM and TRSM,
- * --columns says how many right-hand sides there are, --right that the triangle stands on their right, and --apart that cuBLAS's
+ * the lower triangle, alpha 1 and beta 0. --seconds are spent on each product and side, rests among them. --columns says how many
+ * columns C has in GEMM, SYMM and HEMM, and how many right-hand sides there are in TRMM and TRSM; --k how many steps of k GEMM, GEMMT, SYRK,
+ * SYR2K and Hermitian ones have. Of TRMM and TRSM --right says that the triangle stands on their right, and --apart that cuBLAS's
  * and cublasXt's TRMM, which can, write into another matrix than they read. Their triangle is nearly one matrix: what is computed
  * again and again stays finite.
  *

@@ -65,6 +65,19 @@ static void *make_matrix(const level3_operands *operands, tb_role role)
     return matrix;
 }
 
+static bool has_k(const bench_routine *routine)
+{
+    const tb_routine_class class = routine->class;
+    return !is_in_place(routine) && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM;
+}
+
+/* Whether C may have fewer columns, or on the right rows, than the others have. */
+static bool may_be_narrow(const bench_routine *routine)
+{
+    const tb_routine_class class = routine->class;
+    return is_in_place(routine) || class == TB_CLASS_GEMM || class == TB_CLASS_SYMM || class == TB_CLASS_HEMM;
+}
+
 level3_operands level3_make_operands(const level3_options *options, const bench_routine *routine, int n,
                                      int sides)
 {
@@ -72,11 +85,15 @@ level3_operands level3_make_operands(const level3_options *options, const bench_
                                 .n = n,
                                 .rows = n,
                                 .columns = n,
+                                .k = n,
                                 .on_host = options->on_host,
                                 .right = options->right,
                                 .apart = options->apart};
-    if (is_in_place(routine) && options->columns > 0 && options->columns < n)
-        *(options->right ? &operands.rows : &operands.columns) = options->columns;
+    const bool right = options->right && is_in_place(routine);
+    if (may_be_narrow(routine) && options->columns > 0 && options->columns < n)
+        *(right ? &operands.rows : &operands.columns) = options->columns;
+    if (has_k(routine) && options->k > 0 && options->k < n)
+        operands.k = options->k;
     operands.a = make_matrix(&operands, TB_A);
     operands.b = make_matrix(&operands, is_in_place(routine) ? TB_C : TB_B);
     operands.c[0] = make_matrix(&operands, TB_C);
@@ -102,7 +119,7 @@ tb_product level3_product_of(const level3_operands *operands, int side)
     const bench_routine *routine = operands->routine;
     const bool transpose_b = is_in_place(routine) ? operands->right : routine->class == TB_CLASS_TRIANGLE;
     tb_product product =
-        bench_product_of(routine, false, transpose_b, operands->rows, operands->columns, operands->n,
+        bench_product_of(routine, false, transpose_b, operands->rows, operands->columns, operands->k,
                          operands->a, operands->b, operands->c[operands->shares_c ? 0 : side]);
     if (operands->apart && routine->class == TB_CLASS_TRMM) /* Fortran's TRMM knows C alone */
         product.operands[operands->right ? TB_A : TB_B].data = operands->b;

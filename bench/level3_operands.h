@@ -8,7 +8,7 @@
 
 typedef struct level3_operands {
     const bench_routine *routine;
-    int n, rows, columns; /* rows and columns are C's, and n's, but for what happens in C's place */
+    int n, rows, columns, k; /* rows and columns are C's; all are n unless options say otherwise */
     bool on_host, right, apart;
     void *a, *b;
     void *c[LEVEL3_SIDES_MOST]; /* NULL: of a side that takes no part */

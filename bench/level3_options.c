@@ -10,9 +10,10 @@
 
 static _Noreturn void explain_usage(void)
 {
-    fprintf(stderr,
-            "usage: level3 [--host | --pairs] [--itself] [--routine NAMES] [--size SIZES] [--columns N] "
-            "[--right] [--apart] [--seconds SECONDS] [--json FILE]\n");
+    fprintf(
+        stderr,
+        "usage: level3 [--host | --pairs] [--itself] [--routine NAMES] [--size SIZES] [--columns N] [--k K] "
+        "[--right] [--apart] [--seconds SECONDS] [--json FILE]\n");
     exit(2);
 }
 
@@ -53,17 +54,13 @@ static bool names_routines(const char *text)
 
 level3_options level3_read_options(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"host", no_argument, NULL, 'h'},
-                                                 {"itself", no_argument, NULL, 'i'},
-                                                 {"routine", required_argument, NULL, 'r'},
-                                                 {"size", required_argument, NULL, 'n'},
-                                                 {"columns", required_argument, NULL, 'c'},
-                                                 {"right", no_argument, NULL, 'R'},
-                                                 {"apart", no_argument, NULL, 'a'},
-                                                 {"seconds", required_argument, NULL, 's'},
-                                                 {"json", required_argument, NULL, 'j'},
-                                                 {"pairs", no_argument, NULL, 'p'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"host", no_argument, NULL, 'h'},          {"itself", no_argument, NULL, 'i'},
+        {"routine", required_argument, NULL, 'r'}, {"size", required_argument, NULL, 'n'},
+        {"columns", required_argument, NULL, 'c'}, {"k", required_argument, NULL, 'k'},
+        {"right", no_argument, NULL, 'R'},         {"apart", no_argument, NULL, 'a'},
+        {"seconds", required_argument, NULL, 's'}, {"json", required_argument, NULL, 'j'},
+        {"pairs", no_argument, NULL, 'p'},         {0}};
     level3_options options = {.seconds = 0.1};
     bool makes_sense = read_sizes("512,1024,2048,4096,8192", &options);
     for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
@@ -86,6 +83,9 @@ level3_options level3_read_options(int argc, char **argv)
             break;
         case 'c':
             options.columns = atoi(optarg);
+            break;
+        case 'k':
+            options.k = atoi(optarg);
             break;
         case 'R':
             options.right = true;

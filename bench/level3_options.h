@@ -11,7 +11,8 @@ typedef struct level3_options {
     bool itself;
     bool pairs;
     bool right, apart;
-    int columns;          /* of C in TRMM and TRSM; 0: as many as rows */
+    int columns;          /* of C in GEMM, SYMM, HEMM, TRMM and TRSM; 0: as many as rows */
+    int k;                /* of routines that have a k; 0: as much as C has rows */
     double seconds;       /* on each product and side */
     const char *routines; /* with commas between them; NULL: all */
     int sizes[LEVEL3_SIZES_MOST], size_count;

@@ -70,6 +70,7 @@ static void write_product(level3_report *report, const level3_operands *operands
     bench_json_integer(json, "n", operands->n);
     bench_json_integer(json, "rows", operands->rows);
     bench_json_integer(json, "columns", operands->columns);
+    bench_json_integer(json, "k", operands->k);
     bench_json_begin(json, "seconds", '{');
     for (int side = 0; side < LEVEL3_XT; side++)
         bench_json_number(json, sides[side].key, times->seconds[side]);

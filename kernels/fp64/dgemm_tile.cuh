@@ -115,6 +115,14 @@ struct segment : tb_dgemm_segment {
     }
 };
 
+/* Whether a run that is one chain has two sums nevertheless, which take the rounds of 8 steps in turn: where threads have registers for
+ * totals, of which there are none then. Of so few steps cuBLAS has several sums, too, where C is small. Threads of blocks in which others
+ * copy have the registers no more once the loop is there twice. */
+template <class shape> __device__ inline bool takes_turns(const segment &part)
+{
+    return shape::has_totals && shape::copying == 0 && part.chains == 1;
+}
+
 /* What this block does after so many of its steps. Found anew wherever it is wanted, as the main loop has no register left. */
 __device__ inline segment segment_after(const tb_dgemm_arguments &arguments, int done)
 {

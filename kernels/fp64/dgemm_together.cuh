@@ -87,8 +87,10 @@ template <class shape> __device__ inline void wait_for_stage()
     __syncthreads();
 }
 
-template <class shape, class panel_a, class panel_b, class copies>
-__device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, const tb_dgemm &problem, int steps)
+/* turns: every other round of 8 steps is added to `other` instead (takes_turns). */
+template <bool turns, class shape, class panel_a, class panel_b, class copies>
+__device__ inline void multiply_steps(sums<shape> &sum, sums<shape> &other, copies &ahead,
+                                      const tb_dgemm &problem, int steps)
 {
     using fragments_type = fragments<shape, panel_a, panel_b>;
     constexpr int last = fragments_type::last, of_round = fragments_type::multiplications,
@@ -107,7 +109,7 @@ __device__ inline void multiply_steps(sums<shape> &sum, copies &ahead, const tb_
                 wait_for_stage<shape>();
                 fragments.advance();
             }
-            fragments.template multiply_round<true>(sum, round, [&](int i) {
+            fragments.template multiply_round<true>(turns && round % 2 ? other : sum, round, [&](int i) {
                 const int first = (round * of_round + i) * at_a_time;
                 ahead.start_pieces(first, min(first + at_a_time, copies::pieces));
             });
@@ -130,7 +132,8 @@ template <class shape> __device__ inline work &noted_work()
 /* The sums of a chain. Where C ends inside the tile, warps that lie beyond it copy their share of the panels and multiply
  * nothing. */
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
-__device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &arguments, const work &own)
+__device__ inline void accumulate(sums<shape> &sum, sums<shape> &total, const tb_dgemm_arguments &arguments,
+                                  const work &own)
 {
     using panel_a = panel_of_a<shape, transpose_a>;
     using panel_b = panel_of_b<shape, transpose_a, transpose_b>;
@@ -149,8 +152,17 @@ __device__ inline void accumulate(sums<shape> &sum, const tb_dgemm_arguments &ar
     }
     wait_for_stage<shape>();
     for_each_sum<shape>([&](int i, int j, int e) { sum[i][j][e] = 0; });
-    if (multiplies)
-        multiply_steps<shape, panel_a, panel_b>(sum, ahead, arguments.problem, own.part.count);
+    const bool turns = takes_turns<shape>(own.part);
+    if (turns)
+        for_each_sum<shape>([&](int i, int j, int e) { total[i][j][e] = 0; });
+    if (multiplies) {
+        if (turns)
+            multiply_steps<shape::has_totals, shape, panel_a, panel_b>(sum, total, ahead, arguments.problem,
+                                                                       own.part.count);
+        else
+            multiply_steps<false, shape, panel_a, panel_b>(sum, total, ahead, arguments.problem,
+                                                           own.part.count);
+    }
 }
 
 template <class shape, bool transpose_a, bool transpose_b, bool vector>
@@ -171,17 +183,17 @@ __device__ inline void dgemm_together(const tb_dgemm_arguments &arguments)
         if (threadIdx.x == 0)
             noted_work<shape>() = next;
         sums<shape> sum;
-        accumulate<shape, transpose_a, transpose_b, vector>(sum, arguments, next);
+        accumulate<shape, transpose_a, transpose_b, vector>(sum, total, arguments, next);
+        const work &own = noted_work<shape>();
+        if (shape::has_totals)
+            for_each_sum<shape>([&](int i, int j, int e) {
+                sum[i][j][e] += takes_turns<shape>(own.part) || own.part.chain > 0 ? total[i][j][e] : 0;
+                total[i][j][e] = sum[i][j][e];
+            });
         if (shape::is_complex)
             for_each_sum<shape>([&](int i, int j, int e) {
                 if (e >= 2) /* the lane's second row, imaginary parts */
                     sum[i][j][e] = with_bits(sum[i][j][e], arguments.problem.conjugate_sums, 0);
-            });
-        const work &own = noted_work<shape>();
-        if (shape::has_totals)
-            for_each_sum<shape>([&](int i, int j, int e) {
-                sum[i][j][e] += own.part.chain > 0 ? total[i][j][e] : 0;
-                total[i][j][e] = sum[i][j][e];
             });
         if (!shape::has_totals || own.part.ends_run()) {
             const position<shape> at(rematerialized::thread());

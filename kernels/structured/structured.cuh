@@ -4,8 +4,8 @@
  *        n 8
  *      +-----+     block 256 threads as 32 x 8, thread (x, y) -> C[m0 + x, n0 + y]
  *   m  |     |     k     one, or of complex numbers four, fused multiply-adds a step
- *  32  |     |     in chains, each summed by itself: a sum of 512 products is added to the total
- *      +-----+
+ *  32  |     |     in chains, each summed by itself: four, or two, take the steps in turn, and after
+ *      +-----+     512 steps their sum is added to the total
  */
 #pragma once
 
@@ -15,13 +15,16 @@
 namespace structured
 {
 
-constexpr int chain = 512;
+constexpr int steps_of_sum = 512;
 
 template <class real_, int parts_> struct number {
     using real = real_;
     static constexpr int parts = parts_;
     real part[parts];
 };
+
+/* As many chains as errors of short sums need to be no larger than cuBLAS's (docs/lab/fp64.md), and as registers leave room for. */
+template <class value> constexpr int chains = sizeof(value) > 8 ? 2 : 4;
 
 template <class value> __device__ inline void add(value &x, const value &y)
 {
@@ -132,13 +135,20 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
     const line<value> a(problem.a, matrix(TB_A, problem.a.data), !problem.a.transposed, i),
         b(problem.b, matrix(TB_B, problem.b.data), problem.b.transposed, j);
     value total = {};
-    for (int64_t first = 0; first < problem.k; first += chain) {
-        const int64_t end = min(problem.k, first + chain);
-        value sum = {};
-#pragma unroll 2
-        for (int64_t l = first; l < end; l++)
-            multiply_add(sum, a.at(l), b.at(l));
-        add(total, sum);
+    for (int64_t first = 0; first < problem.k; first += steps_of_sum) {
+        const int64_t end = min(problem.k, first + steps_of_sum);
+        value sums[chains<value>] = {};
+        for (int64_t l = first; l < end; l += chains<value>)
+#pragma unroll
+            for (int i = 0; i < chains<value>; i++)
+                if (l + i < end)
+                    multiply_add(sums[i], a.at(l + i), b.at(l + i));
+#pragma unroll
+        for (int apart = chains<value> / 2; apart > 0; apart /= 2)
+#pragma unroll
+            for (int i = 0; i < apart; i++)
+                add(sums[i], sums[i + apart]);
+        add(total, sums[0]);
     }
     value *c =
         tb_matrix_of(problem.batches, TB_C, static_cast<value *>(problem.c), product) + i + j * problem.ldc;

@@ -5,9 +5,11 @@
 #include "kernels/catalog.h"
 #include "kernels/fp64/dgemm_mma.h"
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/launch.h"
 #include "tests/clusters_h200.h"
 #include "tests/emulated/block.h"
 
+typedef double real;
 #ifdef EMULATED_COMPLEX
 #include <complex.h>
 typedef double complex number;
@@ -20,6 +22,7 @@ typedef double total;
 #define ROUTINE TB_DGEMM
 #endif
 #include "tests/emulated/gemm.h"
+#include "tests/emulated/short_sums.h"
 
 enum { PRODUCTS = 360, APART = 24, CHAINS_MOST = 5 };
 static const size_t room = (size_t)64 << 20;
@@ -151,6 +154,18 @@ int main(int count, char **arguments)
         emulated_seed(check_next(&random));
         row = tb_find_kernel(rows[(size_t)i % (sizeof rows / sizeof *rows)]);
         one_product(i < APART, workspace.start, &random);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        row = tb_find_kernel(rows[i]);
+        if (!row->chains_in_c && strcmp(row->name, "dgemm_mma_128x64_8") != 0) {
+            chains_drawn = 0; /* two sums, where threads have registers for both */
+            short_sums_are_of_chains(row,
+                                     &(tb_launcher){.target = {.architecture = 90, .multiprocessors = 1},
+                                                    .load = find,
+                                                    .launch = run,
+                                                    .launch_clusters = run_clusters},
+                                     &random);
+        }
     }
     release(&workspace);
     printf("%d in clusters, %d of several chains; %d of several chains in C; %d in parts, %d with zeros; %d "

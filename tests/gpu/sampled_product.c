@@ -243,33 +243,69 @@ tb_product sampled_product(const sampled_device *d, const sampled_operand *a, co
                    d->alpha, a->device, a->k, b->device, a->k, 0, d->device_c, a->outer);
 }
 
+/* C, whose real and imaginary parts take turns along its columns where it is complex. */
+static void fetch_product(sampled_device *d, const tb_product *product)
+{
+    const int64_t parts = tb_is_complex(tb_element_of(product)) ? 2 : 1;
+    fetch(d, tb_real_of(tb_element_of(product)), parts * product->m, product->n);
+}
+
+void sampled_multiply_product(sampled_device *d, const tb_kernel *kernel, const tb_product *product)
+{
+    void *workspace = NULL;
+    const tb_schedule schedule = tb_device.prepare(d->stream, kernel, product);
+    if (schedule.workspace > 0)
+        MUST_TB(tb_device.allocate(0, schedule.workspace, &workspace));
+    MUST_TB(tb_device.launch(d->stream, kernel, product, &schedule, workspace));
+    MUST_TB(tb_device.synchronize(d->stream));
+    if (workspace)
+        tb_device.release(0, workspace);
+    fetch_product(d, product);
+}
+
 void sampled_multiply(sampled_device *d, const tb_kernel *kernel, const sampled_operand *a,
                       const sampled_operand *b)
 {
     const tb_product product = sampled_product(d, a, b);
-    void *workspace = NULL;
-    const tb_schedule schedule = tb_device.prepare(d->stream, kernel, &product);
-    if (schedule.workspace > 0)
-        MUST_TB(tb_device.allocate(0, schedule.workspace, &workspace));
-    MUST_TB(tb_device.launch(d->stream, kernel, &product, &schedule, workspace));
-    MUST_TB(tb_device.synchronize(d->stream));
-    if (workspace)
-        tb_device.release(0, workspace);
-    fetch(d, a->element, a->outer, b->outer);
+    sampled_multiply_product(d, kernel, &product);
+}
+
+static cublasOperation_t op_of(const tb_operand *operand)
+{
+    return operand->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+void sampled_multiply_product_cublas(sampled_device *d, bool tf32, const tb_product *product)
+{
+    const cuDoubleComplex one = {1, 0}, zero = {0, 0};
+    const cuComplex one_float = {1, 0}, zero_float = {0, 0};
+    const tb_operand *a = &product->a, *b = &product->b, *c = &product->c;
+    const int m = (int)product->m, n = (int)product->n, k = (int)product->k, lda = (int)a->ld,
+              ldb = (int)b->ld, ldc = (int)c->ld;
+    MUST_CUBLAS(cublasSetMathMode(d->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
+    switch (c->element) {
+    case TB_FP32:
+        MUST_CUBLAS(cublasSgemm(d->cublas, op_of(a), op_of(b), m, n, k, &one_float.x, a->data, lda, b->data,
+                                ldb, &zero_float.x, c->data, ldc));
+        break;
+    case TB_FP64:
+        MUST_CUBLAS(cublasDgemm(d->cublas, op_of(a), op_of(b), m, n, k, &one.x, a->data, lda, b->data, ldb,
+                                &zero.x, c->data, ldc));
+        break;
+    case TB_COMPLEX_FP32:
+        MUST_CUBLAS(cublasCgemm(d->cublas, op_of(a), op_of(b), m, n, k, &one_float, a->data, lda, b->data,
+                                ldb, &zero_float, c->data, ldc));
+        break;
+    default:
+        MUST_CUBLAS(cublasZgemm(d->cublas, op_of(a), op_of(b), m, n, k, &one, a->data, lda, b->data, ldb,
+                                &zero, c->data, ldc));
+    }
+    MUST_CUDA(cudaStreamSynchronize(d->native));
+    fetch_product(d, product);
 }
 
 void sampled_multiply_cublas(sampled_device *d, bool tf32, const sampled_operand *a, const sampled_operand *b)
 {
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const int m = (int)a->outer, n = (int)b->outer, k = (int)a->k;
-    MUST_CUBLAS(cublasSetMathMode(d->cublas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-    if (a->element == TB_FP64)
-        MUST_CUBLAS(cublasDgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a->device, k, b->device,
-                                k, &zero, d->device_c, m));
-    else
-        MUST_CUBLAS(cublasSgemm(d->cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one_float, a->device, k,
-                                b->device, k, &zero_float, d->device_c, m));
-    MUST_CUDA(cudaStreamSynchronize(d->native));
-    fetch(d, a->element, a->outer, b->outer);
+    const tb_product product = sampled_product(d, a, b);
+    sampled_multiply_product_cublas(d, tf32, &product);
 }

@@ -87,4 +87,8 @@ void sampled_multiply(sampled_device *device, const tb_kernel *kernel, const sam
 void sampled_multiply_cublas(sampled_device *device, bool tf32, const sampled_operand *a,
                              const sampled_operand *b);
 
+/* The same of any product on the device. A complex C is a real one of twice as many rows: its parts are looked at by themselves. */
+void sampled_multiply_product(sampled_device *device, const tb_kernel *kernel, const tb_product *product);
+void sampled_multiply_product_cublas(sampled_device *device, bool tf32, const tb_product *product);
+
 #endif
