@@ -4,8 +4,8 @@
  *        n 8
  *      +-----+     block 256 threads as 32 x 8, thread (x, y) -> C[m0 + x, n0 + y]
  *   m  |     |     k     one, or of complex numbers four, fused multiply-adds a step
- *  32  |     |     in chains, each summed by itself: four, or two, take the steps in turn, and after
- *      +-----+     512 steps their sum is added to the total
+ *  32  |     |     in chains, each summed by itself: four, of complex doubles one, take the steps in turn, and
+ *      +-----+     after 512 steps their sum is added to the total
  */
 #pragma once
 
@@ -23,8 +23,8 @@ template <class real_, int parts_> struct number {
     real part[parts];
 };
 
-/* As many chains as errors of short sums need to be no larger than cuBLAS's (docs/lab/fp64.md), and as registers leave room for. */
-template <class value> constexpr int chains = sizeof(value) > 8 ? 2 : 4;
+/* Four chains, as cuBLAS's CGEMM seems to have where k is short (docs/lab/fp64.md). Of complex doubles two would spill on 8.0. */
+template <class value> constexpr int chains = sizeof(value) > 8 ? 1 : 4;
 
 template <class value> __device__ inline void add(value &x, const value &y)
 {
@@ -138,6 +138,7 @@ template <class value> __device__ inline void multiply(const tb_structured &prob
     for (int64_t first = 0; first < problem.k; first += steps_of_sum) {
         const int64_t end = min(problem.k, first + steps_of_sum);
         value sums[chains<value>] = {};
+#pragma unroll(chains <value> > 1 ? 1 : 2)
         for (int64_t l = first; l < end; l += chains<value>)
 #pragma unroll
             for (int i = 0; i < chains<value>; i++)
