@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { CALLS = 12, DEADLINE_SECONDS = 60 };
+enum { CALLS = 12, DEADLINE_SECONDS = 30 };
 
 /* ---- A host that takes as long as it is told --------------------------------------------------------------- */
 
@@ -37,6 +37,18 @@ static bool take_time(const tb_host *host, const tb_product *product)
     (void)host, (void)product;
     now = now + call_seconds;
     return true;
+}
+
+/* ---- Threads that cannot be had ---------------------------------------------------------------------------- */
+
+static bool no_threads;
+
+bool __real_tb_start_thread(void *(*work)(void *), void *argument);
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument);
+
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument)
+{
+    return !no_threads && __real_tb_start_thread(work, argument);
 }
 
 /* ---- Programs ---------------------------------------------------------------------------------------------- */
@@ -118,6 +130,46 @@ static void a_device_that_is_not_there_is_asked_for_once(void *unused)
           sim_operations("open"));
 }
 
+/* Later calls are told so, and wait for nobody. */
+static void a_device_that_no_thread_can_start_is_not_there(void *unused)
+{
+    (void)unused;
+    const tb_host host = {.multiply = take_time};
+    const tb_product product = product_of_program(&programs[0]);
+    no_threads = true;
+    call_seconds = 1;
+    for (int call = 0; call < CALLS; call++)
+        tb_multiply(&product, &host);
+    CHECK(tb_machine_facts().readiness == TB_ABSENT, "it is still to come");
+}
+
+/* The clock stands still: who waits for the other devices waits for ever. */
+static void other_devices_that_no_thread_can_open_are_not_waited_for(void *unused)
+{
+    (void)unused;
+    enum { N = 64 };
+    static float a[N * N], b[N * N], c[N * N];
+    const tb_host host = {.multiply = take_time};
+    const tb_product product = tb_gemm(TB_SGEMM, false, false, N, N, N, 1, a, N, b, N, 0, c, N);
+    a[0] = b[0] = 3;
+    sim_set("DEVICES", "2");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("CALIBRATE", "0");
+    tileblas_set_option("DEVICES", "1");
+    tb_multiply(&product, &host);
+    tileblas_set_option("DEVICES", "2");
+    no_threads = true;
+    for (int call = 0; call < 2; call++) {
+        c[0] = 0;
+        tb_multiply(&product, &host);
+        CHECK(c[0] == 9, "the first device has not computed it: %g", (double)c[0]);
+    }
+    const tb_machine machine = tb_machine_facts();
+    CHECK(machine.chip_count == 2 && machine.chips[0].open && !machine.chips[1].open, "%d devices",
+          machine.chip_count);
+}
+
 /* By a caller that leaves while a helper brings it up. */
 static void what_is_lost_while_it_starts_stays_lost(void *unused)
 {
@@ -137,8 +189,9 @@ int main(void)
         const child_end end = child_run(run, &program, DEADLINE_SECONDS);
         CHECK(end == CHILD_RIGHT, "%s: %s", program.what, child_end_text(end));
     }
-    static void (*const others[])(void *) = {a_device_that_is_not_there_is_asked_for_once,
-                                             what_is_lost_while_it_starts_stays_lost};
+    static void (*const others[])(void *) = {
+        a_device_that_is_not_there_is_asked_for_once, a_device_that_no_thread_can_start_is_not_there,
+        other_devices_that_no_thread_can_open_are_not_waited_for, what_is_lost_while_it_starts_stays_lost};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK(child_run(others[i], NULL, DEADLINE_SECONDS) == CHILD_RIGHT, "other process %zu", i);
     return check_result();
