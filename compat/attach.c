@@ -331,7 +331,7 @@ static int go_through_objects(const char *name, bool follows,
     }
     end_visit(&visit);
     if (work == attach_object && count >= 0)
-        atomic_store(&attached_objects, holders);
+        atomic_store(&attached_objects, holders > 0 ? holders : 0);
     return count;
 }
 
