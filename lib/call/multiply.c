@@ -4,6 +4,7 @@
 #include "lib/call/multiply.h"
 
 #include "dispatch/plan.h"
+#include "lib/device/device_entry.h"
 #include "lib/process/clock.h"
 #include "lib/call/facts.h"
 #include "lib/learning/learning.h"
@@ -116,13 +117,16 @@ static void stay(const tb_product *product, const tb_facts *facts, const tb_plan
     tb_record_call(product, facts, plan, host->called_as, tb_seconds() - start);
 }
 
+/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
+ * infinite would reach C on some routes. */
+static tb_product make_read_only_what_counts(const tb_product *given)
+{
+    return tb_is_zero(given->alpha) || given->k == 0 ? tb_without_product(given) : *given;
+}
+
 static void settle(const tb_product *given, const tb_host *host)
 {
-    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
-     * is NaN or infinite would reach C on some routes. */
-    tb_product product = *given;
-    if (tb_is_zero(product.alpha) || product.k == 0)
-        product = tb_without_product(given);
+    tb_product product = make_read_only_what_counts(given);
     if (product.k == 0 && tb_is_one(product.beta))
         return;
 
@@ -160,11 +164,34 @@ static void settle(const tb_product *given, const tb_host *host)
     carry_out(&product, &facts, plan, host);
 }
 
+/* A call over another one of this thread: it takes no lock of the library's and no turn, which the other one may have, and it is not
+ * counted. Where the other one was interrupted in the driver, the driver cannot be asked where the operands lie: the host takes them
+ * for its own. */
+static void answer_over_another(const tb_product *given, const tb_host *host)
+{
+    const tb_product product = make_read_only_what_counts(given);
+    tb_facts facts;
+    bool needs_device = false;
+    if (product.k == 0 && tb_is_one(product.beta))
+        return;
+    if (tb_device_depth == 0) {
+        tb_locate_operands(&product, &facts);
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            needs_device = needs_device || facts.scattered || facts.places[role].memory == TB_MEMORY_DEVICE;
+    }
+    const tb_plan at_home = tb_plan_for_host(TB_REASON_THREAD, needs_device);
+    tb_run_host(&product, &at_home, host, NULL);
+}
+
 void tb_multiply(const tb_product *product, const tb_host *host)
 {
     tb_call call;
     if (product->m == 0 || product->n == 0)
         return;
+    if (tb_is_in_call()) {
+        answer_over_another(product, host);
+        return;
+    }
     tb_begin_call(&call);
     settle(product, host);
     tb_end_call(&call);

@@ -1,6 +1,7 @@
 #include "lib/call/residency.h"
 
 #include "lib/process/linker.h"
+#include "lib/process/threads.h"
 #include "words/batch.h"
 
 #include <fcntl.h>
@@ -63,8 +64,8 @@ static void learn_host_memory(void)
 
 void tb_learn_host_memory(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, learn_host_memory);
+    static tb_once once = TB_ONCE;
+    tb_do_once(&once, learn_host_memory);
 }
 
 void tb_learn_stack(void)

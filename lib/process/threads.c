@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+_Thread_local int tb_call_depth;
+
 typedef struct start {
     void *(*work)(void *);
     void *argument;
@@ -15,6 +17,7 @@ static void *begin(void *started)
     const start what = *(start *)started;
     free(started);
     fesetenv(FE_DFL_ENV);
+    tb_call_depth = 1;
     return what.work(what.argument);
 }
 
@@ -31,6 +34,15 @@ void tb_hold_signals(sigset_t *before)
 void tb_let_signals(const sigset_t *before)
 {
     pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+void tb_do_held_back(tb_once *once, void (*routine)(void))
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    pthread_once(&once->once, routine);
+    atomic_store_explicit(&once->is_done, true, memory_order_release);
+    tb_let_signals(&signals);
 }
 
 /* The program may have made the default smaller than what bringing a driver up takes. */

@@ -2,7 +2,9 @@
 #ifndef TB_THREADS_H
 #define TB_THREADS_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* Starts a thread that nobody will join. The program's signals are for the program's threads: all are blocked
@@ -10,6 +12,26 @@
  * begins with the default floating-point environment, whatever the caller's is. False when no thread could be
  * had. */
 bool tb_start_thread(void *(*work)(void *), void *argument);
+
+/* Calls that the thread is in (lib/process/leaving.h); a thread of the library's own is in one for all its life. */
+extern _Thread_local int tb_call_depth __attribute__((tls_model("initial-exec")));
+
+/* pthread_once for what a signal handler may call as well: one that interrupts it in its own thread would wait for itself. */
+typedef struct tb_once {
+    atomic_bool is_done;
+    pthread_once_t once;
+} tb_once;
+#define TB_ONCE                                                                                              \
+    {                                                                                                        \
+        .once = PTHREAD_ONCE_INIT                                                                            \
+    }
+void tb_do_held_back(tb_once *once, void (*routine)(void));
+
+static inline void tb_do_once(tb_once *once, void (*routine)(void))
+{
+    if (!atomic_load_explicit(&once->is_done, memory_order_acquire))
+        tb_do_held_back(once, routine);
+}
 
 /* Around a few steps that a jump out of a handler must not divide: the program's signals wait meanwhile, for
  * this thread or another one. */
