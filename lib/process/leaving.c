@@ -26,6 +26,11 @@ void tb_not_left(tb_leaving *leaving)
         _pthread_cleanup_pop(&leaving->buffer, 0);
 }
 
+bool tb_may_ask_for_memory(void)
+{
+    return tb_call_depth <= 1;
+}
+
 void *tb_make(size_t bytes)
 {
     sigset_t signals;

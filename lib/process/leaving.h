@@ -30,6 +30,9 @@ void tb_not_left(tb_leaving *leaving);
 void *tb_make(size_t bytes);
 void tb_unmake(void *made);
 
+/* Not in a call that a signal handler makes over another one, which may be in the allocator. */
+bool tb_may_ask_for_memory(void);
+
 /* Around a call; what is between them is not cancelled. */
 typedef struct tb_call {
     tb_leaving leaving;
