@@ -160,6 +160,21 @@ static void start_region(work *work, _Atomic(uint32_t) *unfinished)
     tb_let_signals(&signals);
 }
 
+/* The end of each operand in ordinary memory, before other threads than the calling one come to it (touch_end, copy_threads.c). */
+static void touch_ends(const tb_product *product, const tb_plan *plan)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_operand *operand = &product->operands[role];
+        char *end = (char *)tb_at(operand, operand->rows, operand->columns - 1);
+        if (plan->places[role].memory != TB_MEMORY_HOST || operand->rows == 0 || operand->columns == 0)
+            continue;
+        if (role == TB_C)
+            tb_touch_to_write(end - 1);
+        else
+            tb_touch_to_read(end - 1);
+    }
+}
+
 /* All regions at once, as far as threads can be had. */
 static void do_regions(work *works, int count)
 {
@@ -269,6 +284,7 @@ static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, co
     for (int i = 0; i < count; i++)
         fill_work(&works[i], product, plan, &plan->regions[i]);
     prepare_exchange(works, count, &shared->exchange);
+    touch_ends(product, plan);
     do_regions(works, count);
 
     bool complete = true, lost = false;
