@@ -6,12 +6,20 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Starts a thread that nobody will join. The program's signals are for the program's threads: all are blocked
  * in it but those that its own instructions raise, by which write barriers and garbage collectors live. It
  * begins with the default floating-point environment, whatever the caller's is. False when no thread could be
  * had. */
 bool tb_start_thread(void *(*work)(void *), void *argument);
+
+/* Whether the thread with the kernel's number is one of those, and whether there are any. More than some hundreds are not known. */
+bool tb_is_own_thread(uint32_t number);
+bool tb_has_own_threads(void);
+
+/* Called by whoever has started one; NULL: nobody wants to know. Of lib/process/last_threads.c. */
+extern void (*_Atomic tb_when_started)(void);
 
 /* Calls that the thread is in (lib/process/leaving.h); a thread of the library's own is in one for all its life. */
 extern _Thread_local int tb_call_depth __attribute__((tls_model("initial-exec")));
