@@ -365,6 +365,7 @@ void tb_copy_end(tb_copy_job *job)
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
     *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
+    tb_touch_to_write(pages->memory + (pages->rows - 1) * pages->pitch + pages->row_bytes - 1);
     take_lock();
     enter_list(&touch_jobs, &job->listed);
     tb_free_lock(&lock);

@@ -160,7 +160,7 @@ static void start_region(work *work, _Atomic(uint32_t) *unfinished)
     tb_let_signals(&signals);
 }
 
-/* The end of each operand in ordinary memory, before other threads than the calling one come to it (touch_end, copy_threads.c). */
+/* The end of each operand in ordinary memory, before the other regions' threads come to it (touch_end, copy_threads.c). */
 static void touch_ends(const tb_product *product, const tb_plan *plan)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
@@ -284,7 +284,8 @@ static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, co
     for (int i = 0; i < count; i++)
         fill_work(&works[i], product, plan, &plan->regions[i]);
     prepare_exchange(works, count, &shared->exchange);
-    touch_ends(product, plan);
+    if (count > 1)
+        touch_ends(product, plan);
     do_regions(works, count);
 
     bool complete = true, lost = false;
