@@ -23,7 +23,7 @@ typedef struct tb_caller {
     tb_spelling spelling;
     const void *call_site;
 } tb_caller;
-enum { TB_CALLERS = 8 };
+enum { TB_CALLERS = 2 };
 typedef struct tb_callers_of_thread {
     unsigned taken;
     tb_caller places[TB_CALLERS];
