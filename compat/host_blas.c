@@ -24,7 +24,7 @@
  * where those go: they come back while this function calls. */
 static _Thread_local const tb_host_blas *called_host __attribute__((tls_model("initial-exec")));
 
-_Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
+_Thread_local tb_callers_of_thread tb_callers __attribute__((tls_model("initial-exec")));
 
 /* What GEMM computes: of a matrix that is conjugated and not transposed not every BLAS has it. */
 static bool is_of_gemm(const tb_product *product)
@@ -118,9 +118,11 @@ static bool call_host(const tb_host *host, const tb_product *product)
         if (!called || !is_of_gemm(product))
             return false;
     }
+    /* A signal handler may call over this call. */
+    const tb_host_blas *before = called_host;
     called_host = called;
     tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
-    called_host = NULL;
+    called_host = before;
     return true;
 }
 
@@ -245,7 +247,8 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
         nobody = NULL;
         entry++;
     }
-    const tb_host_blas *host = entry < end ? NULL : any_host(spelling);
+    /* Where the call came over another one, that one may have been interrupted in the allocator, which searching needs. */
+    const tb_host_blas *host = entry < end && !tb_is_in_call() ? NULL : any_host(spelling);
     if (!host) {
         /* A jump out of the dynamic linker would leave its lock taken. */
         tb_call call;

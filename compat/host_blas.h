@@ -18,13 +18,32 @@
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site);
 
 /* Who called, of this thread's call that has not gone on at a glance (stamp.h). As one more argument it would keep the way
- * there from being a jump. (A signal handler that calls a routine just then would be taken for it; no BLAS may
- * be called from one.) */
-typedef struct tb_caller_of_thread {
+ * there from being a jump. A signal handler that calls a routine just then has the next place; one that jumps leaves its own. */
+typedef struct tb_caller {
     tb_spelling spelling;
     const void *call_site;
-} tb_caller_of_thread;
-extern _Thread_local tb_caller_of_thread tb_caller __attribute__((tls_model("initial-exec")));
+} tb_caller;
+enum { TB_CALLERS = 2 };
+typedef struct tb_callers_of_thread {
+    unsigned taken;
+    tb_caller places[TB_CALLERS];
+} tb_callers_of_thread;
+extern _Thread_local tb_callers_of_thread tb_callers __attribute__((tls_model("initial-exec")));
+
+static inline void tb_note_caller(tb_spelling spelling, const void *call_site)
+{
+    const unsigned place = tb_callers.taken++;
+    atomic_signal_fence(memory_order_seq_cst);
+    tb_callers.places[place % TB_CALLERS] = (tb_caller){spelling, call_site};
+}
+
+static inline tb_caller tb_take_caller(void)
+{
+    const tb_caller caller = tb_callers.places[(tb_callers.taken - 1) % TB_CALLERS];
+    atomic_signal_fence(memory_order_seq_cst);
+    tb_callers.taken--;
+    return caller;
+}
 
 /* Call sites and their hosts, a hash table. A program has some tens of call sites; a LAPACK inside the host,
  * or code compiled at run time, can have thousands, and those that find no room take the first host that

@@ -82,9 +82,10 @@ TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
 
 static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 {
-    if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(tb_caller.spelling, c))
+    const tb_caller caller = tb_take_caller();
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(caller.spelling, c))
         return;
-    const tb_host_blas *host = tb_find_host_blas(tb_caller.spelling, tb_caller.call_site);
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_cblas(host, CBLAS_ARGUMENTS))
         ((function){host->address}).cblas(CBLAS_ARGUMENTS);
 }
@@ -92,10 +93,10 @@ static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
-    if (tb_may_be_probe(FACTORS(NUMBER_OF_FORTRAN, BETA_OF_FORTRAN)) &&
-        tb_notice_probe(tb_caller.spelling, c))
+    const tb_caller caller = tb_take_caller();
+    if (tb_may_be_probe(FACTORS(NUMBER_OF_FORTRAN, BETA_OF_FORTRAN)) && tb_notice_probe(caller.spelling, c))
         return;
-    const tb_host_blas *host = tb_find_host_blas(tb_caller.spelling, tb_caller.call_site);
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_fortran(host, FORTRAN_ARGUMENTS))
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
@@ -109,8 +110,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
             ((function){host->address}).cblas(CBLAS_ARGUMENTS);                                              \
             return;                                                                                          \
         }                                                                                                    \
-        tb_caller.spelling = TB_SPELLING_##symbol;                                                           \
-        tb_caller.call_site = call_site;                                                                     \
+        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
         look_closely_cblas(CBLAS_ARGUMENTS);                                                                 \
     }                                                                                                        \
     TB_ENTRY(symbol, CBLAS_PARAMETERS)
@@ -124,8 +124,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
             ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
             return;                                                                                          \
         }                                                                                                    \
-        tb_caller.spelling = TB_SPELLING_##symbol;                                                           \
-        tb_caller.call_site = call_site;                                                                     \
+        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
         look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
     }                                                                                                        \
     TB_ENTRY(symbol, FORTRAN_PARAMETERS)

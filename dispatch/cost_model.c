@@ -5,6 +5,7 @@
 #include "words/folded.h"
 #include "words/integers.h"
 #include "words/lowered.h"
+#include "words/frame.h"
 
 #include <math.h>
 
@@ -166,26 +167,32 @@ static double exchanged(const tb_product *product, const tb_facts *facts, const 
     return may ? pageable(&facts->places[common], tb_bytes_read(&product->operands[common])) / 2 : 0;
 }
 
+/* Brought to where every kernel wants it, wherever the region begins. */
+static TB_OWN_FRAME void take_block(const tb_product *product, const tb_region *region, tb_product *block)
+{
+    *block = tb_region_of(product, region);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        block->operands[role].data = product->operands[role].data;
+}
+
 void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
     const double sharing = plan->region_count > 1 ? known_ratio(facts->machine.sharing_ratio) : 1,
                  ratio = sharing * known_ratio(facts->machine.streamed_ratio);
     const double spared = exchanged(product, facts, plan);
     double copying = 0, suited = 0, slowest = 0;
-    tb_product blocks[TB_REGIONS_MAXIMUM];
+    tb_product block;
     for (int i = 0; i < plan->region_count; i++) {
-        blocks[i] = tb_region_of(product, &plan->regions[i]);
-        /* Brought to where every kernel wants it, wherever the region begins. */
-        for (tb_role role = TB_A; role < TB_ROLES; role++)
-            blocks[i].operands[role].data = product->operands[role].data;
-        copying += (host_copies(&blocks[i], facts) - spared) / copy_rate(&facts->machine, plan->region_count);
+        take_block(product, &plan->regions[i], &block);
+        copying += (host_copies(&block, facts) - spared) / copy_rate(&facts->machine, plan->region_count);
     }
     for (int i = 0; i < plan->region_count; i++) {
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
-        const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &blocks[i], chip);
-        const double in = bytes_in(&blocks[i]) - spared;
-        suited = fmax(suited, part_seconds(&blocks[i], in, chip, times.all, copying));
-        slowest = fmax(slowest, part_seconds(&blocks[i], in, chip, times.all + times.at_risk, copying));
+        take_block(product, &plan->regions[i], &block);
+        const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &block, chip);
+        const double in = bytes_in(&block) - spared;
+        suited = fmax(suited, part_seconds(&block, in, chip, times.all, copying));
+        slowest = fmax(slowest, part_seconds(&block, in, chip, times.all + times.at_risk, copying));
     }
     plan->device_seconds = ratio * slowest;
     plan->seconds_at_risk = slowest > suited ? ratio * (slowest - suited) : 0; /* both may be infinite */

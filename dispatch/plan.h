@@ -119,6 +119,7 @@ typedef enum tb_reason {
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
     TB_REASON_NO_KERNEL,     /* none can, where its operands lie: a complex beta of matrices in host memory */
     TB_REASON_DEVICE_FAILED, /* the runner declined */
+    TB_REASON_THREAD, /* the state of the calling thread: it has little stack left, or is in another call */
     TB_REASON_COUNT,
 } tb_reason;
 

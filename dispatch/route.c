@@ -3,6 +3,7 @@
 #include "dispatch/tiling.h"
 #include "words/batch.h"
 #include "words/folded.h"
+#include "words/frame.h"
 #include "words/lowered.h"
 
 #include <math.h>
@@ -46,17 +47,15 @@ tb_plan tb_plan_for_host(tb_reason reason, bool needs_device)
     return (tb_plan){.route = TB_ROUTE_HOST, .reason = reason, .needs_device = needs_device};
 }
 
-static tb_plan on_host(tb_reason reason, tb_start start)
+static TB_OWN_FRAME tb_plan on_host(tb_reason reason, tb_start start)
 {
-    tb_plan plan = tb_plan_for_host(reason, false);
-    plan.start = start;
-    return plan;
+    return (tb_plan){.route = TB_ROUTE_HOST, .reason = reason, .start = start};
 }
 
 /* A product that is not plain, by kernels for plain ones if it can be lowered, or by one that reads its operands as they lie:
  * where that takes less time, or where they lie such that nothing else can. */
-static bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
-                               tb_plan *plan)
+static TB_OWN_FRAME bool choose_for_lowered(const tb_product *product, const tb_facts *facts, bool as_forced,
+                                            tb_plan *plan)
 {
     /* Where all is on the device, terms are computed one after the other. */
     const tb_product asked = plan->route == TB_ROUTE_RESIDENT ? tb_term_of(product, 0) : *product;
@@ -84,8 +83,8 @@ static bool choose_for_lowered(const tb_product *product, const tb_facts *facts,
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 /* Of a product of two terms, one of which is folded where that takes less time. */
-static void choose_to_fold(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan folded,
-                           tb_plan *plan)
+static TB_OWN_FRAME void choose_to_fold(const tb_product *product, const tb_facts *facts, bool as_forced,
+                                        tb_plan folded, tb_plan *plan)
 {
     const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     const tb_product sums = tb_to_be_folded(product);
@@ -104,7 +103,8 @@ static bool has_room_to_fold(const tb_product *product, const tb_facts *facts)
                facts->bytes_most;
 }
 
-static bool choose_for_terms(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
+static TB_OWN_FRAME bool choose_for_terms(const tb_product *product, const tb_facts *facts, bool as_forced,
+                                          tb_plan *plan)
 {
     const tb_plan before = *plan;
     if (!choose_for_lowered(product, facts, as_forced, plan))
@@ -126,7 +126,7 @@ static bool choose_kernels(const tb_product *product, const tb_facts *facts, boo
 }
 
 /* The plan that uses the device, whether or not it is faster. */
-static tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
+static TB_OWN_FRAME tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
 {
     const bool streamed = any_operand(product, facts, tb_is_in_host_memory);
     tb_plan plan = {.route = streamed ? TB_ROUTE_STREAMED : TB_ROUTE_RESIDENT,
@@ -155,7 +155,7 @@ static bool can_start(tb_readiness readiness)
 }
 
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
-static tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
 {
     const tb_readiness readiness = facts->machine.readiness;
     const tb_place place = working_place(facts);
@@ -272,7 +272,7 @@ static double least_backlog(const tb_facts *facts)
 }
 
 /* A streamed plan has been made; who gets the call? */
-static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
+static TB_OWN_FRAME tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
 {
     const tb_repeated *repeated = &facts->repeated;
     const double device = plan.device_seconds, backlog = least_backlog(facts);
@@ -288,7 +288,7 @@ static tb_plan stream_or_not(const tb_facts *facts, tb_plan plan, double host)
 }
 
 /* The same where operands may not suit the kernel: unless it is faster even then, whoever can look at them may tell. */
-static tb_plan stream_or_ask(const tb_facts *facts, tb_plan plan, double host)
+static TB_OWN_FRAME tb_plan stream_or_ask(const tb_facts *facts, tb_plan plan, double host)
 {
     const tb_plan careful = stream_or_not(facts, plan, host);
     tb_plan suited = plan;
@@ -299,8 +299,26 @@ static tb_plan stream_or_ask(const tb_facts *facts, tb_plan plan, double host)
     return on_host(TB_REASON_MAGNITUDES, plan.start);
 }
 
+static TB_OWN_FRAME void see_who_gets_it(const tb_facts *facts, tb_plan *streamed, double host)
+{
+    *streamed = stream_or_ask(facts, *streamed, host);
+}
+
+/* The device is up, and may be the faster one. */
+static TB_OWN_FRAME tb_plan compare_ways(const tb_product *product, const tb_facts *facts, double host)
+{
+    tb_plan plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
+    const double device = plan.device_seconds, at_risk = plan.seconds_at_risk;
+    if (plan.route == TB_ROUTE_STREAMED)
+        see_who_gets_it(facts, &plan, host);
+    plan.host_seconds = host;
+    plan.device_seconds = device;
+    plan.seconds_at_risk = at_risk;
+    return plan;
+}
+
 /* Operands that both sides can reach, and no route forced: the device where it saves enough. */
-static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 {
     if (product->k == 0)
         return on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
@@ -311,29 +329,23 @@ static tb_plan choose_faster(const tb_product *product, const tb_facts *facts)
 
     tb_readiness readiness = facts->machine.readiness;
     double host = tb_host_seconds(product, &facts->machine);
-    double device = tb_streamed_seconds_least(product, facts), at_risk = 0;
-    tb_plan plan = on_host(TB_REASON_TOO_SMALL, TB_START_NOT);
+    const double device = tb_streamed_seconds_least(product, facts);
     /* Before a device is up nothing can be compared. So of products whose calls teach nothing about others, such as triangles, these calls
      * alone tell that a device would pay. */
     if (readiness != TB_READY)
         host = host_by_its_calls(facts, host);
     const bool worth_it = is_worth_it(device, host, &facts->repeated);
-    if (worth_it && readiness != TB_READY) {
-        plan = on_host(why_not_ready(readiness), how_to_start(&facts->machine, host, device));
-    } else if (readiness == TB_READY && (worth_it || should_compare_streamed(device, host, facts))) {
-        plan = with_device(product, facts, TB_REASON_FASTER_ON_DEVICE);
-        device = plan.device_seconds;
-        at_risk = plan.seconds_at_risk;
-        if (plan.route == TB_ROUTE_STREAMED)
-            plan = stream_or_ask(facts, plan, host);
-    }
-    plan.host_seconds = host;
-    plan.device_seconds = device;
-    plan.seconds_at_risk = at_risk;
-    return plan;
+    if (readiness == TB_READY && (worth_it || should_compare_streamed(device, host, facts)))
+        return compare_ways(product, facts, host);
+    const bool waits = worth_it && readiness != TB_READY;
+    return (tb_plan){.route = TB_ROUTE_HOST,
+                     .reason = waits ? why_not_ready(readiness) : TB_REASON_TOO_SMALL,
+                     .start = waits ? how_to_start(&facts->machine, host, device) : TB_START_NOT,
+                     .host_seconds = host,
+                     .device_seconds = device};
 }
 
-static tb_plan follow_forced_route(const tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan follow_forced_route(const tb_product *product, const tb_facts *facts)
 {
     bool host_memory = any_operand(product, facts, tb_is_in_host_memory);
     if (facts->forced_route == TB_ROUTE_HOST)
@@ -346,7 +358,7 @@ static tb_plan follow_forced_route(const tb_product *product, const tb_facts *fa
                    can_start(facts->machine.readiness) ? TB_START_FOR_LATER : TB_START_NOT);
 }
 
-static tb_plan decide_one(const tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan decide_one(const tb_product *product, const tb_facts *facts)
 {
     if (any_operand(product, facts, only_on_device)) {
         tb_plan plan = must_use_device(product, facts);
@@ -382,7 +394,8 @@ static bool is_in_one_device(const tb_product *product, const tb_facts *facts)
 }
 
 /* A batch in the memory of a device is one launch, unless faster kernels serve its products one by one. */
-static tb_plan launch_batch(const tb_product *product, const tb_product *one, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan launch_batch(const tb_product *product, const tb_product *one,
+                                         const tb_facts *facts)
 {
     const tb_chip *chip = tb_find_chip(&facts->machine, facts->places[TB_C].device);
     const tb_plan first = decide_one(one, facts);
@@ -399,7 +412,7 @@ static tb_plan launch_batch(const tb_product *product, const tb_product *one, co
 }
 
 /* In the host's memory it is the host's where its products are. One of them may be tried elsewhere, not all. */
-static tb_plan decide_batch(const tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME tb_plan decide_batch(const tb_product *product, const tb_facts *facts)
 {
     const tb_product one = tb_member_of(product, 0);
     if (is_in_one_device(product, facts))

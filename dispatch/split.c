@@ -2,6 +2,7 @@
 #include "dispatch/plan.h"
 
 #include "kernels/launch.h"
+#include "words/frame.h"
 
 #include <math.h>
 
@@ -164,6 +165,16 @@ static int least_busy(const tb_facts *facts, int device)
     return device;
 }
 
+static TB_OWN_FRAME void share_best(const tb_product *product, const tb_facts *facts, bool as_forced,
+                                    tb_plan *plan)
+{
+    const tb_plan open = best_sharing(product, facts, as_forced, false, plan);
+    const tb_plan all = best_sharing(product, facts, as_forced, true, plan);
+    *plan = open;
+    if (all.region_count > open.region_count)
+        plan->start = TB_START_MORE;
+}
+
 void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan)
 {
     take_whole(product, facts, plan);
@@ -176,13 +187,8 @@ void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as
     if (facts->machine.chip_count < 2 || wanted == 1 || !movable)
         return;
     /* Of a triangle one device has all: another one would have to be brought nearly all of A, too. */
-    if (product->mask == TB_FULL && (wanted > 0 || plan->device_seconds >= SHARED_SECONDS_LEAST)) {
-        const tb_plan open = best_sharing(product, facts, as_forced, false, plan);
-        const tb_plan all = best_sharing(product, facts, as_forced, true, plan);
-        *plan = open;
-        if (all.region_count > open.region_count)
-            plan->start = TB_START_MORE;
-    }
+    if (product->mask == TB_FULL && (wanted > 0 || plan->device_seconds >= SHARED_SECONDS_LEAST))
+        share_best(product, facts, as_forced, plan);
     if (plan->region_count == 1)
         plan->regions[0].device = plan->place.device = least_busy(facts, plan->regions[0].device);
 }

@@ -4,6 +4,7 @@
 #include "lib/call/multiply.h"
 
 #include "dispatch/plan.h"
+#include "lib/device/device_entry.h"
 #include "lib/process/clock.h"
 #include "lib/call/facts.h"
 #include "lib/learning/learning.h"
@@ -19,6 +20,7 @@
 #include "lib/call/small.h"
 #include "lib/reports/stats.h"
 #include "words/batch.h"
+#include "words/frame.h"
 
 static tb_runner *const run[TB_ROUTE_COUNT] = {
     [TB_ROUTE_HOST] = tb_run_host,
@@ -63,6 +65,14 @@ static bool lies_in_host_memory(const tb_facts *facts)
            tb_is_in_host_memory(&facts->places[TB_B]) && tb_is_in_host_memory(&facts->places[TB_C]);
 }
 
+static bool host_reaches_all(const tb_facts *facts)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (facts->places[role].memory == TB_MEMORY_DEVICE)
+            return false;
+    return !facts->scattered;
+}
+
 static tb_outcome execute(const tb_product *product, const tb_plan *plan, const tb_host *host,
                           double *seconds)
 {
@@ -74,31 +84,34 @@ static tb_outcome execute(const tb_product *product, const tb_plan *plan, const 
 }
 
 /* What can be forecast only with a look at the operands gets one. */
-static tb_plan decide(tb_product *product, const tb_facts *facts)
+static TB_OWN_FRAME void look_closer(tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    const tb_plan plan = tb_decide(product, facts);
-    if (plan.reason != TB_REASON_MAGNITUDES || !tb_has_like_magnitudes(product, facts->places))
-        return plan;
+    if (plan->reason != TB_REASON_MAGNITUDES || !tb_has_like_magnitudes(product, facts->places))
+        return;
     product->like_magnitudes = true;
-    return tb_decide(product, facts);
+    *plan = tb_decide(product, facts);
+}
+
+static TB_OWN_FRAME void bring_home(tb_plan *plan)
+{
+    *plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan->needs_device);
 }
 
 /* Does what was decided. Where the device cannot, the host computes the product, and the time learned is the host's. */
-static void carry_out(const tb_product *product, const tb_facts *facts, tb_plan plan, const tb_host *host)
+static void carry_out(const tb_product *product, const tb_facts *facts, tb_plan *plan, const tb_host *host)
 {
-    say_refusal(&plan, facts);
     const double start = tb_seconds();
     double seconds = 0;
-    if (execute(product, &plan, host, &seconds) == TB_DECLINED && plan.route != TB_ROUTE_HOST) {
-        plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan.needs_device);
+    if (execute(product, plan, host, &seconds) == TB_DECLINED && plan->route != TB_ROUTE_HOST) {
+        bring_home(plan);
         const double again = tb_seconds();
-        execute(product, &plan, host, NULL);
+        execute(product, plan, host, NULL);
         seconds = tb_seconds() - again;
     }
     const double whole = tb_seconds() - start;
     if (product->k > 0)
-        learn(product, facts, &plan, seconds > 0 ? seconds : whole);
-    tb_record_call(product, facts, &plan, host->called_as, whole);
+        learn(product, facts, plan, seconds > 0 ? seconds : whole);
+    tb_record_call(product, facts, plan, host->called_as, whole);
 }
 
 /* Where every call is to be told of, every call is decided. */
@@ -108,56 +121,137 @@ static bool may_go_undecided(const tb_product *product, const tb_facts *facts)
            !*tb_option_text(TB_OPTION_RECORD) && !tb_is_batch(product) && lies_in_host_memory(facts);
 }
 
-/* As the same product's calls before. */
-static void stay(const tb_product *product, const tb_facts *facts, const tb_plan *plan, const tb_host *host)
+/* As the same product's calls before, or as the thread must. */
+static TB_OWN_FRAME void stay(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
+                              const tb_host *host)
 {
     const double start = tb_seconds();
     execute(product, plan, host, NULL);
     tb_record_call(product, facts, plan, host->called_as, tb_seconds() - start);
 }
 
-static void settle(const tb_product *given, const tb_host *host)
-{
-    /* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that
-     * is NaN or infinite would reach C on some routes. */
-    tb_product product = *given;
-    if (tb_is_zero(product.alpha) || product.k == 0)
-        product = tb_without_product(given);
-    if (product.k == 0 && tb_is_one(product.beta))
-        return;
+static void settle(const tb_product *product, const tb_host *host);
 
-    tb_facts facts;
-    tb_locate_operands(&product, &facts);
-    const int64_t parts = tb_is_complex(tb_element_of(&product)) ? 4 : 1,
-                  steps = parts * product.k * tb_members_of(&product);
-    if (tb_is_small(product.m, product.n, steps, !tb_is_zero(product.alpha)) && lies_in_host_memory(&facts)) {
-        const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
-        tb_run_host(&product, &at_home, host, NULL);
-        return;
+static TB_OWN_FRAME void settle_separately(const tb_product *product, const tb_host *host)
+{
+    for (int64_t i = 0; i < tb_members_of(product); i++) {
+        tb_product member = tb_member_of(product, i);
+        member.like_magnitudes = false; /* which is known of the first one */
+        settle(&member, host);
     }
-    tb_plan plan;
-    if (may_go_undecided(&product, &facts) && tb_stays_again(&product, &facts, &plan)) {
-        stay(&product, &facts, &plan, host);
-        return;
-    }
-    const tb_product one = tb_member_of(&product, 0);
-    tb_gather_facts(&one, &facts);
-    plan = decide(&product, &facts);
+}
+
+static TB_OWN_FRAME void gather_facts(const tb_product *product, tb_facts *facts)
+{
+    const tb_product one = tb_member_of(product, 0);
+    tb_gather_facts(&one, facts);
+}
+
+static TB_OWN_FRAME void decide_again(tb_product *product, tb_facts *facts, tb_plan *plan)
+{
+    tb_locate_operands(product, facts);
+    gather_facts(product, facts);
+    *plan = tb_decide(product, facts);
+    look_closer(product, facts, plan);
+}
+
+/* Waits for a device where that pays. The plan is made where the caller wants it, and not a second time here: most are made in the
+ * first step. */
+static TB_OWN_FRAME tb_plan reach_decision(tb_product *product, tb_facts *facts)
+{
+    gather_facts(product, facts);
+    tb_plan plan = tb_decide(product, facts);
+    look_closer(product, facts, &plan);
     /* Once for the machine, and once more for the device where the operands lie. */
-    for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++) {
-        tb_locate_operands(&product, &facts);
-        tb_gather_facts(&one, &facts);
-        plan = decide(&product, &facts);
-    }
-    if (plan.separately) {
-        for (int64_t i = 0; i < tb_members_of(&product); i++) {
-            tb_product member = tb_member_of(&product, i);
-            member.like_magnitudes = false; /* which is known of the first one */
-            settle(&member, host);
-        }
+    for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++)
+        decide_again(product, facts, &plan);
+    say_refusal(&plan, facts);
+    return plan;
+}
+
+static TB_OWN_FRAME bool settle_as_before(const tb_product *product, tb_facts *facts, const tb_host *host)
+{
+    tb_plan plan;
+    if (!may_go_undecided(product, facts) || !tb_stays_again(product, facts, &plan))
+        return false;
+    stay(product, facts, &plan, host);
+    return true;
+}
+
+static TB_OWN_FRAME void settle_decided(const tb_product *given, tb_facts *facts, const tb_host *host)
+{
+    tb_product product = *given;
+    tb_plan plan = reach_decision(&product, facts);
+    if (plan.separately)
+        settle_separately(&product, host);
+    else
+        carry_out(&product, facts, &plan, host);
+}
+
+static TB_OWN_FRAME void settle_at_home(const tb_product *product, const tb_facts *facts, const tb_host *host)
+{
+    const tb_plan at_home = tb_plan_for_host(TB_REASON_THREAD, false);
+    stay(product, facts, &at_home, host);
+}
+
+static TB_OWN_FRAME void settle_small(const tb_product *product, const tb_host *host)
+{
+    const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
+    tb_run_host(product, &at_home, host, NULL);
+}
+
+/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
+ * infinite would reach C on some routes. */
+static TB_OWN_FRAME void settle_without_product(const tb_product *given, const tb_host *host)
+{
+    const tb_product product = tb_without_product(given);
+    settle(&product, host);
+}
+
+/* What a call has to have left of its thread's stack to be more than handed to the host: deciding takes up to 20 KiB, a device's work
+ * 12 and the driver's. */
+#define STACK_LEAST ((size_t)64 << 10)
+
+static void settle(const tb_product *product, const tb_host *host)
+{
+    tb_facts facts;
+    if (tb_is_zero(product->alpha) != (product->k == 0)) {
+        settle_without_product(product, host);
         return;
     }
-    carry_out(&product, &facts, plan, host);
+    if (product->k == 0 && tb_is_one(product->beta))
+        return;
+    tb_locate_operands(product, &facts);
+    const int64_t parts = tb_is_complex(tb_element_of(product)) ? 4 : 1,
+                  steps = parts * product->k * tb_members_of(product);
+    if (tb_is_small(product->m, product->n, steps, !tb_is_zero(product->alpha)) &&
+        lies_in_host_memory(&facts))
+        settle_small(product, host);
+    else if (host_reaches_all(&facts) && tb_stack_left() < STACK_LEAST)
+        settle_at_home(product, &facts, host);
+    else if (!settle_as_before(product, &facts, host))
+        settle_decided(product, &facts, host);
+}
+
+/* A call over another one of this thread: it takes no lock of the library's and no turn, which the other one may have, and it is not
+ * counted. Where the other one was interrupted in the driver, the driver cannot be asked where the operands lie: the host takes them
+ * for its own. */
+static TB_OWN_FRAME void answer_over_another(const tb_product *product, const tb_host *host)
+{
+    bool needs_device = false;
+    if (tb_device_depth == 0) {
+        tb_facts facts;
+        tb_locate_operands(product, &facts);
+        needs_device = !host_reaches_all(&facts);
+    }
+    const tb_plan at_home = tb_plan_for_host(TB_REASON_THREAD, needs_device);
+    if (!tb_is_zero(product->alpha) && product->k > 0) {
+        tb_run_host(product, &at_home, host, NULL);
+        return;
+    }
+    const tb_product without = tb_without_product(product);
+    if (!tb_is_one(without.beta))
+        tb_run_host(&without, &at_home, host, NULL);
 }
 
 void tb_multiply(const tb_product *product, const tb_host *host)
@@ -165,6 +259,10 @@ void tb_multiply(const tb_product *product, const tb_host *host)
     tb_call call;
     if (product->m == 0 || product->n == 0)
         return;
+    if (tb_is_in_call()) {
+        answer_over_another(product, host);
+        return;
+    }
     tb_begin_call(&call);
     settle(product, host);
     tb_end_call(&call);

@@ -1,10 +1,12 @@
 #include "lib/call/residency.h"
 
 #include "lib/process/linker.h"
+#include "lib/process/threads.h"
 #include "words/batch.h"
 
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +65,8 @@ static void learn_host_memory(void)
 
 void tb_learn_host_memory(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, learn_host_memory);
+    static tb_once once = TB_ONCE;
+    tb_do_once(&once, learn_host_memory);
 }
 
 void tb_learn_stack(void)
@@ -72,12 +74,27 @@ void tb_learn_stack(void)
     pthread_attr_t attributes;
     void *lowest;
     size_t size;
+    sigset_t signals;
     tb_stack = (tb_stack_span){.size = 1};
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
-        tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
-    pthread_attr_destroy(&attributes);
+    tb_hold_signals(&signals); /* the C library's allocator is not to be left in the middle */
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
+            tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
+        pthread_attr_destroy(&attributes);
+    }
+    tb_let_signals(&signals);
+}
+
+size_t tb_stack_left(void)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    stack_t handlers;
+    if (tb_stack.size == 0)
+        tb_learn_stack();
+    /* It may lie within the thread's own. */
+    if (sigaltstack(NULL, &handlers) == 0 && (handlers.ss_flags & SS_ONSTACK))
+        return here - (uintptr_t)handlers.ss_sp;
+    return here - tb_stack.start < tb_stack.size ? here - tb_stack.start : 0;
 }
 
 static bool is_same_place(const tb_place *x, const tb_place *y)

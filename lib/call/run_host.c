@@ -6,7 +6,9 @@
 
 #include "lib/call/portable_any.h"
 #include "lib/reports/log.h"
+#include "lib/process/leaving.h"
 #include "words/batch.h"
+#include "words/frame.h"
 #include "words/lowered.h"
 
 #define REAL    float
@@ -35,52 +37,86 @@ static const portable *portable_for(const tb_product *product)
     return tb_is_plain(product) ? &plain[tb_element_of(product)] : &any;
 }
 
-/* Of a block through which the mask's edge goes: what lies on a thread's stack. */
-#define EDGE_EXTENT 32
+/* ---- By blocks of the mask -------------------------------------------------------------------------------- */
 
-/* Computed as a full one beside C, and merged. False where the host has no GEMM. */
-static bool multiply_edge(const tb_product *product, const tb_host *host)
+/* Of a block through which the mask's edge goes. */
+#define EDGE_EXTENT 32
+typedef double edge_block[2 * EDGE_EXTENT * EDGE_EXTENT]; /* of complex numbers, too */
+
+typedef struct block {
+    tb_range rows, columns;
+} block;
+
+/* The most that wait, each half as large as the one before: of a C that fits into an address space. */
+#define BLOCKS_WAITING 48
+
+/* Computed as a full one beside C, and merged. False where the host has no GEMM, or there is no memory. */
+static TB_OWN_FRAME bool multiply_edge(const tb_product *product, const tb_host *host, double *memory)
 {
-    double memory[2 * EDGE_EXTENT * EDGE_EXTENT]; /* of complex numbers, too */
     tb_product full = *product;
     full.mask = TB_FULL;
     full.beta = (tb_scalar){0, 0};
     full.c.data = memory;
     full.c.ld = EDGE_EXTENT;
-    if (!host->multiply(host, &full))
+    if (!memory || !host->multiply(host, &full))
         return false;
     portable_for(product)->merge(product, &full.c);
     return true;
 }
 
-static void multiply_half(const tb_product *product, const tb_host *host, bool second)
+/* False where it is to be cut. */
+static bool multiply_block(const tb_product *product, const tb_host *host, double *memory)
 {
-    const bool rows = product->m > product->n;
-    const int64_t extent = rows ? product->m : product->n, half = extent / 2;
-    const tb_range range = second ? (tb_range){half, extent - half} : (tb_range){0, half};
-    const tb_product part = rows ? tb_rows_of(product, range) : tb_columns_of(product, range);
-    tb_compute_on_host(&part, host);
-}
-
-/* By GEMMs: halves of halves, until a block lies within the mask or is small. */
-static bool multiply_by_blocks(const tb_product *product, const tb_host *host)
-{
-    if (product->mask == TB_FULL)
+    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) || host->multiply(host, product))
+        return true;
+    if (product->mask != TB_FULL && (product->m > EDGE_EXTENT || product->n > EDGE_EXTENT))
         return false;
-    if (product->m <= EDGE_EXTENT && product->n <= EDGE_EXTENT)
-        return multiply_edge(product, host);
-    multiply_half(product, host, false);
-    multiply_half(product, host, true);
+    if (product->mask == TB_FULL || !multiply_edge(product, host, memory))
+        portable_for(product)->multiply(product);
     return true;
 }
 
+static tb_range half_of(tb_range range, bool second)
+{
+    const int64_t half = range.count / 2;
+    return second ? (tb_range){range.first + half, range.count - half} : (tb_range){range.first, half};
+}
+
+/* By GEMMs of halves of halves, until a block lies within the mask or is small. A call over another one of its thread may not ask the
+ * C library for memory, which the other one may be doing. */
+static TB_OWN_FRAME void multiply_by_blocks(const tb_product *product, const tb_host *host)
+{
+    double *memory = tb_may_ask_for_memory() ? tb_make(sizeof(edge_block)) : NULL;
+    block waiting[BLOCKS_WAITING] = {{{0, product->m}, {0, product->n}}};
+    for (int count = 1; count > 0;) {
+        const block whole = waiting[--count];
+        const tb_product part = tb_subproduct(product, whole.rows, whole.columns, (tb_range){0, product->k});
+        if (multiply_block(&part, host, memory))
+            continue;
+        for (int second = 1; second >= 0; second--) {
+            block half = whole;
+            if (part.m > part.n)
+                half.rows = half_of(whole.rows, second);
+            else
+                half.columns = half_of(whole.columns, second);
+            waiting[count++] = half;
+        }
+    }
+    if (memory)
+        tb_unmake(memory);
+}
+
+/* ---- Products --------------------------------------------------------------------------------------------- */
+
 static void compute_term(const tb_product *product, const tb_host *host)
 {
-    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product))
+    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) ||
+        (host->multiply && host->multiply(host, product)))
         return;
-    if (host->multiply && (host->multiply(host, product) || multiply_by_blocks(product, host)))
-        return;
-    portable_for(product)->multiply(product);
+    if (host->multiply && product->mask != TB_FULL)
+        multiply_by_blocks(product, host);
+    else
+        portable_for(product)->multiply(product);
 }
 
 void tb_merge_on_host(const tb_product *product, const tb_operand *computed)
@@ -88,21 +124,36 @@ void tb_merge_on_host(const tb_product *product, const tb_operand *computed)
     portable_for(product)->merge(product, computed);
 }
 
-/* Only the host's own routine computes two terms, or a batch, at a time, and only of the whole product. */
-void tb_compute_on_host(const tb_product *product, const tb_host *host)
+static TB_OWN_FRAME void compute_members(const tb_product *product, const tb_host *host)
 {
-    if ((product->terms == 2 || tb_is_batch(product)) && host->multiply && host->multiply(host, product))
-        return;
-    if (tb_is_batch(product)) {
-        for (int64_t i = 0; i < tb_members_of(product); i++) {
-            const tb_product member = tb_member_of(product, i);
-            tb_compute_on_host(&member, host);
-        }
-        return;
+    for (int64_t i = 0; i < tb_members_of(product); i++) {
+        const tb_product member = tb_member_of(product, i);
+        tb_compute_on_host(&member, host);
     }
+}
+
+static TB_OWN_FRAME void compute_terms(const tb_product *product, const tb_host *host)
+{
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
         compute_term(&one, host);
+    }
+}
+
+/* Only the host's own routine computes two terms, or a batch, at a time, and only of the whole product. */
+void tb_compute_on_host(const tb_product *product, const tb_host *host)
+{
+    const bool is_single = product->terms < 2 && !tb_is_batch(product);
+    if (!is_single && host->multiply && host->multiply(host, product))
+        return;
+    (tb_is_batch(product) ? compute_members : is_single ? compute_term : compute_terms)(product, host);
+}
+
+static TB_OWN_FRAME void scale(const tb_product *product)
+{
+    for (int64_t i = 0; i < tb_members_of(product); i++) {
+        const tb_product member = tb_member_of(product, i);
+        portable_for(&member)->scale(&member);
     }
 }
 
@@ -116,10 +167,7 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
     }
     /* Some BLAS read A and B all the same when alpha is 0. */
     if (product->k == 0) {
-        for (int64_t i = 0; i < tb_members_of(product); i++) {
-            const tb_product member = tb_member_of(product, i);
-            portable_for(&member)->scale(&member);
-        }
+        scale(product);
         return TB_DONE;
     }
     tb_compute_on_host(product, host);

@@ -25,7 +25,6 @@
 #include "words/integers.h"
 #include "words/lowered.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* When memory is short k is halved while it is longer than this, to a multiple of that many steps. C is read and written for each
@@ -122,7 +121,7 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     size_t listed = 0;
     if (!needs_tables(product))
         return TB_OK;
-    held->listed = malloc(bytes);
+    held->listed = tb_make(bytes);
     if (!held->listed)
         return TB_OUT_OF_MEMORY;
     TB_TRY(take(held, device, bytes, &held->tables));
@@ -305,12 +304,12 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
         return TB_OK;
-    c_copy what = {&product->c, malloc(tb_operand_bytes(&product->c))};
+    c_copy what = {&product->c, tb_make(tb_operand_bytes(&product->c))};
     const tb_status status = what.copy ? tb_in_callers_stream(&plan->place, copy_c, &what) : TB_OUT_OF_MEMORY;
     if (status == TB_OK)
         held->saved_c = what.copy;
     else
-        free(what.copy);
+        tb_unmake(what.copy);
     return status == TB_DEVICE_LOST || !plan->needs_device ? status : TB_OK;
 }
 
@@ -376,8 +375,8 @@ tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const
     (void)host, (void)seconds;
     held held = {.overwrites = tb_is_zero(product->beta)};
     const tb_status status = multiply(product, plan, &held);
-    free(held.saved_c);
-    free(held.listed);
+    tb_unmake(held.saved_c);
+    tb_unmake(held.listed);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("multiplying matrices in device memory");
     return status == TB_OK ? TB_DONE : TB_DECLINED;

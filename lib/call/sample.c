@@ -8,6 +8,7 @@
 
 #include "dispatch/mix.h"
 #include "kernels/launch.h"
+#include "lib/process/leaving.h"
 #include "words/batch.h"
 #include "words/lowered.h"
 
@@ -63,8 +64,12 @@ bool tb_has_like_magnitudes(const tb_product *product, const tb_place places[TB_
         !is_read_fast(&places[TB_A]) || !is_read_fast(&places[TB_B]) || one.m == 0 || one.n == 0 ||
         one.k == 0 || tb_is_zero(one.alpha))
         return false;
-    tb_sample a, b;
-    take_sample(&one, TB_A, &a);
-    take_sample(&one, TB_B, &b);
-    return tb_crt_suits(&a, &b, parts * tb_terms_of(&one) * one.k);
+    tb_sample *samples = tb_make(2 * sizeof *samples);
+    if (!samples)
+        return false;
+    take_sample(&one, TB_A, &samples[TB_A]);
+    take_sample(&one, TB_B, &samples[TB_B]);
+    const bool suits = tb_crt_suits(&samples[TB_A], &samples[TB_B], parts * tb_terms_of(&one) * one.k);
+    tb_unmake(samples);
+    return suits;
 }

@@ -59,6 +59,8 @@ typedef struct tb_span {
 
 typedef struct tb_device_operations {
     const char *name; /* "cuda", "simulated" */
+    /* What the names begin with of threads that the driver makes for itself, as the kernel has them; NULL: there are none. */
+    const char *thread_names;
 
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);

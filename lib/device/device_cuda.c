@@ -326,6 +326,7 @@ static tb_schedule cuda_prepare(tb_stream *stream, const tb_kernel *kernel, cons
 
 const tb_device_operations tb_device = {
     .name = "cuda",
+    .thread_names = "cuda",
     .in_process = tb_driver_in_process,
     .code_file = tb_code_file,
     .open = cuda_open,

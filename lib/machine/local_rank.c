@@ -1,10 +1,11 @@
 #include "lib/machine/local_rank.h"
 
-#include <pthread.h>
+#include "lib/process/threads.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static tb_once once = TB_ONCE;
 static int local_rank = -1;
 
 /* A whole number of an environment variable; -1 when it is none. */
@@ -42,6 +43,6 @@ static void read_environment(void)
 
 int tb_local_rank(void)
 {
-    pthread_once(&once, read_environment);
+    tb_do_once(&once, read_environment);
     return local_rank;
 }

@@ -26,6 +26,11 @@ void tb_not_left(tb_leaving *leaving)
         _pthread_cleanup_pop(&leaving->buffer, 0);
 }
 
+bool tb_may_ask_for_memory(void)
+{
+    return tb_call_depth <= 1;
+}
+
 void *tb_make(size_t bytes)
 {
     sigset_t signals;
@@ -130,6 +135,7 @@ static void uncount(tb_call *call)
 static void end_left_call(void *left)
 {
     tb_call *call = left;
+    tb_call_depth = call->depth;
     if (call->counted)
         uncount(call);
     tb_left_in_the_middle();
@@ -141,9 +147,12 @@ static void end_left_call(void *left)
 
 void tb_begin_call(tb_call *call)
 {
+    call->depth = tb_call_depth;
     call->counted = false;
     call->cancel_state = NO_STATE;
     tb_when_left(&call->leaving, end_left_call, call);
+    *(volatile int *)&tb_call_depth = call->depth + 1;
+    atomic_signal_fence(memory_order_seq_cst);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
     count(call);
 }
@@ -151,6 +160,8 @@ void tb_begin_call(tb_call *call)
 void tb_end_call(tb_call *call)
 {
     uncount(call);
+    *(volatile int *)&tb_call_depth = call->depth;
+    atomic_signal_fence(memory_order_seq_cst);
     tb_not_left(&call->leaving);
     pthread_setcancelstate(call->cancel_state, NULL);
 }

@@ -10,6 +10,7 @@
 #define TB_LEAVING_H
 
 #include "lib/device/device.h"
+#include "lib/process/threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,15 +30,26 @@ void tb_not_left(tb_leaving *leaving);
 void *tb_make(size_t bytes);
 void tb_unmake(void *made);
 
+/* Not in a call that a signal handler makes over another one, which may be in the allocator. */
+bool tb_may_ask_for_memory(void);
+
 /* Around a call; what is between them is not cancelled. */
 typedef struct tb_call {
     tb_leaving leaving;
+    int depth;        /* of the calls that the thread was in before */
     int cancel_state; /* as it was before; -1: as it is */
     bool counted;
 } tb_call;
 
 void tb_begin_call(tb_call *call);
 void tb_end_call(tb_call *call);
+
+/* Whether the calling thread is in a call already, or is the library's own. What it calls then comes from a signal handler that
+ * interrupts the call, wherever that is, or from the host's BLAS: it may wait for nothing that the thread itself may have. */
+static inline bool tb_is_in_call(void)
+{
+    return tb_call_depth > 0;
+}
 
 /* Calls that are between the two at this moment, of all threads. */
 static inline uint32_t tb_calls_under_way(void)

@@ -1,10 +1,10 @@
 /* The options' values: a text and a number per row, replaced whole, so that readers need no lock. */
 #include "lib/reports/options.h"
 
+#include "lib/process/threads.h"
 #include "lib/reports/log.h"
 #include "words/routine.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ typedef struct set_text {
 static _Atomic(set_text *) newest;
 static _Atomic(const char *) texts[TB_OPTION_COUNT];
 static atomic_long values[TB_OPTION_COUNT];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static tb_once once = TB_ONCE;
 
 /* The position of value in "first|second|third", or -1. */
 static long find_choice(const char *choices, const char *value)
@@ -136,19 +136,19 @@ static void read_environment(void)
 
 long tb_option_value(tb_option_index option)
 {
-    pthread_once(&once, read_environment);
+    tb_do_once(&once, read_environment);
     return atomic_load_explicit(&values[option], memory_order_relaxed);
 }
 
 const char *tb_option_text(tb_option_index option)
 {
-    pthread_once(&once, read_environment);
+    tb_do_once(&once, read_environment);
     return atomic_load_explicit(&texts[option], memory_order_acquire);
 }
 
 bool tb_set_option(const char *name, const char *value)
 {
-    pthread_once(&once, read_environment);
+    tb_do_once(&once, read_environment);
     for (size_t index = 0; index < TB_OPTION_COUNT; index++)
         if (strcmp(tb_option_rows[index].name, name) == 0)
             return set_row(index, value);

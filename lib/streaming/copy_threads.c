@@ -272,6 +272,33 @@ static void start_helpers(void)
     }
 }
 
+/* Of what the mask leaves, the byte with the highest address in a column of an operand, or -1. */
+static int64_t last_byte_of(const tb_host_copy *copy, size_t row)
+{
+    const tb_stairs *stairs = &copy->stairs;
+    const int64_t all = (int64_t)copy->row_bytes,
+                  edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
+    if (stairs->step_bytes == 0)
+        return all - 1;
+    return stairs->ends ? tb_smaller(edge, all) - 1 : edge < all ? all - 1 : -1;
+}
+
+/* A mapped file that has been truncated lacks its end, so that where the last byte of a piece of an operand is there all of it is.
+ * Where it is not, the fault is the calling thread's, whose handler may jump, and not a helper's. */
+static void touch_end(const tb_copy_job *job)
+{
+    const tb_host_copy *copy = &job->copy;
+    int64_t last = -1;
+    size_t row = copy->rows;
+    while (row > 0 && last < 0)
+        last = last_byte_of(copy, --row);
+    if (last < 0)
+        return;
+    tb_touch_to_read(copy->source + row * copy->source_pitch + last);
+    if (!job->compares)
+        tb_touch_to_write(copy->target + row * copy->target_pitch + last);
+}
+
 static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
 {
     *job = (tb_copy_job){.copy = *copy,
@@ -284,6 +311,7 @@ static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
         atomic_init(&job->next_row, copy->rows);
         return;
     }
+    touch_end(job);
     take_lock();
     start_helpers();
     enter_list(&jobs, &job->listed);
@@ -337,6 +365,7 @@ void tb_copy_end(tb_copy_job *job)
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
     *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
+    tb_touch_to_write(pages->memory + (pages->rows - 1) * pages->pitch + pages->row_bytes - 1);
     take_lock();
     enter_list(&touch_jobs, &job->listed);
     tb_free_lock(&lock);

@@ -1,6 +1,7 @@
 #include "lib/streaming/fingerprint.h"
 
-#include <pthread.h>
+#include "lib/process/threads.h"
+
 #include <string.h>
 #include <sys/random.h>
 
@@ -14,7 +15,7 @@ enum { STEP_BYTES = 64, PAIRS = TB_FINGERPRINT_BYTES / 8 };
 /* A pair of 32-bit words for each pair of the data. The second sum begins with the second pair. */
 static uint64_t key[PAIRS + 1];
 static bool is_drawn, has_avx2;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static tb_once once = TB_ONCE;
 
 static void draw_key(void)
 {
@@ -35,7 +36,7 @@ static void draw_key(void)
 
 bool tb_fingerprints_ready(void)
 {
-    pthread_once(&once, draw_key);
+    tb_do_once(&once, draw_key);
     return is_drawn;
 }
 

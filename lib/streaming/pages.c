@@ -77,7 +77,7 @@ static bool kernel_populates(void)
 static void touch_each(char *first, const char *end)
 {
     for (char *at = first; at < end;) {
-        __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
+        tb_touch_to_write(at);
         at = (char *)(((uintptr_t)at / page_bytes() + 1) * page_bytes());
     }
 }

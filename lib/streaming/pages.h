@@ -19,6 +19,18 @@ typedef struct tb_pages {
  * microseconds. */
 bool tb_pages_are_missing(const tb_pages *pages);
 
+/* The page of a byte, by this thread, and so its fault where there is none. What the byte holds stays as it is, whoever else writes
+ * it. */
+static inline void tb_touch_to_read(const char *byte)
+{
+    (void)*(const volatile char *)byte;
+}
+
+static inline void tb_touch_to_write(char *byte)
+{
+    __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
+}
+
 /* Makes them present and writable, a piece at a time, by as many threads as there are. */
 size_t tb_count_pieces(const tb_pages *pages);
 void tb_touch_piece(const tb_pages *pages, size_t piece);

@@ -15,6 +15,7 @@
 #include "lib/reports/counters.h"
 #include "lib/streaming/finish.h"
 #include "lib/streaming/stream_region.h"
+#include "words/frame.h"
 #include "words/lowered.h"
 
 /* One device's region of a call, and how it went. */
@@ -83,15 +84,16 @@ static void *do_region(void *argument)
     return NULL;
 }
 
-static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
+static TB_OWN_FRAME void fill_work(work *work, const tb_product *product, const tb_plan *plan,
+                                   const tb_region *region)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE;
     const tb_product lowered = in_place ? *product : tb_lowered(product);
-    return (work){.region = {.given = *product,
-                             .product = tb_region_of(&lowered, region),
-                             .plan = plan,
-                             .kernel = region->kernel},
-                  .device = region->device};
+    work->region.given = *product;
+    work->region.product = tb_region_of(&lowered, region);
+    work->region.plan = plan;
+    work->region.kernel = region->kernel;
+    work->device = region->device;
 }
 
 /* ---- Exchange --------------------------------------------------------------------------------------------- */
@@ -156,6 +158,21 @@ static void start_region(work *work, _Atomic(uint32_t) *unfinished)
         atomic_fetch_sub(unfinished, 1);
     }
     tb_let_signals(&signals);
+}
+
+/* The end of each operand in ordinary memory, before the other regions' threads come to it (touch_end, copy_threads.c). */
+static void touch_ends(const tb_product *product, const tb_plan *plan)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_operand *operand = &product->operands[role];
+        char *end = (char *)tb_at(operand, operand->rows, operand->columns - 1);
+        if (plan->places[role].memory != TB_MEMORY_HOST || operand->rows == 0 || operand->columns == 0)
+            continue;
+        if (role == TB_C)
+            tb_touch_to_write(end - 1);
+        else
+            tb_touch_to_read(end - 1);
+    }
 }
 
 /* All regions at once, as far as threads can be had. */
@@ -228,29 +245,47 @@ static bool has_begun(const work *works, int count)
     return false;
 }
 
+static TB_OWN_FRAME void finish_region(const work *work, const tb_host *host)
+{
+    tb_progress done;
+    const tb_product left = left_of(work, &done);
+    tb_finish_on_host(&left, &done, host);
+}
+
+static TB_OWN_FRAME tb_status rescue(const work *work, const tb_plan *plan, const tb_host *host)
+{
+    tb_progress done;
+    const tb_product left = left_of(work, &done);
+    return tb_rescue(&left, plan, &done, host);
+}
+
 /* The regions that failed, each from where it had come to. TB_DECLINED when the whole product is still to be done. */
 static tb_outcome finish(const work *works, int count, const tb_host *host)
 {
     if (!has_begun(works, count))
         return TB_DECLINED;
     for (int i = 0; i < count; i++)
-        if (works[i].status != TB_OK) {
-            tb_progress done;
-            const tb_product left = left_of(&works[i], &done);
-            tb_finish_on_host(&left, &done, host);
-        }
+        if (works[i].status != TB_OK)
+            finish_region(&works[i], host);
     return TB_DONE;
 }
 
-tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
-{
+/* Of one call: too much for the stack of a thread. */
+typedef struct shared_work {
     work works[TB_REGIONS_MAXIMUM];
     tb_exchange exchange;
+} shared_work;
+
+static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                              double *seconds, shared_work *shared)
+{
+    work *works = shared->works;
     const int count = plan->region_count;
     for (int i = 0; i < count; i++)
-        works[i] = make_work(product, plan, &plan->regions[i]);
-    prepare_exchange(works, count, &exchange);
+        fill_work(&works[i], product, plan, &plan->regions[i]);
+    prepare_exchange(works, count, &shared->exchange);
+    if (count > 1)
+        touch_ends(product, plan);
     do_regions(works, count);
 
     bool complete = true, lost = false;
@@ -269,9 +304,7 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     }
     /* Where an operand lies on a device there is one region, and the host cannot reach all operands. */
     if (!lost && plan->needs_device) {
-        tb_progress done;
-        const tb_product left = left_of(&works[0], &done);
-        tb_status status = tb_rescue(&left, plan, &done, host);
+        const tb_status status = rescue(&works[0], plan, host);
         if (status == TB_OK)
             return TB_DONE;
         lost = status == TB_DEVICE_LOST;
@@ -279,4 +312,25 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     if (lost)
         tb_machine_lose("multiplying matrices in host memory");
     return plan->needs_device ? TB_DECLINED : finish(works, count, host);
+}
+
+/* A thread that left in the middle may have left the C library's allocator there: what is made of it is lost then. */
+static void forget(void *left)
+{
+    if (!tb_left_in_the_middle())
+        tb_unmake(left);
+}
+
+tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                           double *seconds)
+{
+    shared_work *shared = tb_make(sizeof *shared);
+    if (!shared)
+        return TB_DECLINED;
+    tb_leaving leaving;
+    tb_when_left(&leaving, forget, shared);
+    const tb_outcome outcome = run_regions(product, plan, host, seconds, shared);
+    tb_not_left(&leaving);
+    tb_unmake(shared);
+    return outcome;
 }

@@ -11,6 +11,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+/* Of the device's own threads. */
+#define SIM_THREAD_NAME "sim-stream"
+
 /* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
 _Noreturn void sim_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -125,6 +125,7 @@ static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_
 
 const tb_device_operations tb_device = {
     .name = "simulated",
+    .thread_names = SIM_THREAD_NAME,
     .in_process = in_process,
     .open = open,
     .describe = describe,

@@ -294,6 +294,7 @@ static void *serve(void *argument)
 {
     sim_queue *queue = argument;
     fesetenv(FE_DFL_ENV);
+    pthread_setname_np(pthread_self(), SIM_THREAD_NAME);
     pthread_mutex_lock(&queue->lock);
     for (;;) {
         await_work(queue);
