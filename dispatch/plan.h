@@ -94,7 +94,8 @@ typedef struct tb_facts {
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;
     tb_accuracy accuracy; /* the least that chosen kernels must promise; a forced one is taken at its word */
-    bool stays_on_host;   /* the routine's products, unless an operand or the user ties them to a device */
+    bool needs_host;    /* the calling thread rounds otherwise than to nearest, or traps, as no device does */
+    bool stays_on_host; /* the routine's products, unless an operand or the user ties them to a device */
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
@@ -114,6 +115,7 @@ typedef enum tb_reason {
     TB_REASON_MAGNITUDES, /* faster on the device if operands suit its kernel, which is not known */
     TB_REASON_COMPARING,  /* called again and again, and the other way may be faster */
     TB_REASON_FORCED,
+    TB_REASON_ENVIRONMENT,    /* the caller's floating-point environment is not a device's */
     TB_REASON_ROUTINE,        /* the option ROUTINES leaves it to the host */
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */

@@ -353,6 +353,8 @@ static tb_plan decide_one(const tb_product *product, const tb_facts *facts)
         plan.needs_device = true;
         return plan;
     }
+    if (facts->needs_host)
+        return on_host(TB_REASON_ENVIRONMENT, TB_START_NOT);
     if (facts->route_forced)
         return follow_forced_route(product, facts);
     return choose_faster(product, facts);

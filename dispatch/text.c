@@ -26,6 +26,7 @@ const char *tb_reason_text(tb_reason reason)
         [TB_REASON_MAGNITUDES] = "slow on the device unless magnitudes are alike",
         [TB_REASON_COMPARING] = "comparing both ways",
         [TB_REASON_FORCED] = "forced",
+        [TB_REASON_ENVIRONMENT] = "the caller rounds, or traps, as no device does",
         [TB_REASON_ROUTINE] = "the routine is left to the host",
         [TB_REASON_ROUTE_REFUSED] = "the forced route cannot serve it",
         [TB_REASON_KERNEL_REFUSED] = "the forced kernel cannot serve it",

@@ -3,6 +3,7 @@
 #include "lib/process/linker.h"
 #include "words/batch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -67,17 +68,26 @@ void tb_learn_host_memory(void)
     pthread_once(&once, learn_host_memory);
 }
 
-void tb_learn_stack(void)
+static tb_stack_span find_stack(void)
 {
     pthread_attr_t attributes;
     void *lowest;
     size_t size;
-    tb_stack = (tb_stack_span){.size = 1};
+    tb_stack_span found = {.size = 1};
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
+        return found;
     if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
-        tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
+        found = (tb_stack_span){(uintptr_t)lowest, size};
     pthread_attr_destroy(&attributes);
+    return found;
+}
+
+/* Of the main thread a file is read, which may not be there. */
+void tb_learn_stack(void)
+{
+    const int error = errno;
+    tb_stack = find_stack();
+    errno = error;
 }
 
 static bool is_same_place(const tb_place *x, const tb_place *y)

@@ -5,6 +5,7 @@
 #include "lib/call/run.h"
 
 #include "lib/call/portable_any.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/log.h"
 #include "words/batch.h"
 #include "words/lowered.h"
@@ -106,6 +107,14 @@ void tb_compute_on_host(const tb_product *product, const tb_host *host)
     }
 }
 
+static void scale_members(const tb_product *product)
+{
+    for (int64_t i = 0; i < tb_members_of(product); i++) {
+        const tb_product member = tb_member_of(product, i);
+        portable_for(&member)->scale(&member);
+    }
+}
+
 tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
@@ -114,14 +123,12 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
                      tb_reason_text(plan->reason));
         return TB_DONE;
     }
+    tb_enter_callers_environment();
     /* Some BLAS read A and B all the same when alpha is 0. */
-    if (product->k == 0) {
-        for (int64_t i = 0; i < tb_members_of(product); i++) {
-            const tb_product member = tb_member_of(product, i);
-            portable_for(&member)->scale(&member);
-        }
-        return TB_DONE;
-    }
-    tb_compute_on_host(product, host);
+    if (product->k == 0)
+        scale_members(product);
+    else
+        tb_compute_on_host(product, host);
+    tb_leave_callers_environment();
     return TB_DONE;
 }

@@ -10,6 +10,7 @@
 #define TB_LEAVING_H
 
 #include "lib/device/device.h"
+#include "lib/process/callers_state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,9 +30,10 @@ void tb_not_left(tb_leaving *leaving);
 void *tb_make(size_t bytes);
 void tb_unmake(void *made);
 
-/* Around a call; what is between them is not cancelled. */
+/* Around a call; what is between them is not cancelled, and leaves the caller's state as it was. */
 typedef struct tb_call {
     tb_leaving leaving;
+    tb_callers_state state;
     int cancel_state; /* as it was before; -1: as it is */
     bool counted;
 } tb_call;
