@@ -16,11 +16,12 @@ extern _Atomic(uint32_t) tb_small_volume;
  * caller may have a trap enabled that an inexact conversion sets off. */
 static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, bool has_alpha)
 {
-    /* Three extents of 21 bits have no more than 63 together. Larger ones, and negative ones, are not small. */
+    /* Three extents of 21 bits have no more than 63 together. Larger ones, and negative ones, are not small. Less one, a volume of
+     * zero is larger than all others. */
     const uint64_t extents = (uint64_t)m | (uint64_t)n | (uint64_t)k,
                    volume = (uint64_t)m * (uint64_t)n * (uint64_t)k;
-    return extents >> 21 == 0 && volume != 0 &&
-           volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && has_alpha;
+    return extents < UINT64_C(1) << 21 &&
+           volume - 1 < atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && has_alpha;
 }
 
 /* Whether the call can be forwarded at once: small, and no operand in device memory. */
