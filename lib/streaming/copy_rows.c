@@ -45,7 +45,7 @@ static void finish_writing(void)
 }
 #endif
 
-static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+static void copy_unseen(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
 {
     if (copy->past_caches)
         copy_past_caches(target, source, bytes);
@@ -53,17 +53,56 @@ static void copy_bytes(const tb_host_copy *copy, char *target, const char *sourc
         memcpy(target, source, bytes);
 }
 
-static void copy_stairs(const tb_host_copy *copy, size_t first, size_t rows)
+/* So much is in a core's first cache when it is copied, as it has just been looked at. */
+#define LOOK_BYTES ((size_t)4 << 10)
+
+static void look_at(const tb_host_copy *copy, const char *target, const char *source, size_t bytes)
+{
+    const uint32_t seen = tb_find_not_finite(source, bytes, copy->element, copy->has_older ? target : NULL)
+                          << copy->seen_shift;
+    if (seen & ~atomic_load_explicit(copy->seen, memory_order_relaxed))
+        atomic_fetch_or_explicit(copy->seen, seen, memory_order_relaxed);
+}
+
+/* Whole numbers are looked at before they are copied over older ones, up to the ends of
+ * lines of the target where these are ends of numbers. */
+static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+{
+    enum { LINE = 64 };
+    for (size_t at = 0, next; copy->seen && at < bytes; at = next) {
+        const size_t whole =
+            at + LOOK_BYTES - (uintptr_t)(target + at) % LINE / sizeof(double) * sizeof(double);
+        next = whole < bytes ? whole : bytes;
+        look_at(copy, target + at, source + at, next - at);
+        copy_unseen(copy, target + at, source + at, next - at);
+    }
+    if (!copy->seen)
+        copy_unseen(copy, target, source, bytes);
+}
+
+/* What of a row is copied, in bytes from its beginning. */
+typedef struct part {
+    size_t begin, end;
+} part;
+
+static part part_of(const tb_host_copy *copy, size_t row)
 {
     const tb_stairs *stairs = &copy->stairs;
     const int64_t all = (int64_t)copy->row_bytes;
+    if (stairs->step_bytes == 0)
+        return (part){0, copy->row_bytes};
+    const int64_t edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
+    const int64_t begin = stairs->ends || edge < 0 ? 0 : edge, end = stairs->ends && edge < all ? edge : all;
+    return begin < end ? (part){(size_t)begin, (size_t)end} : (part){0, 0};
+}
+
+static void copy_stairs(const tb_host_copy *copy, size_t first, size_t rows)
+{
     for (size_t row = first; row < first + rows; row++) {
-        const int64_t edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
-        const int64_t begin = stairs->ends || edge < 0 ? 0 : edge,
-                      end = stairs->ends && edge < all ? edge : all;
-        if (begin < end)
-            copy_bytes(copy, copy->target + row * copy->target_pitch + begin,
-                       copy->source + row * copy->source_pitch + begin, (size_t)(end - begin));
+        const part part = part_of(copy, row);
+        if (part.begin < part.end)
+            copy_bytes(copy, copy->target + row * copy->target_pitch + part.begin,
+                       copy->source + row * copy->source_pitch + part.begin, part.end - part.begin);
     }
 }
 
@@ -82,6 +121,14 @@ static void copy_unprinted(const tb_host_copy *copy, size_t first, size_t rows)
     }
     for (size_t row = 0; row < rows; row++, target += copy->target_pitch, source += copy->source_pitch)
         copy_bytes(copy, target, source, row_bytes);
+}
+
+static void look_at_rows(const tb_host_copy *copy, size_t first, size_t rows)
+{
+    for (size_t row = first; row < first + rows; row++) {
+        const part part = part_of(copy, row);
+        look_at(copy, NULL, copy->source + row * copy->source_pitch + part.begin, part.end - part.begin);
+    }
 }
 
 static size_t print_bytes(const tb_host_copy *copy, size_t at)
@@ -114,7 +161,9 @@ static bool row_is_same(const tb_host_copy *copy, size_t row)
 
 void tb_copy_rows(const tb_host_copy *copy, size_t first, size_t rows)
 {
-    if (!copy->prints)
+    if (!copy->target)
+        look_at_rows(copy, first, rows);
+    else if (!copy->prints)
         copy_unprinted(copy, first, rows);
     for (size_t row = first; copy->prints && row < first + rows; row++)
         copy_and_print_row(copy, row);

@@ -3,6 +3,7 @@
  * host's BLAS computes that.
  */
 #include "lib/call/diagonal.h"
+#include "lib/call/exceptions.h"
 #include "lib/call/run.h"
 
 #include "lib/call/stream.h"
@@ -83,14 +84,16 @@ static void *do_region(void *argument)
     return NULL;
 }
 
-static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region)
+static work make_work(const tb_product *product, const tb_plan *plan, const tb_region *region,
+                      _Atomic(uint32_t) *seen)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE;
     const tb_product lowered = in_place ? *product : tb_lowered(product);
     return (work){.region = {.given = *product,
                              .product = tb_region_of(&lowered, region),
                              .plan = plan,
-                             .kernel = region->kernel},
+                             .kernel = region->kernel,
+                             .seen = seen},
                   .device = region->device};
 }
 
@@ -242,14 +245,14 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
     return TB_DONE;
 }
 
-tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
+static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                              double *seconds, _Atomic(uint32_t) *seen)
 {
     work works[TB_REGIONS_MAXIMUM];
     tb_exchange exchange;
     const int count = plan->region_count;
     for (int i = 0; i < count; i++)
-        works[i] = make_work(product, plan, &plan->regions[i]);
+        works[i] = make_work(product, plan, &plan->regions[i], seen);
     prepare_exchange(works, count, &exchange);
     do_regions(works, count);
 
@@ -279,4 +282,14 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     if (lost)
         tb_machine_lose("multiplying matrices in host memory");
     return plan->needs_device ? TB_DECLINED : finish(works, count, host);
+}
+
+tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
+                           double *seconds)
+{
+    _Atomic(uint32_t) seen = 0;
+    const tb_outcome outcome = run_regions(product, plan, host, seconds, &seen);
+    if (outcome == TB_DONE)
+        tb_raise_exceptions(product, plan->places, atomic_load(&seen));
+    return outcome;
 }
