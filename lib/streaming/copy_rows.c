@@ -7,10 +7,11 @@
 #endif
 
 #if defined(__SSE2__)
+enum { LINE = 64 };
+
 /* Whole lines are written without being read before, so that fewer threads fill the link. */
 static void copy_past_caches(char *target, const char *source, size_t bytes)
 {
-    enum { LINE = 64 };
     size_t head = -(uintptr_t)target % LINE;
     if (bytes < LINE + head) {
         memcpy(target, source, bytes);
@@ -53,10 +54,8 @@ static void copy_unseen(const tb_host_copy *copy, char *target, const char *sour
         memcpy(target, source, bytes);
 }
 
-/* So much is in a core's first cache when it is copied, as it has just been looked at. */
-#define LOOK_BYTES ((size_t)4 << 10)
-
-static void look_at(const tb_host_copy *copy, const char *target, const char *source, size_t bytes)
+static __attribute__((noinline)) void look_at(const tb_host_copy *copy, const char *target,
+                                              const char *source, size_t bytes)
 {
     const uint32_t seen = tb_find_not_finite(source, bytes, copy->element, copy->has_older ? target : NULL)
                           << copy->seen_shift;
@@ -64,20 +63,84 @@ static void look_at(const tb_host_copy *copy, const char *target, const char *so
         atomic_fetch_or_explicit(copy->seen, seen, memory_order_relaxed);
 }
 
-/* Whole numbers are looked at before they are copied over older ones, up to the ends of
- * lines of the target where these are ends of numbers. */
+/* Whole numbers, before older ones are overwritten; so many bytes at a time, which are in the core's first cache when they are copied. */
+#define LOOK_BYTES ((size_t)4 << 10)
+
+static void look_and_copy(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += LOOK_BYTES) {
+        const size_t count = bytes - at < LOOK_BYTES ? bytes - at : LOOK_BYTES;
+        look_at(copy, target + at, source + at, count);
+        copy_unseen(copy, target + at, source + at, count);
+    }
+}
+
+#if defined(__SSE2__)
+/* Two lines are looked at while they are in registers, which takes no longer than copying them does: one line at a time, or the
+ * shorter registers of SSE2, take a twentieth or a tenth longer, and looking first and then copying a third (one and two threads of
+ * an EPYC, from a slot into a large matrix). */
+enum { PAIR = 2 * LINE };
+
+__attribute__((target("avx2"), always_inline)) static inline void
+copy_seen_lines(const tb_host_copy *copy, char *target, const char *source, size_t bytes, bool past_caches)
+{
+    const __m256i mask = _mm256_broadcastsi128_si256(
+                      _mm_loadu_si128((const void *)tb_exponents_of[copy->element].mask)),
+                  step = _mm256_broadcastsi128_si256(
+                      _mm_loadu_si128((const void *)tb_exponents_of[copy->element].step));
+    for (size_t at = 0; at < bytes; at += PAIR) {
+        __m256i *to = (__m256i *)(void *)(target + at), found = _mm256_setzero_si256();
+        __m256i pair[PAIR / sizeof(__m256i)];
+        for (int i = 0; i < 4; i++) {
+            pair[i] = _mm256_loadu_si256((const __m256i *)(const void *)(source + at) + i);
+            found = _mm256_or_si256(found, _mm256_add_epi32(_mm256_and_si256(pair[i], mask), step));
+        }
+        if (__builtin_expect(_mm256_movemask_ps(_mm256_castsi256_ps(found)), 0))
+            look_at(copy, target + at, source + at, PAIR);
+        for (int i = 0; i < 4; i++)
+            if (past_caches)
+                _mm256_stream_si256(to + i, pair[i]);
+            else
+                _mm256_store_si256(to + i, pair[i]);
+    }
+}
+
+__attribute__((target("avx2"))) static void copy_lines(const tb_host_copy *copy, char *target,
+                                                       const char *source, size_t bytes)
+{
+    if (copy->past_caches)
+        copy_seen_lines(copy, target, source, bytes, true);
+    else
+        copy_seen_lines(copy, target, source, bytes, false);
+}
+
+static void copy_seen(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
+{
+    const size_t head = -(uintptr_t)target % LINE;
+    /* Doubles may be aligned as ints are. */
+    if (bytes < PAIR + head || head % tb_bytes_of(copy->element) != 0 || !__builtin_cpu_supports("avx2")) {
+        look_and_copy(copy, target, source, bytes);
+        return;
+    }
+    const size_t end = head + (bytes - head) / PAIR * PAIR;
+    look_and_copy(copy, target, source, head);
+    copy_lines(copy, target + head, source + head, end - head);
+    look_and_copy(copy, target + end, source + end, bytes - end);
+}
+#else
+#define copy_seen look_and_copy
+#endif
+
+/* Whether there may be something to see. */
+static bool looks(const tb_host_copy *copy)
+{
+    const uint32_t all = TB_SEEN_BOTH << copy->seen_shift;
+    return copy->seen && (atomic_load_explicit(copy->seen, memory_order_relaxed) & all) != all;
+}
+
 static void copy_bytes(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
 {
-    enum { LINE = 64 };
-    for (size_t at = 0, next; copy->seen && at < bytes; at = next) {
-        const size_t whole =
-            at + LOOK_BYTES - (uintptr_t)(target + at) % LINE / sizeof(double) * sizeof(double);
-        next = whole < bytes ? whole : bytes;
-        look_at(copy, target + at, source + at, next - at);
-        copy_unseen(copy, target + at, source + at, next - at);
-    }
-    if (!copy->seen)
-        copy_unseen(copy, target, source, bytes);
+    (looks(copy) ? copy_seen : copy_unseen)(copy, target, source, bytes);
 }
 
 /* What of a row is copied, in bytes from its beginning. */
@@ -125,7 +188,7 @@ static void copy_unprinted(const tb_host_copy *copy, size_t first, size_t rows)
 
 static void look_at_rows(const tb_host_copy *copy, size_t first, size_t rows)
 {
-    for (size_t row = first; row < first + rows; row++) {
+    for (size_t row = first; row < first + rows && looks(copy); row++) {
         const part part = part_of(copy, row);
         look_at(copy, NULL, copy->source + row * copy->source_pitch + part.begin, part.end - part.begin);
     }

@@ -5,43 +5,33 @@
 
 /* A vector of the instruction sets that every machine has. */
 typedef uint32_t words __attribute__((vector_size(16)));
-enum { VECTORS = 4, BLOCK = VECTORS * sizeof(words) };
+enum { BLOCK = 4 * sizeof(words) };
 
-/* Where a word's exponent is, and what it is where the number is not finite. The lower half of a double is never that. */
-typedef struct pattern {
-    words mask, all_ones;
-} pattern;
-
-static const pattern patterns[TB_REAL_ELEMENTS] = {
-    [TB_FP32] = {{0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
-                 {0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000}},
-    [TB_FP64] = {{0, 0x7ff00000, 0, 0x7ff00000}, {1, 0x7ff00000, 1, 0x7ff00000}},
+const tb_exponents tb_exponents_of[TB_REAL_ELEMENTS] = {
+    [TB_FP32] = {{0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff}, {1U << 23, 1U << 23, 1U << 23, 1U << 23}},
+    [TB_FP64] = {{0, 0x7fffffff, 0, 0x7fffffff}, {0, 1U << 20, 0, 1U << 20}},
 };
 
-static inline words hits_in(const char *numbers, const pattern *pattern)
+static words load(const void *numbers)
 {
     words vector;
     memcpy(&vector, numbers, sizeof vector);
-    return (words)((vector & pattern->mask) == pattern->all_ones);
+    return vector;
 }
 
-static bool is_any(words hits)
+static bool has_not_finite(const char *numbers, size_t bytes, tb_element element)
 {
-    return (hits[0] | hits[1] | hits[2] | hits[3]) != 0;
-}
-
-static bool has_not_finite(const char *numbers, size_t bytes, const pattern *pattern)
-{
-    words hits = {0};
+    const words mask = load(tb_exponents_of[element].mask), step = load(tb_exponents_of[element].step);
+    words found = {0};
     size_t at = 0;
     for (; at + BLOCK <= bytes; at += BLOCK)
-        for (int i = 0; i < VECTORS; i++)
-            hits |= hits_in(numbers + at + (size_t)i * sizeof hits, pattern);
+        for (size_t i = 0; i < BLOCK; i += sizeof(words))
+            found |= (load(numbers + at + i) & mask) + step;
     char last[BLOCK] = {0};
     memcpy(last, numbers + at, bytes - at);
-    for (int i = 0; i < VECTORS; i++)
-        hits |= hits_in(last + (size_t)i * sizeof hits, pattern);
-    return is_any(hits);
+    for (size_t i = 0; i < BLOCK; i += sizeof(words))
+        found |= (load(last + i) & mask) + step;
+    return (found[0] | found[1] | found[2] | found[3]) >> 31 != 0;
 }
 
 static uint32_t class_of(const char *number, tb_element element)
@@ -71,7 +61,7 @@ uint32_t tb_find_not_finite(const void *numbers, size_t bytes, tb_element elemen
 {
     const char *number = numbers, *old = older;
     uint32_t found = 0;
-    if (!has_not_finite(number, bytes, &patterns[element]))
+    if (!has_not_finite(number, bytes, element))
         return 0;
     for (size_t at = 0; at < bytes && found != TB_SEEN_BOTH; at += tb_bytes_of(element))
         found |= old ? class_beside(number + at, old + at, element) : class_of(number + at, element);

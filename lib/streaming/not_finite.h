@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For four words of 32 bits: where (word & mask) + step has its highest bit, a number is not finite, as its exponent is all ones. The
+ * lower half of a double never has it. */
+typedef struct tb_exponents {
+    uint32_t mask[4], step[4];
+} tb_exponents;
+extern const tb_exponents tb_exponents_of[TB_REAL_ELEMENTS];
+
 enum { TB_SEEN_INFINITY = 1, TB_SEEN_NAN = 2, TB_SEEN_BOTH = TB_SEEN_INFINITY | TB_SEEN_NAN };
 /* What C held before a product in its place: the same bits, shifted. */
 enum { TB_SEEN_BEFORE_SHIFT = 2 };
