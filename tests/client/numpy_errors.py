@@ -44,4 +44,4 @@ for element, huge in HUGE.items():
         judge(element, "an infinity", infinite, ones, set())
         judge(element, "an infinity times zero", infinite, with_number(ones, 4, 0), {"invalid value"})
 
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or 0)
