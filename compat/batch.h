@@ -81,7 +81,7 @@ static inline void tb_add_group(tb_batch_call *call, const tb_product *first, in
 static inline bool tb_goes_home(const tb_batch_call *call)
 {
     return call->at_home && call->multiplies && call->volume > 0 &&
-           call->volume <= (double)atomic_load_explicit(&tb_small_volume, memory_order_relaxed);
+           call->volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed);
 }
 
 #endif

@@ -94,7 +94,8 @@ typedef struct tb_facts {
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;
     tb_accuracy accuracy; /* the least that chosen kernels must promise; a forced one is taken at its word */
-    bool stays_on_host;   /* the routine's products, unless an operand or the user ties them to a device */
+    bool needs_host;    /* the calling thread rounds otherwise than to nearest, or traps, as no device does */
+    bool stays_on_host; /* the routine's products, unless an operand or the user ties them to a device */
     bool route_forced, kernel_forced;
     tb_route forced_route;
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
@@ -119,7 +120,7 @@ typedef enum tb_reason {
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
     TB_REASON_NO_KERNEL,     /* none can, where its operands lie: a complex beta of matrices in host memory */
     TB_REASON_DEVICE_FAILED, /* the runner declined */
-    TB_REASON_THREAD, /* the state of the calling thread: it has little stack left, or is in another call */
+    TB_REASON_THREAD, /* the calling thread has little stack left, is in another call, or its arithmetic is not a device's */
     TB_REASON_COUNT,
 } tb_reason;
 

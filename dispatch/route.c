@@ -365,6 +365,8 @@ static TB_OWN_FRAME tb_plan decide_one(const tb_product *product, const tb_facts
         plan.needs_device = true;
         return plan;
     }
+    if (facts->needs_host)
+        return on_host(TB_REASON_THREAD, TB_START_NOT);
     if (facts->route_forced)
         return follow_forced_route(product, facts);
     return choose_faster(product, facts);

@@ -31,7 +31,8 @@ const char *tb_reason_text(tb_reason reason)
         [TB_REASON_KERNEL_REFUSED] = "the forced kernel cannot serve it",
         [TB_REASON_NO_KERNEL] = "no kernel serves a complex beta of matrices in host memory",
         [TB_REASON_DEVICE_FAILED] = "the device could not serve it",
-        [TB_REASON_THREAD] = "the calling thread had better stay",
+        [TB_REASON_THREAD] =
+            "the thread has little stack, is in another call, or rounds or traps as no device does",
     };
     return texts[reason];
 }

@@ -8,6 +8,7 @@
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
+#include "lib/process/callers_state.h"
 #include "lib/process/linker.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
@@ -231,9 +232,10 @@ static void *keep(uint32_t index, const char *symbol, void *answer)
 
 void *tb_resolve_forwarded(uint32_t index, const void *call_site)
 {
-    const int error = errno; /* the first call leaves it as later ones do */
+    tb_callers_state state; /* the first call leaves it as later ones do */
     if (tb_notice_width_question())
         return (void *)tb_forward_missing;
+    tb_set_state_aside(&state);
     tb_enter_linker();
     const char *symbol = tb_forward_names + tb_forward_offsets[index];
     const question question = {symbol, call_site, tb_find_forwarder(call_site, symbol)};
@@ -245,6 +247,6 @@ void *tb_resolve_forwarded(uint32_t index, const void *call_site)
     if (!tb_is_probing())
         answer = keep(index, question.symbol, answer);
     tb_leave_linker();
-    errno = error;
+    tb_put_state_back(&state);
     return answer;
 }

@@ -3,6 +3,7 @@
 #include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/machine.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/options.h"
 #include "lib/streaming/pipeline.h"
 #include "lib/call/precision.h"
@@ -45,6 +46,7 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
     facts->kernel_count = tb_catalog_size;
     facts->memory = &tb_choices;
     read_forced_choices(facts);
+    facts->needs_host = tb_caller_needs_host();
     facts->stays_on_host = !(tb_option_value(TB_OPTION_ROUTINES) >> product->routine & 1);
     facts->bytes_most = (int64_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     facts->accuracy = tb_wanted_accuracy();

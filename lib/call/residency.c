@@ -4,6 +4,7 @@
 #include "lib/process/threads.h"
 #include "words/batch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -69,20 +70,29 @@ void tb_learn_host_memory(void)
     tb_do_once(&once, learn_host_memory);
 }
 
-void tb_learn_stack(void)
+static tb_stack_span find_stack(void)
 {
     pthread_attr_t attributes;
     void *lowest;
     size_t size;
+    tb_stack_span found = {.size = 1};
     sigset_t signals;
-    tb_stack = (tb_stack_span){.size = 1};
     tb_hold_signals(&signals); /* the C library's allocator is not to be left in the middle */
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
-            tb_stack = (tb_stack_span){(uintptr_t)lowest, size};
+            found = (tb_stack_span){(uintptr_t)lowest, size};
         pthread_attr_destroy(&attributes);
     }
     tb_let_signals(&signals);
+    return found;
+}
+
+/* Of the main thread a file is read, which may not be there. */
+void tb_learn_stack(void)
+{
+    const int error = errno;
+    tb_stack = find_stack();
+    errno = error;
 }
 
 size_t tb_stack_left(void)

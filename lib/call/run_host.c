@@ -5,6 +5,7 @@
 #include "lib/call/run.h"
 
 #include "lib/call/portable_any.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/log.h"
 #include "lib/process/leaving.h"
 #include "words/batch.h"
@@ -165,11 +166,12 @@ tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_
                      tb_reason_text(plan->reason));
         return TB_DONE;
     }
+    tb_enter_callers_environment();
     /* Some BLAS read A and B all the same when alpha is 0. */
-    if (product->k == 0) {
+    if (product->k == 0)
         scale(product);
-        return TB_DONE;
-    }
-    tb_compute_on_host(product, host);
+    else
+        tb_compute_on_host(product, host);
+    tb_leave_callers_environment();
     return TB_DONE;
 }

@@ -10,13 +10,18 @@
 
 /* Products of at most this many multiply-adds go to the host unlooked at; 0 while every call has to be looked
  * at, because a route is forced or calls are watched. */
-extern _Atomic(float) tb_small_volume;
+extern _Atomic(uint32_t) tb_small_volume;
 
-/* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. */
+/* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. Integers, as the
+ * caller may have a trap enabled that an inexact conversion sets off. */
 static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, bool has_alpha)
 {
-    float volume = (float)m * (float)n * (float)k;
-    return volume <= atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && volume != 0 && has_alpha;
+    /* Three extents of 21 bits have no more than 63 together. Larger ones, and negative ones, are not small. Less one, a volume of
+     * zero is larger than all others. */
+    const uint64_t extents = (uint64_t)m | (uint64_t)n | (uint64_t)k,
+                   volume = (uint64_t)m * (uint64_t)n * (uint64_t)k;
+    return extents < UINT64_C(1) << 21 &&
+           volume - 1 < atomic_load_explicit(&tb_small_volume, memory_order_relaxed) && has_alpha;
 }
 
 /* Whether the call can be forwarded at once: small, and no operand in device memory. */

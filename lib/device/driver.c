@@ -6,6 +6,7 @@
 #include "lib/process/threads.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 
@@ -92,9 +93,11 @@ bool tb_driver_in_process(void)
         return true;
     if (is_too_old() || !tb_linker_answers())
         return false;
+    const int error = errno; /* small calls ask, too, of which nothing else is noticed */
     tb_enter_linker();
     bool found = find_loaded_driver();
     tb_leave_linker();
+    errno = error;
     return found;
 }
 

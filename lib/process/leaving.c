@@ -141,12 +141,14 @@ static void end_left_call(void *left)
     tb_left_in_the_middle();
     tb_device_depth = 0;
     tb_leave_linker_for_good();
+    tb_forget_state(&call->state);
     if (call->cancel_state != NO_STATE)
         pthread_setcancelstate(call->cancel_state, NULL);
 }
 
 void tb_begin_call(tb_call *call)
 {
+    tb_set_state_aside(&call->state);
     call->depth = tb_call_depth;
     call->counted = false;
     call->cancel_state = NO_STATE;
@@ -163,5 +165,6 @@ void tb_end_call(tb_call *call)
     *(volatile int *)&tb_call_depth = call->depth;
     atomic_signal_fence(memory_order_seq_cst);
     tb_not_left(&call->leaving);
+    tb_put_state_back(&call->state);
     pthread_setcancelstate(call->cancel_state, NULL);
 }

@@ -10,6 +10,7 @@
 #define TB_LEAVING_H
 
 #include "lib/device/device.h"
+#include "lib/process/callers_state.h"
 #include "lib/process/threads.h"
 
 #include <pthread.h>
@@ -33,9 +34,10 @@ void tb_unmake(void *made);
 /* Not in a call that a signal handler makes over another one, which may be in the allocator. */
 bool tb_may_ask_for_memory(void);
 
-/* Around a call; what is between them is not cancelled. */
+/* Around a call; what is between them is not cancelled, and leaves the caller's state as it was. */
 typedef struct tb_call {
     tb_leaving leaving;
+    tb_callers_state state;
     int depth;        /* of the calls that the thread was in before */
     int cancel_state; /* as it was before; -1: as it is */
     bool counted;

@@ -1,5 +1,6 @@
 #include "lib/process/linker.h"
 
+#include "lib/process/callers_state.h"
 #include "lib/process/clock.h"
 #include "lib/process/threads.h"
 
@@ -16,8 +17,7 @@ static atomic_int forking; /* forks under way */
 static atomic_bool distrusted;
 static _Thread_local int entered __attribute__((tls_model("initial-exec"))); /* of those, the thread's own */
 
-/* False when it took too long. */
-static bool wait_for_none(atomic_int *count)
+static bool is_none_in_time(atomic_int *count)
 {
     const double start = tb_seconds();
     while (atomic_load(count) != 0) {
@@ -26,6 +26,16 @@ static bool wait_for_none(atomic_int *count)
         sched_yield();
     }
     return true;
+}
+
+/* False when it took too long. The thread may be in no call: the program forks. */
+static bool wait_for_none(atomic_int *count)
+{
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    const bool is_none = is_none_in_time(count);
+    tb_put_state_back(&state);
+    return is_none;
 }
 
 static void before_fork(void)

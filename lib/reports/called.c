@@ -1,6 +1,7 @@
 #include "lib/reports/called.h"
 
 #include "dispatch/mix.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/append.h"
 #include "lib/reports/bindings.h"
 #include "lib/reports/json.h"
@@ -239,7 +240,7 @@ bool tb_write_called(int descriptor, const char *program, int cores, unsigned lo
     return is_written;
 }
 
-__attribute__((destructor)) static void write_record(void)
+static void write_record(void)
 {
     const char *path = tb_option_text(TB_OPTION_RECORD);
     char program[PATH_MAX];
@@ -254,4 +255,12 @@ __attribute__((destructor)) static void write_record(void)
     const bool is_written = tb_write_called(file, program, atomic_load(&cores_seen), 0);
     if (close(file) != 0 || !is_written)
         tb_log("TILEBLAS_RECORD: %s cannot be written", path);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    write_record();
+    tb_put_state_back(&state);
 }

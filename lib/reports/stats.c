@@ -3,6 +3,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/device_state.h"
 #include "lib/process/c_locale.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/called.h"
 #include "lib/reports/counters.h"
 #include "lib/reports/log.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 /* Until the options have been read, every call is looked at. */
-_Atomic(float) tb_small_volume = 0;
+_Atomic(uint32_t) tb_small_volume = 0;
 static atomic_bool options_followed;
 
 static _Thread_local tb_outline last_plan;
@@ -29,7 +30,7 @@ void tb_watch_as_asked(void)
                    tb_option_value(TB_OPTION_ROUTE) || strcmp(tb_option_text(TB_OPTION_KERNEL), "auto") != 0;
     if (!watched && atomic_load_explicit(&tb_small_volume, memory_order_relaxed) == 0)
         tb_learn_host_memory();
-    atomic_store_explicit(&tb_small_volume, watched ? 0 : (float)TB_SMALL_VOLUME, memory_order_relaxed);
+    atomic_store_explicit(&tb_small_volume, watched ? 0 : (uint32_t)TB_SMALL_VOLUME, memory_order_relaxed);
     atomic_store_explicit(&options_followed, true, memory_order_relaxed);
 }
 
@@ -122,10 +123,13 @@ static void fill(tileblas_statistics *statistics)
 size_t tileblas_read_statistics(tileblas_statistics *statistics, size_t size)
 {
     tileblas_statistics own;
+    tb_callers_state state;
     const size_t known = size < sizeof own ? size : sizeof own;
     if (size == 0)
         return sizeof own;
+    tb_set_state_aside(&state);
     fill(&own);
+    tb_put_state_back(&state);
     memcpy(statistics, &own, known);
     memset((char *)statistics + known, 0, size - known);
     return sizeof own;
@@ -150,6 +154,8 @@ size_t tileblas_last_plan(char *text, size_t size)
             text[0] = '\0';
         return 0;
     }
+    tb_callers_state state;
+    tb_set_state_aside(&state);
     const locale_t previous = tb_enter_c_locale();
     int length = tb_print_outline(&last_plan, text, size);
     if (is_for_want_of_a_device(last_plan.reason)) {
@@ -167,5 +173,6 @@ size_t tileblas_device(char *text, size_t size)
     const locale_t previous = tb_enter_c_locale();
     const int length = tb_print_device_state(text, size);
     tb_leave_c_locale(previous);
+    tb_put_state_back(&state);
     return (size_t)length;
 }

@@ -3,6 +3,7 @@
 #include "include/tileblas.h"
 #include "lib/reports/bindings.h"
 #include "lib/process/c_locale.h"
+#include "lib/process/callers_state.h"
 #include "lib/reports/append.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
@@ -158,7 +159,7 @@ static bool write_counted(int file, const char *event, bool with_timeline, bool 
 /* ---- When --------------------------------------------------------------------------------------------- */
 
 /* The options are left unread until the first call: the program may still set them in its environment. */
-__attribute__((constructor)) static void say_loaded(void)
+static void say_loaded(void)
 {
     const char *form = secure_getenv("TILEBLAS_STATS"), *path = secure_getenv("TILEBLAS_STATS_FILE");
     if (!form || strcmp(form, "json") != 0 || !path || !*path)
@@ -172,6 +173,14 @@ __attribute__((constructor)) static void say_loaded(void)
     close(file);
 }
 
+__attribute__((constructor)) static void begin(void)
+{
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    say_loaded();
+    tb_put_state_back(&state);
+}
+
 static bool write_words(int file)
 {
     tb_counts counts;
@@ -179,7 +188,7 @@ static bool write_words(int file)
     return tb_write_summary(file, &counts);
 }
 
-__attribute__((destructor)) static void summarize(void)
+static void summarize(void)
 {
     long form = tb_option_value(TB_OPTION_STATS);
     const char *path = tb_option_text(TB_OPTION_STATS_FILE);
@@ -196,14 +205,29 @@ __attribute__((destructor)) static void summarize(void)
         tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
 }
 
-int tileblas_report(const char *path)
+__attribute__((destructor)) static void end(void)
 {
-    tb_keep_timeline();
-    if (!path)
-        return 0;
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    summarize();
+    tb_put_state_back(&state);
+}
+
+static bool report(const char *path)
+{
     const int file = tb_open_to_append(path);
     if (file < 0)
-        return -1;
+        return false;
     const bool is_written = write_counted(file, "now", true, false);
-    return close(file) == 0 && is_written ? 0 : -1;
+    return close(file) == 0 && is_written;
+}
+
+int tileblas_report(const char *path)
+{
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    tb_keep_timeline();
+    const bool is_done = !path || report(path);
+    tb_put_state_back(&state);
+    return is_done ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 #include "lib/reports/timeline.h"
 
+#include "lib/process/callers_state.h"
 #include "lib/process/clock.h"
 #include "lib/reports/sums.h"
 
@@ -31,6 +32,15 @@ bool tb_timeline_is_kept(void)
     return atomic_load_explicit(&is_kept, memory_order_relaxed);
 }
 
+/* The clock's seconds are seldom exact, and the thread is the program's. */
+static void note_beginning(void)
+{
+    tb_callers_state state;
+    tb_set_state_aside(&state);
+    began = tb_seconds();
+    tb_put_state_back(&state);
+}
+
 void tb_restart_timeline(void)
 {
     for (int scale = 0; scale < SCALES; scale++)
@@ -40,13 +50,13 @@ void tb_restart_timeline(void)
                 tb_clear_sum(&column->seconds[route]);
             tb_clear_sum(&column->link_bytes);
         }
-    began = tb_seconds();
+    note_beginning();
 }
 
 /* When the library is loaded, and in a forked child, whose calls are its own. */
 __attribute__((constructor)) static void begin_when_loaded(void)
 {
-    began = tb_seconds();
+    note_beginning();
     pthread_atfork(NULL, NULL, tb_restart_timeline);
 }
 

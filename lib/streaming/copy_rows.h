@@ -4,7 +4,9 @@
 #define TB_COPY_ROWS_H
 
 #include "lib/streaming/fingerprint.h"
+#include "lib/streaming/not_finite.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,13 +21,18 @@ typedef struct tb_stairs {
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is
  * larger than they are and not read again soon, or that a device reads next. */
 typedef struct tb_host_copy {
-    char *target; /* of a comparison: not looked at */
+    char *target; /* of a comparison: not looked at; NULL: numbers are looked at, and nothing is copied */
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows;
     bool past_caches;
     tb_stairs stairs; /* leave out a part of each row */
     /* Of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted. */
     tb_fingerprint *prints;
+    /* What is seen of numbers that are not finite, shifted by so many bits; NULL: nobody looks. Prints are not taken then. */
+    _Atomic(uint32_t) *seen;
+    int seen_shift;
+    tb_element element; /* real, of these numbers */
+    bool has_older;     /* what the target holds before is the older number in each one's place */
 } tb_host_copy;
 
 /* Copies some of the rows. */

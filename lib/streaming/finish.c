@@ -5,6 +5,7 @@
 #include "lib/call/stream.h"
 #include "lib/device/copies.h"
 #include "lib/device/device.h"
+#include "lib/process/callers_state.h"
 #include "lib/process/leaving.h"
 #include "words/lowered.h"
 
@@ -58,7 +59,9 @@ static void finish_products(const tb_product *product, const tb_progress *done, 
 
 void tb_finish_on_host(const tb_product *product, const tb_progress *done, const tb_host *host)
 {
+    tb_enter_callers_environment();
     finish_products(product, done, host);
+    tb_leave_callers_environment();
     if (product->c.structure == TB_HERMITIAN)
         tb_make_diagonal_real(&product->c);
 }

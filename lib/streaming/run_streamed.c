@@ -3,6 +3,7 @@
  * host's BLAS computes that.
  */
 #include "lib/call/diagonal.h"
+#include "lib/call/exceptions.h"
 #include "lib/call/run.h"
 
 #include "lib/call/stream.h"
@@ -85,7 +86,7 @@ static void *do_region(void *argument)
 }
 
 static TB_OWN_FRAME void fill_work(work *work, const tb_product *product, const tb_plan *plan,
-                                   const tb_region *region)
+                                   const tb_region *region, _Atomic(uint32_t) *seen)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE;
     const tb_product lowered = in_place ? *product : tb_lowered(product);
@@ -93,6 +94,7 @@ static TB_OWN_FRAME void fill_work(work *work, const tb_product *product, const 
     work->region.product = tb_region_of(&lowered, region);
     work->region.plan = plan;
     work->region.kernel = region->kernel;
+    work->region.seen = seen;
     work->device = region->device;
 }
 
@@ -274,6 +276,7 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
 typedef struct shared_work {
     work works[TB_REGIONS_MAXIMUM];
     tb_exchange exchange;
+    _Atomic(uint32_t) seen; /* in C (lib/streaming/not_finite.h) */
 } shared_work;
 
 static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, const tb_host *host,
@@ -282,7 +285,7 @@ static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, co
     work *works = shared->works;
     const int count = plan->region_count;
     for (int i = 0; i < count; i++)
-        fill_work(&works[i], product, plan, &plan->regions[i]);
+        fill_work(&works[i], product, plan, &plan->regions[i], &shared->seen);
     prepare_exchange(works, count, &shared->exchange);
     if (count > 1)
         touch_ends(product, plan);
@@ -330,6 +333,8 @@ tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const
     tb_leaving leaving;
     tb_when_left(&leaving, forget, shared);
     const tb_outcome outcome = run_regions(product, plan, host, seconds, shared);
+    if (outcome == TB_DONE)
+        tb_raise_exceptions(product, plan->places, atomic_load(&shared->seen));
     tb_not_left(&leaving);
     tb_unmake(shared);
     return outcome;

@@ -101,6 +101,9 @@ static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
         .stairs = stairs,
+        .seen = transfer->seen,
+        .seen_shift = TB_SEEN_BEFORE_SHIFT,
+        .element = tb_real_of(from->element),
         .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
     slot->upload = (tb_copy){
@@ -157,6 +160,13 @@ static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangl
     return tb_stairs_in(product, offset % c->ld, offset / c->ld);
 }
 
+/* Nobody looks at what the link reads itself: it may explain whatever comes of it. */
+static void presume_not_finite(const tb_transfer *transfer)
+{
+    if (transfer->seen)
+        atomic_fetch_or(transfer->seen, TB_SEEN_BOTH << TB_SEEN_BEFORE_SHIFT);
+}
+
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
@@ -168,10 +178,14 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle,
     if (tb_is_on_device(place))
         return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
     tb_transfer transfer = make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
-    if (role == TB_C)
+    if (role == TB_C) {
         transfer.stairs = stairs_of(run->product, rectangle);
-    if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer))
+        transfer.seen = run->product->in_place != TB_OUT_OF_PLACE ? run->seen : NULL;
+    }
+    if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer)) {
+        presume_not_finite(&transfer);
         return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
+    }
     const bool is_exchanged = tb_is_exchanging(run->side) && run->side->exchange->role == role;
     return (is_exchanged ? tb_load_in_halves : tb_load_through_slots)(run, &transfer);
 }

@@ -178,7 +178,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                          .plan = region->plan,
                          .kernel = region->kernel,
                          .tiling = tiling,
-                         .side = region->side};
+                         .side = region->side,
+                         .seen = region->seen};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);

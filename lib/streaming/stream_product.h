@@ -13,7 +13,8 @@ typedef struct tb_streamed_region {
     tb_product product; /* what is multiplied: of it, or of what it is lowered to */
     const tb_plan *plan;
     const tb_kernel *kernel;
-    tb_side *side; /* of the exchange with another region's device; NULL: there is none */
+    tb_side *side;           /* of the exchange with another region's device; NULL: there is none */
+    _Atomic(uint32_t) *seen; /* the call's: numbers in C that are not finite (not_finite.h) */
 } tb_streamed_region;
 
 /* What of C holds its result: its first rows, and of those that follow, next_rows of them, so many columns from the

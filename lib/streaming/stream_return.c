@@ -73,10 +73,16 @@ static tb_status send_computed(tb_stream_run *run, bool may_wait)
     return TB_OK;
 }
 
+/* Columns that the link has written into C, and at which nobody looks behind it: the host reads write-combined memory slowly. */
+static bool goes_unseen(const tb_stream_run *run)
+{
+    return tb_skips_slots(run) && (!run->seen || run->plan->places[TB_C].write_combined);
+}
+
 void tb_finish_emptying(tb_stream_run *run)
 {
     tb_slot *slot = &run->pipeline->out[run->first_out];
-    if (!tb_skips_slots(run))
+    if (!goes_unseen(run))
         tb_copy_end(&slot->job);
     run->returned += slot->columns;
     run->first_out = (run->first_out + 1) % TB_SLOTS;
@@ -102,19 +108,23 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
     const tb_operand columns = returned.program;
     run->handed += slot->columns;
     run->emptying++;
-    if (tb_skips_slots(run)) {
+    if (goes_unseen(run)) {
         tb_finish_emptying(run);
         return;
     }
+    const bool is_there = tb_skips_slots(run); /* and is only looked at */
     const tb_host_copy copy = {
-        .target = columns.data,
+        .target = is_there ? NULL : columns.data,
         .target_pitch = tb_pitch(&columns),
-        .source = slot->pinned.memory,
-        .source_pitch = tb_column_bytes(&columns),
+        .source = is_there ? columns.data : slot->pinned.memory,
+        .source_pitch = is_there ? tb_pitch(&columns) : tb_column_bytes(&columns),
         .row_bytes = tb_column_bytes(&columns),
         .rows = (size_t)slot->columns,
         .stairs = returned.stairs,
-        .past_caches = tb_operand_bytes(&run->product->c) > CACHES_BYTES,
+        .past_caches = !is_there && tb_operand_bytes(&run->product->c) > CACHES_BYTES,
+        .seen = run->seen,
+        .element = tb_real_of(columns.element),
+        .has_older = !tb_is_zero(run->product->beta) && run->product->in_place == TB_OUT_OF_PLACE,
     };
     tb_copy_begin(&slot->job, &copy);
     if (run->emptying > 1)

@@ -30,6 +30,8 @@ typedef struct tb_transfer {
     int64_t first_column; /* of the operand's */
     /* All of it goes to the same place, from where each slot's columns are written out; NULL: it stays there. */
     const tb_expansion *expansion;
+    _Atomic(uint32_t)
+        *seen; /* of a C that is changed in its place: what it holds that is not finite; NULL: nobody looks */
 } tb_transfer;
 
 /* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
@@ -48,7 +50,8 @@ typedef struct tb_stream_run {
     const tb_plan *plan;
     const tb_kernel *kernel;
     const tb_tiling *tiling;
-    tb_side *side; /* of the exchange with another device; NULL: there is none */
+    tb_side *side;           /* of the exchange with another device; NULL: there is none */
+    _Atomic(uint32_t) *seen; /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
     tb_halves halves;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;

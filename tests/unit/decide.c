@@ -303,6 +303,31 @@ static void routines_are_left_to_the_host(void)
     CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the forced route is not taken");
 }
 
+/* Directed rounding and traps, unless an operand lies where the host cannot reach it; also where a route is forced. */
+static void no_device_rounds_or_traps_as_asked(void)
+{
+    const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    const tb_product product = product_of(&row);
+    for (int forced = 0; forced < 2; forced++)
+        for (tb_readiness readiness = TB_UNTRIED; readiness <= TB_LOST; readiness++) {
+            tb_facts facts = facts_of(&row);
+            facts.needs_host = true;
+            facts.route_forced = forced;
+            facts.forced_route = TB_ROUTE_STREAMED;
+            facts.machine.readiness = readiness;
+            const tb_plan plan = tb_decide(&product, &facts);
+            CHECK(plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_THREAD,
+                  "a device is chosen: %s", tb_reason_text(plan.reason));
+            CHECK(plan.start == TB_START_NOT, "a device is started");
+        }
+    tb_facts facts = facts_of(&row);
+    facts.needs_host = true;
+    facts.places[TB_A].memory = TB_MEMORY_MANAGED;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_HOST, "the host can reach A");
+    facts.places[TB_A].memory = TB_MEMORY_DEVICE;
+    CHECK(tb_decide(&product, &facts).route == TB_ROUTE_STREAMED, "the host cannot reach A");
+}
+
 typedef struct batch_row {
     int64_t n, members;
     tb_memory memory;
@@ -486,6 +511,7 @@ int main(void)
     others_are_forecast_to_exchange_nothing();
     a_plan_is_printed_within_its_space();
     routines_are_left_to_the_host();
+    no_device_rounds_or_traps_as_asked();
     batches_go_as_one_or_one_by_one();
     a_busy_device_is_not_tried();
     a_triangle_takes_less_than_all();
