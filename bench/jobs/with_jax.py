@@ -20,7 +20,7 @@ def jax_process(size):
     y = jnp.sin(x[:, 0])
 
     @jax.jit
-    def loss(scale):
+    def loss(scale, x, y):
         squares = (x**2).sum(1)
         distances = squares[:, None] + squares[None, :] - 2 * x @ x.T
         kernel = jnp.exp(-distances / (2 * scale**2)) + 1e-2 * jnp.eye(len(x))
@@ -30,10 +30,10 @@ def jax_process(size):
 
     both = jax.jit(jax.value_and_grad(loss))
     for scale in (1.0, 1.5, 2.0, 2.5, 3.0):
-        value, slope = both(scale)
+        value, slope = both(scale, x, y)
         require(numpy.isfinite(value) and numpy.isfinite(slope), "the likelihood")
     step = 1e-4
-    expected = (loss(3.0 + step) - loss(3.0 - step)) / (2 * step)
+    expected = (loss(3.0 + step, x, y) - loss(3.0 - step, x, y)) / (2 * step)
     require(abs(slope - expected) < 1e-3 * abs(expected) + 1e-3, "the slope")
 
 
