@@ -160,16 +160,19 @@ size_t tileblas_last_plan(char *text, size_t size)
     int length = tb_print_outline(&last_plan, text, size);
     if (is_for_want_of_a_device(last_plan.reason)) {
         const size_t begin = (size_t)length < size ? (size_t)length : size;
-        char state[256];
-        tb_print_device_state(state, sizeof state);
-        length += snprintf(text + begin, size - begin, "; GPU %s", state);
+        char device[256];
+        tb_print_device_state(device, sizeof device);
+        length += snprintf(text + begin, size - begin, "; GPU %s", device);
     }
     tb_leave_c_locale(previous);
+    tb_put_state_back(&state);
     return (size_t)length;
 }
 
 size_t tileblas_device(char *text, size_t size)
 {
+    tb_callers_state state;
+    tb_set_state_aside(&state);
     const locale_t previous = tb_enter_c_locale();
     const int length = tb_print_device_state(text, size);
     tb_leave_c_locale(previous);
