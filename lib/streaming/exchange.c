@@ -49,7 +49,7 @@ void tb_close_side(tb_side *side)
 {
     if (!side)
         return;
-    side->checked = side->taken; /* what is tried again is computed without */
+    side->closed = side->taken; /* what is tried again is computed without */
     tell(side, QUIT | AT_REST);
 }
 
@@ -97,9 +97,7 @@ const tb_post *tb_take_post(tb_side *side)
 
 tb_status tb_check_posts(tb_side *side, int count)
 {
-    if (!side || count <= side->checked)
+    if (!side || count <= side->closed)
         return TB_OK;
-    TB_TRY(tb_device.event_wait(side->exchange->posts[other_of(side)][count - 1].arrived));
-    side->checked = count;
-    return TB_OK;
+    return tb_device.event_wait(side->exchange->posts[other_of(side)][count - 1].arrived);
 }

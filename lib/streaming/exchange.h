@@ -43,8 +43,8 @@ typedef struct tb_exchange {
 /* For the thread of its region alone. */
 typedef struct tb_side {
     tb_exchange *exchange;
-    int number;         /* 0 or 1 */
-    int taken, checked; /* of the other side's posts */
+    int number;        /* 0 or 1 */
+    int taken, closed; /* of the other side's posts; those that were taken before the side closed */
 } tb_side;
 
 /* Of all of these the side may be NULL, where there is no exchange, but of those that deal with posts. The side has its turn: */
@@ -68,7 +68,8 @@ void tb_post_columns(tb_side *side, const tb_post *post);
 /* Waits for the next post of the other side; NULL: there will be none. */
 const tb_post *tb_take_post(tb_side *side);
 
-/* Whether so many of the posts that were taken have arrived at the other device without error. Waits for them. */
+/* Whether so many of the posts that were taken have arrived at the other device without error. Waits for them. To be asked when what was
+ * made of them is there, however often: a post that had arrived may be copied from there after the device was lost. */
 tb_status tb_check_posts(tb_side *side, int count);
 
 #endif

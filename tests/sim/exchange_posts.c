@@ -123,6 +123,22 @@ static void each_post_is_checked(void *unused)
     }
 }
 
+/* A post that had arrived when columns before were handed over may be copied to this device later, when the other one is lost. */
+static void posts_are_checked_again(void *unused)
+{
+    (void)unused;
+    sides sides;
+    start();
+    tb_event *arrived = recorded_event(1);
+    open_sides(&sides);
+    tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = arrived});
+    tb_take_post(&sides.taking);
+    CHECK(tb_check_posts(&sides.taking, 1) == TB_OK, "it has failed");
+    sim_set("FAIL", "wait:1=lost");
+    CHECK(tb_device.event_wait(arrived) == TB_DEVICE_LOST, "the device is not lost");
+    CHECK(tb_check_posts(&sides.taking, 1) == TB_DEVICE_LOST, "what may have come later is believed");
+}
+
 /* Two columns of a number each, and what lies behind them on either device. */
 enum { COLUMN_BYTES = sizeof(double), PITCH = 2 * COLUMN_BYTES, ROOM_BYTES = 4 * PITCH };
 
@@ -189,6 +205,7 @@ int main(void)
         {who_tries_again_looks_at_no_events_of_before, "who tries again looks at no events of before"},
         {all_posts_of_who_has_closed_are_taken, "all posts of who has closed are taken"},
         {each_post_is_checked, "each post is checked"},
+        {posts_are_checked_again, "posts are checked again"},
         {what_lies_between_columns_is_left_alone, "what lies between columns is left alone"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
