@@ -134,7 +134,7 @@ static void copy_seen(const tb_host_copy *copy, char *target, const char *source
 /* Whether there may be something to see. */
 static bool looks(const tb_host_copy *copy)
 {
-    const uint32_t all = TB_SEEN_BOTH << copy->seen_shift;
+    const uint32_t all = (uint32_t)TB_SEEN_BOTH << copy->seen_shift;
     return copy->seen && (atomic_load_explicit(copy->seen, memory_order_relaxed) & all) != all;
 }
 

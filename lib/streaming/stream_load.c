@@ -164,7 +164,7 @@ static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangl
 static void presume_not_finite(const tb_transfer *transfer)
 {
     if (transfer->seen)
-        atomic_fetch_or(transfer->seen, TB_SEEN_BOTH << TB_SEEN_BEFORE_SHIFT);
+        atomic_fetch_or(transfer->seen, (uint32_t)TB_SEEN_BOTH << TB_SEEN_BEFORE_SHIFT);
 }
 
 tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,

@@ -75,8 +75,8 @@ static void check_number(const setting *s, double number, uint32_t expected)
             fill(&target, s->target_offset, s->element, 5);
             const uint32_t seen = see(s, &target, &source, false);
             const bool is_there = is_copied(s, row, column);
-            CHECK(seen == (is_there ? expected : 0), "%g at %zu, %zu, element %d, offsets %zu %zu: seen %u", number, row,
-                  column, s->element, s->target_offset, s->source_offset, seen);
+            CHECK(seen == (is_there ? expected : 0), "%g at %zu, %zu, element %d, offsets %zu %zu: seen %u",
+                  number, row, column, s->element, s->target_offset, s->source_offset, seen);
             const char *copied = at(&target, s->target_offset, s->element, row, column);
             CHECK(s->only_looks || (memcmp(copied, there, tb_bytes_of(s->element)) == 0) == is_there,
                   "%zu, %zu is copied wrongly", row, column);
@@ -106,8 +106,14 @@ static void older_numbers_explain_their_own_place(void)
         double older, now;
         uint32_t seen;
     } rows[] = {
-        {1, INFINITY, TB_SEEN_INFINITY}, {1, NAN, TB_SEEN_NAN},  {INFINITY, INFINITY, 0}, {-INFINITY, INFINITY, 0},
-        {INFINITY, NAN, TB_SEEN_NAN},    {NAN, NAN, 0},          {NAN, INFINITY, 0},      {INFINITY, 1, 0},
+        {1, INFINITY, TB_SEEN_INFINITY},
+        {1, NAN, TB_SEEN_NAN},
+        {INFINITY, INFINITY, 0},
+        {-INFINITY, INFINITY, 0},
+        {INFINITY, NAN, TB_SEEN_NAN},
+        {NAN, NAN, 0},
+        {NAN, INFINITY, 0},
+        {INFINITY, 1, 0},
     };
     static matrix target, source;
     for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++)
