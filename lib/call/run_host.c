@@ -80,6 +80,10 @@ static void compute_term(const tb_product *product, const tb_host *host)
         return;
     if (host->multiply && (host->multiply(host, product) || multiply_by_blocks(product, host)))
         return;
+    if (!host->multiply)
+        tb_warn_once(
+            "neither this process nor the machine has a BLAS for %s: portable loops compute, which are slow",
+            host->called_as ? host->called_as : "a product");
     portable_for(product)->multiply(product);
 }
 
