@@ -55,16 +55,24 @@ static void forget(range range)
     }
 }
 
-/* What is known is forgotten before anybody takes it for what was found after the change. A search that was in vain is not an
- * answer for ever: it may have been for want of memory or of descriptors. */
+/* A search that was in vain is not an answer for ever: it may have been for want of memory or of descriptors. */
+static bool is_time_to_retry(void)
+{
+    const long long searched = atomic_load(&searched_in_vain_ns);
+    return searched && coarse_ns() - searched >= RETRY_NS;
+}
+
+/* What is known is forgotten before anybody takes it for what was found after the change. */
 void tb_forget_what_changed(void)
 {
     const tb_changes now = tb_count_changes();
     const bool unloaded = now.unloaded != atomic_load(&seen_unloaded);
     if (unloaded || now.loaded != atomic_load(&seen_loaded))
         forget(unloaded ? ALL : FAR);
-    else if (coarse_ns() - atomic_load(&searched_in_vain_ns) >= RETRY_NS)
+    else if (is_time_to_retry()) {
+        atomic_store(&searched_in_vain_ns, 0);
         forget(NOBODYS);
+    }
     atomic_store(&seen_unloaded, now.unloaded);
     atomic_store(&seen_loaded, now.loaded);
 }
@@ -89,14 +97,14 @@ void tb_note_vain_search(void)
     atomic_store(&searched_in_vain_ns, coarse_ns());
 }
 
-/* Whether it is worth looking whether the host is still the caller's. */
+/* A host that may have gone is looked for each time, as is whether there is one by now. */
 bool tb_may_have_changed(const tb_host_blas *host)
 {
-    const long long now = coarse_ns();
-    if (tb_is_nobody(host) && now - atomic_load(&searched_in_vain_ns) >= RETRY_NS)
+    if (!host->is_kept)
         return true;
-    return !host->is_kept || (atomic_load_explicit(&looked_at_ns, memory_order_relaxed) != now &&
-                              atomic_exchange_explicit(&looked_at_ns, now, memory_order_relaxed) != now);
+    const long long now = coarse_ns();
+    return atomic_load_explicit(&looked_at_ns, memory_order_relaxed) != now &&
+           atomic_exchange_explicit(&looked_at_ns, now, memory_order_relaxed) != now;
 }
 
 /* The place in the table that is the call site's from now on, or one behind those that it may have. */

@@ -4,6 +4,7 @@
  *   hosts direct BLAS DIRECT                    by a name that nobody has, where BLAS has the function under another one
  *   hosts nearest BLAS FARTHER DIRECT           by a name that both have; FARTHER is loaded last, in another folder
  *   hosts later BLAS DIRECT                     before there is a BLAS, and after
+ *   hosts recovers BLAS DIRECT                  where BLAS is the machine's, and the first call comes when no descriptor is left
  *   hosts unloads PLUGIN SECOND                 each is unloaded after it has called; at one path, the second in the first's place
  *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
  *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before
@@ -13,6 +14,7 @@
 #include "tests/abi/fixture_blas.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +123,21 @@ static void test_later(char **files)
         CHECK(call(i == 1 ? LARGE : SMALL) && count_calls(blas) == i);
 }
 
+static void test_recovers(char **files)
+{
+    call_directly *call = find_direct(open_locally(files[1]));
+    int last = -1, opened;
+    while ((opened = open("/dev/null", O_RDONLY)) >= 0)
+        last = opened;
+    CHECK(call(SMALL) && !dlopen(files[0], RTLD_LAZY | RTLD_NOLOAD));
+    for (; last > STDERR_FILENO; last--)
+        close(last);
+    usleep(1200000); /* a search is made anew after a second */
+    CHECK(call(SMALL));
+    void *blas = dlopen(files[0], RTLD_LAZY | RTLD_NOLOAD);
+    CHECK(blas && count_calls(blas) == 1);
+}
+
 static void copy(const char *from, const char *to)
 {
     char command[8192];
@@ -180,9 +197,9 @@ int main(int argc, char **argv)
         const char *name;
         int files;
         void (*test)(char **files);
-    } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},   {"nearest", 3, test_nearest},
-                 {"later", 2, test_later}, {"unloads", 2, test_unloads}, {"moves", 1, test_moves},
-                 {"apart", 1, test_apart}};
+    } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 3, test_nearest},
+                 {"later", 2, test_later}, {"recovers", 2, test_recovers}, {"unloads", 2, test_unloads},
+                 {"moves", 1, test_moves}, {"apart", 1, test_apart}};
     for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof *tests; i++)
         if (strcmp(argv[1], tests[i].name) == 0 && argc == tests[i].files + 2) {
             tests[i].test(argv + 2);
