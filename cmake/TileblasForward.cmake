@@ -27,10 +27,11 @@ function(tileblas_add_forward target)
     file(CONFIGURE OUTPUT ${folder}/tb_forwarded.inc CONTENT "${stamps}\n")
 
     set(sources ${PROJECT_SOURCE_DIR}/compat/forward)
-    add_library(${target} OBJECT ${sources}/resolve.c ${sources}/trampolines.S)
+    add_library(${target} OBJECT ${sources}/load.c ${sources}/resolve.c ${sources}/trampolines.S)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${folder})
     target_compile_definitions(${target} PRIVATE TB_FORWARD_BLAS_COUNT=${blas_count}
-                               TB_PLAIN_BITS=${forward_PLAIN_BITS})
+                               TB_PLAIN_BITS=${forward_PLAIN_BITS} TB_FORWARDS_LAPACK=$<BOOL:${forward_LAPACK}>)
+    target_compile_options(${target} PRIVATE -fno-plt)
     set_source_files_properties(${sources}/trampolines.S PROPERTIES OBJECT_DEPENDS ${folder}/tb_forwarded.inc)
 endfunction()
 

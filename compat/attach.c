@@ -16,6 +16,7 @@
  * object loaded. Words are written holding a lock of our own, asking nobody: so nobody who has the linker's
  * lock, in a constructor perhaps, waits for somebody who waits for it.
  */
+#include "compat/definitions.h"
 #include "compat/follow.h"
 #include "compat/former.h"
 #include "compat/forwarders.h"
@@ -56,29 +57,27 @@ static bool is_definition(const void *address)
            (!symbol || symbol->st_shndx != SHN_UNDEF);
 }
 
-/* Under any spelling. */
+/* Under any spelling. A function of its own that is no BLAS's does not count. */
 static bool defines_routine(const tb_surveyed_object *object, void *handle, tb_routine routine)
 {
     for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++) {
         const tb_spelling_row *row = &tb_spelling_rows[spelling];
         void *address = row->routine == routine ? dlsym(handle, row->symbol) : NULL;
-        if (address && tb_lies_within(&object->extent, (uintptr_t)address) && is_definition(address))
+        if (address && tb_lies_within(&object->extent, (uintptr_t)address) && is_definition(address) &&
+            !tb_is_foreign(spelling, address))
             return true;
     }
     return false;
 }
 
-/* Whether the address is that of the spelling's function in an object that is no TileBLAS. */
+/* Whether the address is that of the spelling's function in an object that is no TileBLAS, and of BLAS. */
 static bool is_anothers(tb_spelling spelling, uintptr_t target)
 {
+    const void *address = (void *)target;
     tb_loaded_object object;
-    if (!tb_find_object((void *)target, &object) || object.is_tileblas)
-        return false;
-    void *handle = tb_open_object(&object);
-    const bool is_named = handle && dlsym(handle, tb_spelling_rows[spelling].symbol) == (void *)target;
-    if (handle)
-        dlclose(handle);
-    return is_named && is_definition((void *)target);
+    return tb_find_object(address, &object) && !object.is_tileblas &&
+           tb_own_definition(address, tb_spelling_rows[spelling].symbol) == address &&
+           !tb_is_foreign(spelling, address);
 }
 
 /* Of a jump slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
@@ -94,7 +93,8 @@ static uintptr_t foresee_target(const tb_surveyed_object *object, void *handle,
     if (process)
         dlclose(process);
     void *address = seen ? seen : own;
-    if (!address)
+    if (!address || (seen && tb_is_foreign(reference->spelling, seen)) ||
+        (own && tb_is_foreign(reference->spelling, own)))
         return 0;
     const bool is_certain = (!seen || !own || seen == own) && is_definition(address);
     if (!is_certain && tb_lies_within(&object->extent, entrance))
@@ -287,7 +287,7 @@ static bool begin_visit(visit *visit)
     visit->leader = NULL;
     if (!tb_linker_answers())
         return false;
-    visit->loaded = tb_count_loaded();
+    visit->loaded = tb_count_changes().loaded;
     visit->survey = tb_make_survey();
     if (visit->survey.failed)
         return false;

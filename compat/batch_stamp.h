@@ -48,6 +48,24 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     }
 }
 
+/* A call by a bare name that is for BLAS. */
+static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
+{
+    const tb_caller caller = tb_take_caller();
+    if (MAY_BE_PROBE_FORTRAN && tb_notice_probe(caller.spelling, PROBED))
+        return;
+    settle_fortran(tb_find_host_blas(caller.spelling, caller.call_site), FORTRAN_ARGUMENTS);
+}
+
+/* As in stamp.h; the host's own address is found by the same way, as no such call is in haste. */
+#define GO_ON_UNTOUCHED(symbol)                                                                              \
+    if (tb_is_bare(TB_SPELLING_##symbol)) {                                                                  \
+        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
+        tb_callers.look_closely = (const void *)look_closely_fortran;                                        \
+        ((function){(void *)tb_go_untouched}).untouched(FORTRAN_ARGUMENTS);                                  \
+        return;                                                                                              \
+    }
+
 #define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
     TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
     {                                                                                                        \
@@ -63,6 +81,7 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
     {                                                                                                        \
         const void *call_site = __builtin_return_address(0);                                                 \
+        GO_ON_UNTOUCHED(symbol)                                                                              \
         if (MAY_BE_PROBE_FORTRAN && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                           \
             return;                                                                                          \
         settle_fortran(tb_find_host_blas(TB_SPELLING_##symbol, call_site), FORTRAN_ARGUMENTS);               \

@@ -90,10 +90,14 @@ typedef void cblas_function(CBLAS_PARAMETERS);
 /* A Fortran routine may expect the lengths of its strings behind its arguments. */
 typedef void fortran_function(FORTRAN_PARAMETERS, LENGTH_PARAMETERS);
 
+/* Whatever was passed behind the visible arguments stays there. */
+typedef void untouched_function(FORTRAN_PARAMETERS);
+
 typedef union function {
     void *address;
     cblas_function *cblas;
     fortran_function *fortran;
+    untouched_function *untouched;
 } function;
 
 /* The function by a name that nobody else can define (attach.c). */

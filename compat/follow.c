@@ -1,12 +1,13 @@
 #include "compat/follow.h"
 
+#include "compat/loaded_objects.h"
+
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
 
-#include <link.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -18,20 +19,6 @@ static _Atomic(unsigned long long) bound; /* objects that were loaded before the
 static bool (*_Atomic bind_others)(void);
 static _Atomic(uint32_t) at_work;       /* a thread that binds */
 static _Atomic(long long) looked_at_ns; /* by the coarse clock */
-
-static int note_count(struct dl_phdr_info *info, size_t size, void *loaded)
-{
-    (void)size;
-    *(unsigned long long *)loaded = info->dlpi_adds;
-    return 1;
-}
-
-unsigned long long tb_count_loaded(void)
-{
-    unsigned long long loaded = 0;
-    dl_iterate_phdr(note_count, &loaded);
-    return loaded;
-}
 
 /* What was not bound is found by a later call. */
 static void look_again(void)
@@ -110,7 +97,7 @@ void tb_look_for_objects(void)
     tb_enter_linker();
     const bool answers = tb_linker_answers();
     if (answers)
-        loaded = tb_count_loaded();
+        loaded = tb_count_changes().loaded;
     tb_leave_linker();
     tb_let_signals(&signals);
     if (answers && loaded != atomic_load(&bound))

@@ -14,10 +14,7 @@
 /* Whether objects are followed: from attaching to detaching. */
 extern atomic_bool tb_follows;
 
-/* How many objects the linker has loaded so far, those that are gone among them. */
-unsigned long long tb_count_loaded(void);
-
-/* All that were loaded by then are bound; bind does it for others, and says whether it could. */
+/* All objects that were loaded by then (tb_count_changes) are bound; bind does it for others, and says whether it could. */
 void tb_begin_following(unsigned long long loaded, bool (*bind)(void));
 void tb_end_following(void);
 

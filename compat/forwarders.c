@@ -1,6 +1,7 @@
 /* Who hands calls to us, and who would hand them back; see forwarders.h. */
 #include "compat/forwarders.h"
 
+#include "compat/definitions.h"
 #include "compat/host_calls.h"
 #include "dispatch/plan.h"
 
@@ -10,13 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The definition that references of an object to a name are bound to: that which the whole process sees, or
- * else the one that the object brings. */
-static void *find_binding(const tb_loaded_object *object, const char *name)
+/* What the whole process sees under a name. */
+static void *find_in_program(const char *name)
 {
-    void *process = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *own = tb_open_object(object);
-    void *address = process ? dlsym(process, name) : NULL;
-    return address || !own ? address : dlsym(own, name);
+    void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    void *address = program ? dlsym(program, name) : NULL;
+    if (program)
+        dlclose(program);
+    return address;
+}
+
+/* The definition that references of a caller's object to a name are bound to: that which the whole process sees, or
+ * else the one that the object brings. */
+static void *find_binding(const void *call_site, const char *name)
+{
+    void *address = find_in_program(name);
+    return address ? address : tb_first_definition(call_site, name).address;
 }
 
 static bool lies_in_tileblas(const void *address)
@@ -27,8 +37,7 @@ static bool lies_in_tileblas(const void *address)
 
 bool tb_is_bound_to_tileblas(const void *call_site, const char *name)
 {
-    tb_loaded_object caller;
-    void *address = tb_find_object(call_site, &caller) ? find_binding(&caller, name) : NULL;
+    void *address = tb_find_position(call_site) >= 0 ? find_binding(call_site, name) : NULL;
     return address && lies_in_tileblas(address);
 }
 
@@ -37,13 +46,10 @@ int tb_find_forwarder(const void *call_site, const char *name)
     tb_loaded_object caller;
     if (!tb_find_object(call_site, &caller) || caller.is_tileblas)
         return -1;
-    void *address = find_binding(&caller, name);
+    void *address = find_binding(call_site, name);
     /* Nor is it by another TileBLAS that a call has come to this one. */
-    if (address && lies_in_tileblas(address) &&
-        tb_find_position(address) != tb_find_position(tb_spelling_rows)) {
-        void *own = tb_open_object(&caller);
-        address = own ? dlsym(own, name) : NULL;
-    }
+    if (address && lies_in_tileblas(address) && !tb_is_same_object(address, tb_spelling_rows))
+        address = tb_first_definition(call_site, name).address;
     return address && tb_find_position(address) == caller.position ? caller.position : -1;
 }
 
@@ -158,33 +164,46 @@ void tb_call_once(tb_spelling spelling, const void *address)
     computes_probe(spelling, address, 1);
 }
 
-/* Whether the object that has the address has one of these functions of its own. The list ends with NULL. */
-static bool has_one_of(const void *address, const char *const *functions)
-{
-    tb_loaded_object object, owner;
-    if (!tb_find_object(address, &object) || object.is_tileblas)
-        return false;
-    void *library = tb_open_object(&object);
-    for (; library && *functions; functions++) {
-        const void *function = dlsym(library, *functions);
-        if (function && tb_find_object(function, &owner) && owner.position == object.position)
-            return true;
-    }
-    return false;
-}
-
 bool tb_is_openblas(const void *address)
 {
     static const char *const functions[] = {"openblas_get_config", "openblas_get_config64_",
                                             "scipy_openblas_get_config", "scipy_openblas_get_config64_",
                                             NULL};
-    return has_one_of(address, functions);
+    return tb_count_definitions(address, functions) > 0;
+}
+
+bool tb_is_blis(const void *address)
+{
+    static const char *const functions[] = {"bli_info_get_version_str", NULL};
+    return tb_count_definitions(address, functions) > 0;
 }
 
 static bool is_known_blas(const void *address)
 {
-    static const char *const functions[] = {"mkl_get_version", "bli_info_get_version_str", NULL};
-    return tb_is_openblas(address) || has_one_of(address, functions);
+    static const char *const functions[] = {"mkl_get_version", NULL};
+    return tb_is_openblas(address) || tb_is_blis(address) || tb_count_definitions(address, functions) > 0;
+}
+
+/* Among names that nobody but a BLAS has: C's wrappers of BLAS are many, and without underscores. */
+static bool is_in_company(tb_spelling spelling, const void *address)
+{
+    static const char *const company[] = {
+        "sgemm_",      "dgemm_",      "ssyrk_",      "dsyrk_",       "strsm_",       "dtrsm_",
+        "sgemv_",      "dgemv_",      "sger_",       "dger_",        "saxpy_",       "daxpy_",
+        "sscal_",      "dscal_",      "sdot_",       "ddot_",        "snrm2_",       "dnrm2_",
+        "isamax_",     "idamax_",     "zgemm_",      "cblas_sgemm",  "cblas_dgemm",  "cblas_ssyrk",
+        "cblas_dsyrk", "cblas_strsm", "cblas_dtrsm", "cblas_sgemv",  "cblas_dgemv",  "cblas_sger",
+        "cblas_dger",  "cblas_saxpy", "cblas_daxpy", "cblas_sscal",  "cblas_dscal",  "cblas_sdot",
+        "cblas_ddot",  "cblas_snrm2", "cblas_dnrm2", "cblas_isamax", "cblas_idamax", NULL};
+    enum { DOZEN = 12 };
+    const tb_spelling cblas = (tb_spelling)(spelling - spelling % TB_SPELLINGS_A_ROUTINE);
+    const char *const same[] = {tb_spelling_rows[cblas].symbol, NULL};
+    return tb_count_definitions(address, same) > 0 || tb_count_definitions(address, company) >= DOZEN;
+}
+
+bool tb_is_foreign(tb_spelling spelling, const void *address)
+{
+    return tb_is_bare(spelling) && !is_in_company(spelling, address);
 }
 
 /* A forwarder may choose by size: it is asked for the least product and for the largest that goes on at a
@@ -196,45 +215,52 @@ static bool computes_by_itself(tb_spelling spelling, const void *address)
            (is_known_blas(address) || computes_probe(spelling, address, LARGEST_PROBE));
 }
 
-/* Answers that were given. Threads that ask at the same time find the same; without room it is asked again. */
+/* Answers that were given, while the object is kept or none has been unloaded since. Threads that ask at the same time find the same; without
+ * room it is asked again. A state is one of these and, times four, the linker's count of unloaded objects. */
 enum { FREE, CLAIMED, COMPUTES, USELESS };
 static struct {
-    atomic_int answer;
+    _Atomic(uint64_t) state;
     const void *address;
 } answers[64];
 enum { ANSWER_COUNT = sizeof answers / sizeof *answers };
 
-bool tb_computes(tb_spelling spelling, const void *address)
+static void keep_answer(const void *address, uint64_t answer, uint64_t unloaded)
 {
     for (size_t i = 0; i < ANSWER_COUNT; i++) {
-        int answer = atomic_load_explicit(&answers[i].answer, memory_order_acquire);
-        if (answer == FREE)
+        uint64_t state = atomic_load(&answers[i].state);
+        const bool is_old = state % 4 != CLAIMED && state / 4 != unloaded;
+        if ((state == FREE || is_old) && atomic_compare_exchange_strong(&answers[i].state, &state, CLAIMED)) {
+            answers[i].address = address;
+            atomic_store_explicit(&answers[i].state, 4 * unloaded + answer, memory_order_release);
             break;
-        if (answer != CLAIMED && answers[i].address == address)
-            return answer == COMPUTES;
+        }
+    }
+}
+
+bool tb_computes(tb_spelling spelling, const void *address)
+{
+    const uint64_t unloaded = tb_count_changes().unloaded;
+    for (size_t i = 0; i < ANSWER_COUNT; i++) {
+        const uint64_t state = atomic_load_explicit(&answers[i].state, memory_order_acquire);
+        if (state % 4 >= COMPUTES && answers[i].address == address &&
+            (state / 4 == unloaded || tb_is_kept(address)))
+            return state % 4 == COMPUTES;
     }
     if (probing)
         return true;
     const bool computes = computes_by_itself(spelling, address);
-    for (size_t i = 0; i < ANSWER_COUNT; i++) {
-        int answer = FREE;
-        if (atomic_compare_exchange_strong(&answers[i].answer, &answer, CLAIMED)) {
-            answers[i].address = address;
-            atomic_store_explicit(&answers[i].answer, computes ? COMPUTES : USELESS, memory_order_release);
-            break;
-        }
-    }
+    keep_answer(address, computes ? COMPUTES : USELESS, unloaded);
     return computes;
 }
 
-bool tb_object_computes(const tb_loaded_object *object)
+bool tb_object_computes(const void *of_object)
 {
-    void *library = tb_open_object(object);
-    for (tb_spelling spelling = 0; library && spelling < TB_SPELLING_COUNT; spelling++) {
+    for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++) {
         const tb_spelling_row *row = &tb_spelling_rows[spelling];
-        void *address =
-            tb_routine_rows[row->routine].class == TB_CLASS_GEMM ? dlsym(library, row->symbol) : NULL;
-        if (address && tb_find_position(address) == object->position && !tb_computes(spelling, address))
+        const void *address = tb_routine_rows[row->routine].class == TB_CLASS_GEMM
+                                  ? tb_own_definition(of_object, row->symbol)
+                                  : NULL;
+        if (address && !tb_is_foreign(spelling, address) && !tb_computes(spelling, address))
             return false;
     }
     return true;

@@ -33,8 +33,13 @@ int tb_find_forwarder(const void *call_site, const char *name);
  */
 bool tb_is_probing(void);
 
-/* Whether the object that has the address says by a function of its own that it is OpenBLAS. */
+/* Whether the object that has the address says by a function of its own that it is OpenBLAS, or BLIS. */
 bool tb_is_openblas(const void *address);
+bool tb_is_blis(const void *address);
+
+/* Whether a function of a bare name (spellings.h) is not BLAS's: the object that defines it has neither the routine's CBLAS nor
+ * a dozen names that are BLAS's alone. It had better not be called, as nobody knows its arguments. */
+bool tb_is_foreign(tb_spelling spelling, const void *address);
 
 /* Whether the function of that spelling computes by itself: calls do not come back to a TileBLAS, nor is
  * nothing done, as by a forwarder that has no library for the name. Asked once for each address. */
@@ -43,9 +48,9 @@ bool tb_computes(tb_spelling spelling, const void *address);
 /* Calls the function for the least product of a probe, whose answer nobody looks at. */
 void tb_call_once(tb_spelling spelling, const void *address);
 
-/* Whether every GEMM of ours that the object itself defines does. Other routines a forwarder may have without a library
- * that does. */
-bool tb_object_computes(const tb_loaded_object *object);
+/* Whether every GEMM of ours does that the object which the address lies in defines. Other routines a forwarder may have without
+ * a library that does. */
+bool tb_object_computes(const void *of_object);
 
 /* A probe multiplies a matrix of one row by this number, which no program would think of, adding nothing. It is
  * one of FP32. Where there is no beta, it is the alpha of a product with a matrix whose diagonal is ones. */

@@ -1,5 +1,5 @@
-/* The caller's own BLAS: called, searched for once per call site (host_search.c), and kept in two small tables that only ever
- * grow, so that readers need no lock, and no lock is held while the linker runs a constructor or a program's handler unwinds.
+/* The caller's own BLAS: called, searched for once per call site (host_search.c), and kept in two small tables (call_sites.c),
+ * which readers need no lock for, so that none is held while the linker runs a constructor or a program's handler unwinds.
  */
 #include "compat/host_blas.h"
 
@@ -150,8 +150,6 @@ static struct {
 } hosts[1024];
 enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
 
-tb_call_site tb_call_sites[(1 << TB_CALL_SITE_BITS) + TB_CALL_SITE_PROBES];
-
 /* By spelling and width. */
 #define NO_HOST(ROUTINE, symbol, bits)                                                                       \
     {{.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 32},                      \
@@ -166,7 +164,9 @@ static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
 {
     return left->address == right->address && left->spelling == right->spelling &&
            left->gemm == right->gemm && left->prefers_gemm == right->prefers_gemm &&
-           left->integer_bits == right->integer_bits && left->nested == right->nested;
+           left->integer_bits == right->integer_bits && left->nested == right->nested &&
+           left->is_foreign == right->is_foreign && left->is_kept == right->is_kept &&
+           left->is_near == right->is_near;
 }
 
 static const tb_host_blas *keep_host(const tb_host_blas *host)
@@ -175,6 +175,7 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
         int state = FREE;
         if (atomic_compare_exchange_strong(&hosts[i].state, &state, CLAIMED)) {
             hosts[i].host = *host;
+            hosts[i].host.at_a_glance = host->is_kept ? host->spelling : TB_SPELLING_COUNT;
             if (host->address || host->gemm)
                 hosts[i].host.base.multiply = call_host;
             atomic_store_explicit(&hosts[i].state, FILLED, memory_order_release);
@@ -202,53 +203,68 @@ static bool openblas_does_badly(tb_routine routine)
            (row->class == TB_CLASS_GEMM_BATCH_STRIDED && tb_is_complex(row->element));
 }
 
-static tb_host_blas search_from(tb_spelling spelling, const void *call_site, bool *chosen_lacks_it)
+/* BLIS 0.9 refuses batches of several groups. */
+static bool blis_does_badly(tb_routine routine)
 {
-    return tb_search_host(spelling, call_site, find_origin(spelling, call_site), chosen_lacks_it);
+    return tb_routine_rows[routine].class == TB_CLASS_GEMM_BATCH;
+}
+
+static bool does_badly(tb_routine routine, const void *address)
+{
+    return (openblas_does_badly(routine) && tb_is_openblas(address)) ||
+           (blis_does_badly(routine) && tb_is_blis(address));
 }
 
 static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_site)
 {
+    const tb_host_blas *const origin = find_origin(spelling, call_site);
     bool lacks_it, lacks_gemm = true;
-    tb_host_blas found = search_from(spelling, call_site, &lacks_it), gemm = {.nested = true};
-    if (is_served_by_gemm(tb_spelling_rows[spelling].routine) && !found.nested)
-        gemm = search_from(spelling_of_gemm(spelling), call_site, &lacks_gemm);
+    tb_host_blas gemm = {.nested = true};
+    if (tb_is_bare(spelling)) { /* a function of the program's own has nothing to do with GEMM */
+        const tb_host_blas reached = tb_search_host(spelling, call_site, origin, &gemm, &lacks_it);
+        if (reached.is_foreign)
+            return reached;
+    }
+    if (is_served_by_gemm(tb_spelling_rows[spelling].routine)) {
+        const tb_spelling of_gemm = spelling_of_gemm(spelling);
+        gemm = tb_search_host(of_gemm, call_site, find_origin(of_gemm, call_site), NULL, &lacks_gemm);
+    }
+    const bool has_gemm = gemm.address && !gemm.is_foreign;
+    tb_host_blas found = tb_search_host(spelling, call_site, origin, has_gemm ? &gemm : NULL, &lacks_it);
     if (lacks_it && lacks_gemm)
         tb_warn_once("TILEBLAS_HOST_BLAS: no usable %s in %s", tb_spelling_rows[spelling].symbol,
                      tb_option_text(TB_OPTION_HOST_BLAS));
     const bool fits = !found.address || gemm.integer_bits == found.integer_bits;
-    const tb_host_blas *kept = gemm.address && !gemm.nested && fits ? keep_host(&gemm) : NULL;
+    const tb_host_blas *kept = has_gemm && !found.nested && !gemm.nested && fits ? keep_host(&gemm) : NULL;
     if (!kept || !kept->address)
         return found;
     found.gemm = kept;
-    found.prefers_gemm = found.address && openblas_does_badly(tb_spelling_rows[spelling].routine) &&
-                         tb_find_position(kept->address) == tb_find_position(found.address) &&
-                         tb_is_openblas(found.address);
+    found.prefers_gemm = found.address && tb_is_same_object(kept->address, found.address) &&
+                         does_badly(tb_spelling_rows[spelling].routine, found.address);
     found.integer_bits = gemm.integer_bits;
+    found.is_kept = kept->is_kept && (found.is_kept || !found.address);
+    found.is_near = kept->is_near;
     return found;
 }
 
 static const tb_host_blas *any_host(tb_spelling spelling)
 {
-    for (size_t i = 0; i < HOST_COUNT; i++)
+    for (size_t i = 0; i < HOST_COUNT && !tb_is_bare(spelling); i++)
         if (atomic_load_explicit(&hosts[i].state, memory_order_acquire) == FILLED &&
-            hosts[i].host.spelling == spelling && !hosts[i].host.nested)
+            hosts[i].host.spelling == spelling && !hosts[i].host.nested && hosts[i].host.is_kept)
             return &hosts[i].host;
     return NULL;
 }
 
+/* ---- Finding -------------------------------------------------------------------------------------------- */
+
 /* The slow way, once per call site. Threads that take it at the same time find the same. */
 static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling spelling, const void *call_site)
 {
-    size_t entry = tb_hash_call_site(call_site), end = entry + TB_CALL_SITE_PROBES;
-    const void *nobody = NULL;
-    while (entry < end &&
-           !atomic_compare_exchange_strong(&tb_call_sites[entry].address, &nobody, call_site)) {
-        nobody = NULL;
-        entry++;
-    }
+    const size_t place = tb_claim_place(call_site);
+    const bool has_place = place < tb_hash_call_site(call_site) + TB_CALL_SITE_PROBES;
     /* Where the call came over another one, that one may have been interrupted in the allocator, which searching needs. */
-    const tb_host_blas *host = entry < end && !tb_is_in_call() ? NULL : any_host(spelling);
+    const tb_host_blas *host = has_place && !tb_is_in_call() ? NULL : any_host(spelling);
     if (!host) {
         /* A jump out of the dynamic linker would leave its lock taken. */
         tb_call call;
@@ -256,28 +272,39 @@ static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling sp
         tb_begin_call(&call);
         tb_hold_signals(&signals);
         tb_enter_linker();
+        tb_forget_what_changed();
         const tb_host_blas found = search_everywhere(spelling, call_site);
         tb_leave_linker();
         tb_let_signals(&signals);
         tb_end_call(&call);
         host = keep_host(&found);
     }
-    if (entry < end)
-        atomic_store_explicit(&tb_call_sites[entry].host, host, memory_order_release);
+    if (tb_is_nobody(host))
+        tb_note_vain_search();
+    if (has_place)
+        atomic_store_explicit(&tb_call_sites[place].host, host, memory_order_release);
     return host;
 }
 
 const tb_host_blas *tb_find_host_blas(tb_spelling spelling, const void *call_site)
 {
-    size_t first = tb_hash_call_site(call_site);
-    for (size_t place = first; place < first + TB_CALL_SITE_PROBES; place++) {
-        const tb_host_blas *host = tb_host_at(place, spelling, call_site);
-        if (host)
-            return host;
-        if (!atomic_load_explicit(&tb_call_sites[place].address, memory_order_relaxed))
-            break;
+    const tb_host_blas *host = tb_look_up_call_site(spelling, call_site);
+    if (host && tb_may_have_changed(host)) {
+        tb_look_for_changes();
+        host = tb_look_up_call_site(spelling, call_site);
     }
-    return search(spelling, call_site);
+    return host ? host : search(spelling, call_site);
+}
+
+const void *tb_find_way(void)
+{
+    const void *look_closely = tb_callers.look_closely; /* a search may come back here, by a probe */
+    const tb_caller caller = tb_take_caller();
+    const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
+    if (host->is_foreign)
+        return host->address;
+    tb_note_caller(caller.spelling, caller.call_site);
+    return look_closely;
 }
 
 /* ---- Reporting -------------------------------------------------------------------------------------- */

@@ -7,9 +7,8 @@
  */
 #include "compat/host_libraries.h"
 
-#include "compat/loaded_objects.h"
+#include "compat/definitions.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,11 +39,12 @@ const char *const tb_lapack_libraries[] = {
     "libopenblas.so.0", "liblapack.so.3", "liblapacke.so.3", "libmkl_rt.so.2", NULL,
 };
 
-static void *find_host_symbol(void *library, const char *symbol)
+void *tb_libraries_with_us[TB_LIBRARIES_WITH_US];
+
+static void *find_host_symbol(const void *of_object, const char *symbol)
 {
-    tb_loaded_object object;
-    void *address = library ? dlsym(library, symbol) : NULL; /* dlsym takes NULL for the whole process */
-    return address && tb_find_object(address, &object) && !object.is_tileblas ? address : NULL;
+    const tb_definition found = tb_first_definition(of_object, symbol);
+    return found.address && !found.object.is_tileblas ? found.address : NULL;
 }
 
 /* What became of the question that this thread is asking. */
@@ -62,7 +62,7 @@ bool tb_notice_width_question(void)
     return true;
 }
 
-int tb_probe_integer_bits(void *library)
+int tb_probe_integer_bits(const void *of_object)
 {
     /* The established probe: of this n, a 32-bit isamax sees 3 and answers a position, a 64-bit one sees a
      * negative number and answers 0. */
@@ -76,10 +76,10 @@ int tb_probe_integer_bits(void *library)
     int32_t position = 0;
 
     width_question = ASKED;
-    if ((isamax.address = find_host_symbol(library, "isamax_")) ||
-        (isamax.address = find_host_symbol(library, "isamax")))
+    if ((isamax.address = find_host_symbol(of_object, "isamax_")) ||
+        (isamax.address = find_host_symbol(of_object, "isamax")))
         position = isamax.fortran(&n, x, &increment);
-    else if ((isamax.address = find_host_symbol(library, "cblas_isamax")))
+    else if ((isamax.address = find_host_symbol(of_object, "cblas_isamax")))
         position = isamax.cblas(n, x, increment);
     else
         width_question = UNANSWERED;

@@ -15,9 +15,14 @@ extern const char *const tb_blas_libraries_32[];
 extern const char *const tb_blas_libraries_64[];
 extern const char *const tb_lapack_libraries[]; /* 32-bit integers */
 
-/* The width in bits of a library's integers under the plain names, by asking its isamax; 0 when it has none that
- * is not a TileBLAS's, or hands the question to us. */
-int tb_probe_integer_bits(void *library);
+/* Handles of the libraries that were loaded together with this one, because what links it would have had a BLAS loaded then
+ * (forward/load.c); NULL where none was. */
+enum { TB_BLAS_WITH_US, TB_LAPACK_WITH_US, TB_LIBRARIES_WITH_US };
+extern void *tb_libraries_with_us[TB_LIBRARIES_WITH_US];
+
+/* The width in bits of integers under the plain names of the library that an address lies in, by asking its isamax, or that of
+ * what it depends on; 0 when it has none that is not a TileBLAS's, or hands the question to us. */
+int tb_probe_integer_bits(const void *of_object);
 
 /* For forward/resolve.c, when it is asked who answers to isamax: whether it is by tb_probe_integer_bits of
  * this thread that it is, which then knows. */

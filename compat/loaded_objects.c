@@ -5,8 +5,9 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OWNER "TileBLAS"
@@ -63,8 +64,7 @@ tb_extent tb_extent_of(const struct dl_phdr_info *object)
 }
 
 struct search {
-    const void *address; /* NULL: the object at the position */
-    int position;
+    const void *address;
     int visited;
     tb_loaded_object *found;
 };
@@ -75,26 +75,34 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     struct search *search = data;
     int position = search->visited++;
-    if (search->address ? !tb_object_contains(info, (uintptr_t)search->address)
-                        : position != search->position)
+    if (!tb_object_contains(info, (uintptr_t)search->address))
         return 0;
     search->found->position = position;
     search->found->is_tileblas = tb_is_tileblas(info, &search->found->plain_bits);
-    snprintf(search->found->path, sizeof search->found->path, "%s", info->dlpi_name);
     return 1;
 }
+
+bool tb_find_object(const void *address, tb_loaded_object *object)
+{
+    return dl_iterate_phdr(visit, &(struct search){.address = address, .found = object}) != 0;
+}
+
+struct position_search {
+    const void *address;
+    int position;
+};
 
 static int visit_for_position(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
-    struct search *search = data;
+    struct position_search *search = data;
     search->position++;
     return tb_object_contains(info, (uintptr_t)search->address);
 }
 
 int tb_find_position(const void *address)
 {
-    struct search search = {.address = address, .position = -1};
+    struct position_search search = {address, -1};
     return dl_iterate_phdr(visit_for_position, &search) ? search.position : -1;
 }
 
@@ -118,17 +126,155 @@ bool tb_find_extent(const void *address, tb_extent *extent)
     return dl_iterate_phdr(visit_for_extent, &(struct extent_search){address, extent}) != 0;
 }
 
-bool tb_find_object(const void *address, tb_loaded_object *object)
+bool tb_is_same_object(const void *left, const void *right)
 {
-    return dl_iterate_phdr(visit, &(struct search){.address = address, .found = object}) != 0;
+    tb_extent extent;
+    return tb_find_extent(left, &extent) && tb_lies_within(&extent, (uintptr_t)right);
 }
 
-bool tb_find_object_at(int position, tb_loaded_object *object)
+static int note_changes(struct dl_phdr_info *info, size_t size, void *data)
 {
-    return dl_iterate_phdr(visit, &(struct search){.position = position, .found = object}) != 0;
+    (void)size;
+    *(tb_changes *)data = (tb_changes){info->dlpi_adds, info->dlpi_subs};
+    return 1;
 }
 
-void *tb_open_object(const tb_loaded_object *object)
+tb_changes tb_count_changes(void)
 {
-    return dlopen(*object->path ? object->path : NULL, RTLD_LAZY | RTLD_NOLOAD);
+    tb_changes changes = {0, 0};
+    dl_iterate_phdr(note_changes, &changes);
+    return changes;
+}
+
+/* ---- Holding ------------------------------------------------------------------------------------------------------- */
+
+struct path_search {
+    const void *address;
+    uintptr_t base;
+    bool is_program;
+    char *path; /* to be freed */
+};
+
+static int visit_for_path(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct path_search *search = data;
+    if (!tb_object_contains(info, (uintptr_t)search->address))
+        return 0;
+    search->base = info->dlpi_addr;
+    search->is_program = !*info->dlpi_name;
+    search->path = strdup(info->dlpi_name);
+    return 1;
+}
+
+/* By its path, under which another object may have been loaded meanwhile. The linker finds what is loaded by its path without
+ * opening a file. */
+static void *hold(const struct path_search *object)
+{
+    struct link_map *map;
+    void *handle =
+        object->path ? dlopen(object->is_program ? NULL : object->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (handle && (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map->l_addr != object->base)) {
+        dlclose(handle);
+        handle = NULL;
+    }
+    return handle;
+}
+
+void *tb_hold_object_of(const void *address)
+{
+    struct path_search object = {.address = address};
+    dl_iterate_phdr(visit_for_path, &object);
+    void *handle = hold(&object);
+    free(object.path);
+    return handle;
+}
+
+/* Objects of a kind, a few, which never go: each is claimed, filled, and then never changed. */
+enum { FREE, CLAIMED, FILLED, MOST_OBJECTS = 64 };
+typedef struct object_set {
+    struct {
+        atomic_int state;
+        tb_extent extent;
+    } objects[MOST_OBJECTS];
+} object_set;
+static object_set kept, loaded_for_us;
+
+static bool is_in(const object_set *set, const void *address)
+{
+    for (int i = 0; i < MOST_OBJECTS; i++)
+        if (atomic_load_explicit(&set->objects[i].state, memory_order_acquire) == FILLED &&
+            tb_lies_within(&set->objects[i].extent, (uintptr_t)address))
+            return true;
+    return false;
+}
+
+static bool add_to(object_set *set, const tb_extent *extent)
+{
+    for (int i = 0; i < MOST_OBJECTS; i++) {
+        int state = FREE;
+        if (atomic_compare_exchange_strong(&set->objects[i].state, &state, CLAIMED)) {
+            set->objects[i].extent = *extent;
+            atomic_store_explicit(&set->objects[i].state, FILLED, memory_order_release);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tb_is_kept(const void *address)
+{
+    return is_in(&kept, address) || is_in(&loaded_for_us, address);
+}
+
+bool tb_keep_object_of(const void *address, bool stays)
+{
+    tb_extent extent;
+    if (tb_is_kept(address))
+        return true;
+    void *handle = stays ? NULL : tb_hold_object_of(address);
+    if ((handle || stays) && tb_find_extent(address, &extent) && add_to(&kept, &extent))
+        return true;
+    if (handle)
+        dlclose(handle); /* nobody would know */
+    return false;
+}
+
+struct new_objects {
+    int position, first;
+};
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)info;
+    (void)size;
+    ++*(int *)count;
+    return 0;
+}
+
+static int note_new_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct new_objects *new = data;
+    const tb_extent extent = tb_extent_of(info);
+    if (new->position++ >= new->first && !is_in(&loaded_for_us, (void *)extent.begin))
+        add_to(&loaded_for_us, &extent);
+    return 0;
+}
+
+/* The linker puts what it loads behind what is there. */
+void *tb_load_library(const char *name)
+{
+    struct new_objects new = {0, 0};
+    const unsigned long long loaded = tb_count_changes().loaded;
+    dl_iterate_phdr(count_object, &new.first);
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (library && tb_count_changes().loaded != loaded)
+        dl_iterate_phdr(note_new_object, &new);
+    return library;
+}
+
+bool tb_is_loaded_for_us(const void *address)
+{
+    return is_in(&loaded_for_us, address);
 }

@@ -8,25 +8,29 @@
 #ifndef TB_LOADED_OBJECTS_H
 #define TB_LOADED_OBJECTS_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tb_loaded_object {
     int position; /* in load order; the program is 0 */
     bool is_tileblas;
-    int plain_bits;      /* of a TileBLAS: of the names that do not tell their width; 0: as its host has */
-    char path[PATH_MAX]; /* as the linker knows it; empty for the program */
+    int plain_bits; /* of a TileBLAS: of the names that do not tell their width; 0: as its host has */
 } tb_loaded_object;
 
 /* The object that an address lies in; false when it lies in none, as code compiled at run time does. */
 bool tb_find_object(const void *address, tb_loaded_object *object);
 
-/* Its position alone, or -1. A tb_loaded_object is large for the stacks that some threads have. */
+/* Its position alone, or -1. */
 int tb_find_position(const void *address);
 
-/* The object at a position; false when there are fewer. */
-bool tb_find_object_at(int position, tb_loaded_object *object);
+/* Whether both addresses lie in one object. */
+bool tb_is_same_object(const void *left, const void *right);
+
+/* How many objects the linker has loaded and unloaded so far. */
+typedef struct tb_changes {
+    unsigned long long loaded, unloaded;
+} tb_changes;
+tb_changes tb_count_changes(void);
 
 /* Whether an object that dl_iterate_phdr shows is one, and the width of its plain names, as above. */
 struct dl_phdr_info;
@@ -47,7 +51,20 @@ static inline bool tb_lies_within(const tb_extent *extent, uintptr_t address)
     return address >= extent->begin && address < extent->end;
 }
 
-/* A handle for dlsym, which keeps the object loaded; NULL when it is gone. */
-void *tb_open_object(const tb_loaded_object *object);
+/* A handle of the object that an address lies in, which keeps it loaded, to be closed; NULL when it is gone. */
+void *tb_hold_object_of(const void *address);
+
+/* Keeps the object that an address lies in loaded from now on; stays: it cannot go anyway. Then no handle is taken, for which the
+ * linker needs more stack than a small thread has. False when it is gone, or nobody can hold it. */
+bool tb_keep_object_of(const void *address, bool stays);
+
+/* Whether it is kept. */
+bool tb_is_kept(const void *address);
+
+/* A library, loaded for us and for good, with what it depends on; NULL where there is none of the name. */
+void *tb_load_library(const char *name);
+
+/* Whether an address lies in an object that was loaded so, which the program has not asked for. */
+bool tb_is_loaded_for_us(const void *address);
 
 #endif

@@ -56,6 +56,15 @@ typedef struct tb_spelling_row {
 } tb_spelling_row;
 extern const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT];
 
+/* Whether the name is no more than the routine's own, in either case (dgemm, DGEMM), which programs give to functions of theirs
+ * that have nothing to do with BLAS. */
+static inline bool tb_is_bare(tb_spelling spelling)
+{
+    const int place = (int)spelling % TB_SPELLINGS_A_ROUTINE;
+    return place == TB_SPELLING_sgemm % TB_SPELLINGS_A_ROUTINE ||
+           place == TB_SPELLING_SGEMM % TB_SPELLINGS_A_ROUTINE;
+}
+
 /* Whether the two differ in the name alone. */
 static inline bool tb_is_same_function(tb_spelling x, tb_spelling y)
 {

@@ -101,6 +101,18 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
 
+/* Under a bare name a function of the program's own may be meant, whose arguments are not these: it is gone on to before one of
+ * them is looked at, by a jump that leaves what lies on the stack. */
+#define GO_ON_UNTOUCHED(symbol)                                                                              \
+    if (tb_is_bare(TB_SPELLING_##symbol) && (!host || host->is_foreign)) {                                   \
+        if (!host) {                                                                                         \
+            tb_note_caller(TB_SPELLING_##symbol, call_site);                                                 \
+            tb_callers.look_closely = (const void *)look_closely_fortran;                                    \
+        }                                                                                                    \
+        ((function){host ? host->address : (void *)tb_go_untouched}).untouched(FORTRAN_ARGUMENTS);           \
+        return;                                                                                              \
+    }
+
 #define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
     TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
     {                                                                                                        \
@@ -120,6 +132,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     {                                                                                                        \
         const void *call_site = __builtin_return_address(0);                                                 \
         const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
+        GO_ON_UNTOUCHED(symbol)                                                                              \
         if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), NUMBER_OF_FORTRAN(alpha), OPERANDS)) {    \
             ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
             return;                                                                                          \

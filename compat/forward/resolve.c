@@ -4,6 +4,7 @@
  * No lock is held, and no thread waits for another: threads that ask at the same time find the same, and the
  * first to say so is believed.
  */
+#include "compat/definitions.h"
 #include "compat/forward/forward.h"
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
@@ -18,8 +19,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* ---- Finding ---------------------------------------------------------------------------------------- */
@@ -31,59 +33,79 @@ typedef struct question {
     int forwarder; /* the position of one that handed the call over, or -1 */
 } question;
 
-/* Whether a library's integers are as wide as this library's names promise, where they promise anything. One that
- * has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
-static bool has_promised_width(const tb_loaded_object *object)
+/* Whether the integers of the library that has an address are as wide as this library's names promise, where they promise
+ * anything. One that has no isamax to ask has no vectors and matrices to count, but an error handler perhaps. */
+static bool has_width(const void *address, int promised)
 {
-    int bits = TB_PLAIN_BITS ? tb_probe_integer_bits(tb_open_object(object)) : 0;
-    return bits == 0 || bits == TB_PLAIN_BITS;
+    const int bits = promised ? tb_probe_integer_bits(address) : 0;
+    return bits == 0 || bits == promised;
 }
 
 /* Whether an object hands this call, or others, to us. What a call shows that comes from a forwarder is
  * enough: it may be on its way up, as libblastrampoline is when it tries out its library, and its other names
  * not be ready to be called, which a BLAS that is asked may do. Of others it is their GEMM that shows it. */
-static bool leads_back(const question *question, const tb_loaded_object *object)
+static bool leads_back(const question *question, const tb_loaded_object *object, const void *address)
 {
     if (question->forwarder >= 0)
         return object->position == question->forwarder;
-    return !tb_object_computes(object);
+    return !tb_object_computes(address);
 }
 
-static bool may_answer(const question *question, const tb_loaded_object *object)
-{
-    return !object->is_tileblas && !leads_back(question, object) && has_promised_width(object);
-}
-
-/* The definition that a library, or what it depends on, has at or behind a position in load order; NULL when
- * it has none, or the definition is a TileBLAS's, or one of another width, or leads back to us. */
-static void *find_in(void *library, const question *question, int position)
+/* A TileBLAS's does not answer, nor one of another width than the promised one (0: any), nor what leads back to us. */
+static bool may_answer(const question *question, const void *address, int promised)
 {
     tb_loaded_object object;
+    return address && tb_find_object(address, &object) && !object.is_tileblas &&
+           !leads_back(question, &object, address) && has_width(address, promised);
+}
+
+/* The definition that a library, or what it depends on, has. */
+static void *find_in(void *library, const question *question)
+{
     void *address = library ? dlsym(library, question->symbol) : NULL;
-    if (!address || !tb_find_object(address, &object) || object.position < position ||
-        !may_answer(question, &object))
-        return NULL;
-    return address;
+    return may_answer(question, address, TB_PLAIN_BITS) ? address : NULL;
 }
 
-/* The linker's next definition; where that may not answer, the next one behind it. */
-static void *find_in_process(const question *question)
+/* Of all objects that the program has loaded the nearest to the caller; one process has one answer, so that its width must be the usual one. Those that
+ * the linker has behind its next definition may be of any. */
+static void *find_nearest(const question *question, const void *next)
 {
-    tb_loaded_object object;
-    void *address = dlsym(RTLD_NEXT, question->symbol);
-    if (!address || !tb_find_object(address, &object))
-        return NULL;
-    if (may_answer(question, &object))
+    enum { ROOM = 32, USUAL_BITS = TB_PLAIN_BITS ? TB_PLAIN_BITS : 32 };
+    tb_definition *found = malloc(ROOM * sizeof *found);
+    const int count = found ? tb_find_definitions(question->symbol, question->call_site, found, ROOM) : 0;
+    const void *address = NULL;
+    for (int i = 0; i < count && !address; i++)
+        if (!tb_is_loaded_for_us(found[i].address) &&
+            may_answer(question, found[i].address, next ? TB_PLAIN_BITS : USUAL_BITS))
+            address = found[i].address;
+    free(found);
+    return (void *)address;
+}
+
+/* A program's own error handler wins whatever is chosen. */
+static bool is_error_handler(const char *symbol)
+{
+    return strcmp(symbol, "xerbla_") == 0 || strcmp(symbol, "cblas_xerbla") == 0;
+}
+
+/* The linker's next definition, or what was loaded with us, or whoever has one. */
+static void *find_in_process(const question *question, bool is_lapack)
+{
+    void *next = dlsym(RTLD_NEXT, question->symbol);
+    if (may_answer(question, next, TB_PLAIN_BITS))
+        return next;
+    if (next)
+        return find_nearest(question, next);
+    void *address = find_in(tb_libraries_with_us[is_lapack], question);
+    /* Of a forwarder's call nobody is asked whether it leads back, so that whoever is there may be the next forwarder. */
+    if (address || question->forwarder >= 0 || is_error_handler(question->symbol))
         return address;
-    while (tb_find_object_at(object.position + 1, &object))
-        if ((address = find_in(tb_open_object(&object), question, object.position)))
-            return address;
-    return NULL;
+    return find_nearest(question, NULL);
 }
 
 static void *find_in_library(const char *name, const question *question)
 {
-    return find_in(dlopen(name, RTLD_LAZY | RTLD_LOCAL), question, 0);
+    return find_in(tb_load_library(name), question);
 }
 
 static void *find_in_libraries(const char *const *names, const question *question)
@@ -94,13 +116,6 @@ static void *find_in_libraries(const char *const *names, const question *questio
     return address;
 }
 
-/* Of the object that an address lies in; 0 when it does not tell. */
-static int integer_bits_of(const void *address)
-{
-    tb_loaded_object object;
-    return tb_find_object(address, &object) ? tb_probe_integer_bits(tb_open_object(&object)) : 0;
-}
-
 /* In the library of HOST_BLAS. It comes before what the process has, but not with integers of another width. */
 static void *find_chosen(const question *question, const void *own)
 {
@@ -108,7 +123,7 @@ static void *find_chosen(const question *question, const void *own)
     void *address = *chosen ? find_in_library(chosen, question) : NULL;
     if (!address || !own)
         return address;
-    const int bits = integer_bits_of(address), own_bits = integer_bits_of(own);
+    const int bits = tb_probe_integer_bits(address), own_bits = tb_probe_integer_bits(own);
     return bits == 0 || own_bits == 0 || bits == own_bits ? address : NULL;
 }
 
@@ -122,15 +137,9 @@ static void *find_well_known(const question *question, bool is_lapack)
     return find_in_libraries(TB_PLAIN_BITS == 64 ? tb_blas_libraries_64 : tb_blas_libraries_32, question);
 }
 
-/* A program's own error handler wins whatever is chosen. */
-static bool is_error_handler(const char *symbol)
-{
-    return strcmp(symbol, "xerbla_") == 0 || strcmp(symbol, "cblas_xerbla") == 0;
-}
-
 static void *find_answer(const question *question, bool is_lapack)
 {
-    void *own = find_in_process(question);
+    void *own = find_in_process(question, is_lapack);
     if (own && is_error_handler(question->symbol))
         return own;
     void *chosen = find_chosen(question, own);
@@ -183,28 +192,25 @@ static void *stand_in(const char *symbol)
 }
 
 /* The file of the object that an address lies in, as the dynamic linker names it; NULL when it lies in none. */
-static const char *file_of(const void *address, tb_loaded_object *object)
+static const char *file_of(const void *address)
 {
-    if (!tb_find_object(address, object))
-        return NULL;
-    return *object->path ? object->path : program_invocation_name;
+    Dl_info object;
+    return dladdr(address, &object) ? object.dli_fname : NULL;
 }
 
 /* Had the program been linked with a library that lacks the name, the dynamic linker would end it just so: this
  * line, status 127, no exit handler. An answer that nobody has computed would be worse. */
 static _Noreturn void end_as_the_linker_does(const question *question)
 {
-    static const char format[] = "%s: symbol lookup error: %s: undefined symbol: %s\n";
-    tb_loaded_object object;
-    char line[2 * PATH_MAX + 256];
-    const char *file = file_of(question->call_site, &object);
-    if (!file)
-        file = file_of(tb_forward_names, &object);
-    int length =
-        snprintf(line, sizeof line, format, program_invocation_name, file ? file : "", question->symbol);
-    if (length >= (int)sizeof line)
-        length = (int)sizeof line - 1;
-    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    const char *file = file_of(question->call_site);
+    const char *words[] = {
+        program_invocation_name, ": symbol lookup error: ", file ? file : file_of(tb_forward_names),
+        ": undefined symbol: ",  question->symbol,          "\n"};
+    enum { WORDS = sizeof words / sizeof *words };
+    struct iovec line[WORDS];
+    for (int i = 0; i < WORDS; i++)
+        line[i] = (struct iovec){(void *)(words[i] ? words[i] : ""), words[i] ? strlen(words[i]) : 0};
+    ssize_t written = writev(STDERR_FILENO, line, WORDS);
     (void)written;
     _exit(127);
 }

@@ -114,6 +114,10 @@ static void compute_term(const tb_product *product, const tb_host *host)
     if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) ||
         (host->multiply && host->multiply(host, product)))
         return;
+    if (!host->multiply)
+        tb_warn_once(
+            "neither this process nor the machine has a BLAS for %s: portable loops compute, which are slow",
+            host->called_as ? host->called_as : "a product");
     if (host->multiply && product->mask != TB_FULL)
         multiply_by_blocks(product, host);
     else

@@ -17,7 +17,7 @@ cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DTILEBLAS_CUDA=OFF -DTI
     -DCMAKE_CROSSCOMPILING_EMULATOR="qemu-aarch64;-L;$root" -DCMAKE_FIND_ROOT_PATH="$root" \
     -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY >"$build.log"
 cmake --build "$build" --parallel 2 --target forward_conventions_linked forward_conventions_opened \
-    forward_names_linked forward_names_opened forward_missing abi_copies tileblas-preload >>"$build.log" 2>&1 ||
+    forward_names_linked forward_names_opened forward_missing abi_copies abi_loader tileblas-preload >>"$build.log" 2>&1 ||
     { tail -n 40 "$build.log"; exit 1; }
 cd "$build"
 ctest --no-tests=error --output-on-failure -R '^forward[.](conventions|names|missing)|^abi[.]exports[.]tileblas$'

@@ -1,0 +1,210 @@
+/* Whose BLAS answers a caller that has none among its dependencies, and what stays loaded of objects that have called.
+ *
+ *   hosts jumps BLAS JUMPER CALLER              through a pointer to a function that jumps to BLAS's
+ *   hosts direct BLAS DIRECT                    by a name that nobody has, where BLAS has the function under another one
+ *   hosts nearest BLAS FARTHER DIRECT           by a name that both have; FARTHER is loaded last, in another folder
+ *   hosts later BLAS DIRECT                     before there is a BLAS, and after
+ *   hosts recovers BLAS DIRECT                  where BLAS is the machine's, and the first call comes when no descriptor is left
+ *   hosts unloads PLUGIN SECOND                 each is unloaded after it has called; at one path, the second in the first's place
+ *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
+ *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before
+ *
+ * All are opened RTLD_LOCAL. A BLAS is a fixture, which counts. Whatever else is loaded meanwhile is a fault.
+ */
+#include "tests/abi/fixture_blas.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition);                                  \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+enum { SMALL = 3, LARGE = 100 };
+
+static void *open_locally(const char *path)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        fprintf(stderr, "%s\n", dlerror());
+    CHECK(library);
+    return library;
+}
+
+static void *find(void *library, const char *name)
+{
+    void *address = dlsym(library, name);
+    CHECK(address);
+    return address;
+}
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)info;
+    (void)size;
+    ++*(int *)count;
+    return 0;
+}
+
+static int count_objects(void)
+{
+    int count = 0;
+    dl_iterate_phdr(count_object, &count);
+    return count;
+}
+
+static int count_calls(void *blas)
+{
+    const fixture_state *state = find(blas, "fixture_blas");
+    return state->fortran_calls;
+}
+
+typedef int call_through(void *function, int n);
+typedef int call_directly(int n);
+
+static void test_jumps(char **files)
+{
+    void *blas = open_locally(files[0]), *jumper = open_locally(files[1]), *caller = open_locally(files[2]);
+    call_through *call;
+    *(void **)&call = find(caller, "call_through");
+    const int objects = count_objects();
+    for (int i = 1; i <= 3; i++) {
+        CHECK(call(find(jumper, "jump_sgemm"), i == 3 ? LARGE : SMALL));
+        CHECK(count_calls(blas) == i);
+    }
+    CHECK(count_objects() == objects);
+}
+
+static call_directly *find_direct(void *module)
+{
+    call_directly *call;
+    *(void **)&call = find(module, "call_directly");
+    return call;
+}
+
+static void test_direct(char **files)
+{
+    void *blas = open_locally(files[0]);
+    call_directly *call = find_direct(open_locally(files[1]));
+    const int objects = count_objects();
+    for (int i = 1; i <= 3; i++) {
+        CHECK(call(i == 3 ? LARGE : SMALL));
+        CHECK(count_calls(blas) == i);
+    }
+    CHECK(count_objects() == objects);
+}
+
+static void test_nearest(char **files)
+{
+    void *blas = open_locally(files[0]);
+    call_directly *call = find_direct(open_locally(files[2]));
+    void *farther = open_locally(files[1]);
+    CHECK(call(SMALL) && count_calls(blas) == 1 && count_calls(farther) == 0);
+}
+
+static void test_later(char **files)
+{
+    call_directly *call = find_direct(open_locally(files[1]));
+    CHECK(call(SMALL) && call(LARGE));
+    void *blas = open_locally(files[0]);
+    usleep(
+        20000); /* some ticks of the coarse clock: calls that are looked at closely look for objects once a tick */
+    for (int i = 1; i <= 3; i++)
+        CHECK(call(i == 1 ? LARGE : SMALL) && count_calls(blas) == i);
+}
+
+static void test_recovers(char **files)
+{
+    call_directly *call = find_direct(open_locally(files[1]));
+    int last = -1, opened;
+    while ((opened = open("/dev/null", O_RDONLY)) >= 0)
+        last = opened;
+    CHECK(call(SMALL) && !dlopen(files[0], RTLD_LAZY | RTLD_NOLOAD));
+    for (; last > STDERR_FILENO; last--)
+        close(last);
+    usleep(1200000); /* a search is made anew after a second */
+    CHECK(call(SMALL));
+    void *blas = dlopen(files[0], RTLD_LAZY | RTLD_NOLOAD);
+    CHECK(blas && count_calls(blas) == 1);
+}
+
+static void copy(const char *from, const char *to)
+{
+    char command[8192];
+    unsetenv("LD_PRELOAD"); /* for cp */
+    snprintf(command, sizeof command, "cp %s %s.new && mv %s.new %s", from, to, to, to);
+    CHECK(system(command) == 0);
+}
+
+/* Whether the plugin was unloaded when it was closed. */
+static void use_plugin(const char *path, int expected)
+{
+    int told = 0, (*version)(int *);
+    void *plugin = open_locally(path);
+    call_directly *call = find_direct(plugin);
+    *(void **)&version = find(plugin, "version");
+    CHECK(version(&told) == expected);
+    CHECK(call(SMALL) && call(LARGE) && call(SMALL));
+    CHECK(dlclose(plugin) == 0);
+    CHECK(told == expected);
+}
+
+static void test_unloads(char **files)
+{
+    char path[64];
+    snprintf(path, sizeof path, "./plugin.%d.so", (int)getpid());
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 2; i++) {
+            copy(files[i], path);
+            use_plugin(path, i + 1);
+        }
+    unlink(path);
+}
+
+static void test_moves(char **files)
+{
+    use_plugin(files[0], 1);
+    /* What comes next is mapped elsewhere. */
+    CHECK(mmap(NULL, 1 << 24, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    void *plugin = open_locally(files[0]);
+    CHECK(find_direct(plugin)(SMALL) && find_direct(plugin)(LARGE));
+    CHECK(count_calls(plugin) == 2);
+}
+
+static void test_apart(char **files)
+{
+    void *plugin = dlmopen(LM_ID_NEWLM, files[0], RTLD_LAZY);
+    if (!plugin)
+        fprintf(stderr, "%s\n", dlerror());
+    CHECK(plugin);
+    CHECK(find_direct(plugin)(SMALL) && find_direct(plugin)(LARGE));
+    CHECK(dlclose(plugin) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int files;
+        void (*test)(char **files);
+    } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 3, test_nearest},
+                 {"later", 2, test_later}, {"recovers", 2, test_recovers}, {"unloads", 2, test_unloads},
+                 {"moves", 1, test_moves}, {"apart", 1, test_apart}};
+    for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof *tests; i++)
+        if (strcmp(argv[1], tests[i].name) == 0 && argc == tests[i].files + 2) {
+            tests[i].test(argv + 2);
+            return 0;
+        }
+    fprintf(stderr, "hosts: no such test\n");
+    return 2;
+}
