@@ -295,7 +295,7 @@ static void touch_end(const tb_copy_job *job)
     if (last < 0)
         return;
     tb_touch_to_read(copy->source + row * copy->source_pitch + last);
-    if (!job->compares)
+    if (!job->compares && copy->target) /* without one it is only looked at */
         tb_touch_to_write(copy->target + row * copy->target_pitch + last);
 }
 
