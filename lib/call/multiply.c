@@ -200,27 +200,13 @@ static TB_OWN_FRAME void settle_small(const tb_product *product, const tb_host *
     tb_run_host(product, &at_home, host, NULL);
 }
 
-/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
- * infinite would reach C on some routes. */
-static TB_OWN_FRAME void settle_without_product(const tb_product *given, const tb_host *host)
-{
-    const tb_product product = tb_without_product(given);
-    settle(&product, host);
-}
-
 /* What a call has to have left of its thread's stack to be more than handed to the host: deciding takes up to 20 KiB, a device's work
  * 12 and the driver's. */
 #define STACK_LEAST ((size_t)64 << 10)
 
-static void settle(const tb_product *product, const tb_host *host)
+static void settle_nontrivial(const tb_product *product, const tb_host *host)
 {
     tb_facts facts;
-    if (tb_is_zero(product->alpha) != (product->k == 0)) {
-        settle_without_product(product, host);
-        return;
-    }
-    if (product->k == 0 && tb_is_one(product->beta))
-        return;
     tb_locate_operands(product, &facts);
     const int64_t parts = tb_is_complex(tb_element_of(product)) ? 4 : 1,
                   steps = parts * product->k * tb_members_of(product);
@@ -231,6 +217,23 @@ static void settle(const tb_product *product, const tb_host *host)
         settle_at_home(product, &facts, host);
     else if (!settle_as_before(product, &facts, host))
         settle_decided(product, &facts, host);
+}
+
+/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
+ * infinite would reach C on some routes. */
+static TB_OWN_FRAME void settle_without_product(const tb_product *given, const tb_host *host)
+{
+    const tb_product product = tb_without_product(given);
+    if (!tb_is_one(product.beta))
+        settle_nontrivial(&product, host);
+}
+
+static void settle(const tb_product *product, const tb_host *host)
+{
+    if (tb_is_zero(product->alpha) || product->k == 0)
+        settle_without_product(product, host);
+    else
+        settle_nontrivial(product, host);
 }
 
 /* A call over another one of this thread: it takes no lock of the library's and no turn, which the other one may have, and it is not
