@@ -258,13 +258,24 @@ static const tb_host_blas *any_host(tb_spelling spelling)
 
 /* ---- Finding -------------------------------------------------------------------------------------------- */
 
+/* Whether a call came over one of this thread's that may have been interrupted in the allocator, which searching needs. What a
+ * host, or one that is probed, calls inside comes back over a call of ours, too; that is searched for, as it may be a forwarder. */
+static bool is_of_handler(void)
+{
+    return tb_is_in_call() && !called_host && !tb_is_probing();
+}
+
 /* The slow way, once per call site. Threads that take it at the same time find the same. */
 static __attribute__((noinline, cold)) const tb_host_blas *search(tb_spelling spelling, const void *call_site)
 {
+    if (is_of_handler()) { /* not remembered: it may be none of the call site's */
+        const tb_host_blas *any = any_host(spelling);
+        if (any)
+            return any;
+    }
     const size_t place = tb_claim_place(call_site);
     const bool has_place = place < tb_hash_call_site(call_site) + TB_CALL_SITE_PROBES;
-    /* Where the call came over another one, that one may have been interrupted in the allocator, which searching needs. */
-    const tb_host_blas *host = has_place && !tb_is_in_call() ? NULL : any_host(spelling);
+    const tb_host_blas *host = has_place ? NULL : any_host(spelling);
     if (!host) {
         /* A jump out of the dynamic linker would leave its lock taken. */
         tb_call call;
