@@ -109,15 +109,23 @@ static TB_OWN_FRAME void multiply_by_blocks(const tb_product *product, const tb_
 
 /* ---- Products --------------------------------------------------------------------------------------------- */
 
+/* Once, perhaps on a thread with little stack. */
+static TB_OWN_FRAME void say_that_loops_compute(const tb_host *host)
+{
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_said))
+        tb_log_texts((const char *const[]){"neither this process nor the machine has a BLAS for ",
+                                           host->called_as ? host->called_as : "a product",
+                                           ": portable loops compute, which are slow", NULL});
+}
+
 static void compute_term(const tb_product *product, const tb_host *host)
 {
     if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) ||
         (host->multiply && host->multiply(host, product)))
         return;
     if (!host->multiply)
-        tb_warn_once(
-            "neither this process nor the machine has a BLAS for %s: portable loops compute, which are slow",
-            host->called_as ? host->called_as : "a product");
+        say_that_loops_compute(host);
     if (host->multiply && product->mask != TB_FULL)
         multiply_by_blocks(product, host);
     else

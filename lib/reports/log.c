@@ -26,3 +26,14 @@ bool tb_log_to(int file, const char *format, ...)
     /* One write, so that lines of several threads and processes do not mix; stdio's locks stay out of it. */
     return tb_write_whole(file, line, (size_t)used);
 }
+
+void tb_log_texts(const char *const texts[])
+{
+    char line[256] = "tileblas: ";
+    size_t used = strlen(line);
+    for (; *texts; texts++)
+        for (const char *from = *texts; *from && used < sizeof line - 1; from++)
+            line[used++] = *from;
+    line[used++] = '\n';
+    tb_write_whole(STDERR_FILENO, line, used);
+}

@@ -6,10 +6,13 @@
 #include "tests/sim/known_product.h"
 
 #include <fenv.h>
+#include <math.h>
+#include <setjmp.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, CALLS = 5, SHAPES = 60 };
+#define TRAPS (FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW)
 
 /* ---- A barrier on every page ------------------------------------------------------------------------------ */
 
@@ -90,7 +93,7 @@ static void use_traps(void *seed)
     check_random random = {.state = *(uint64_t *)seed};
     static const char *const routes[] = {"auto", "streamed", "auto", "resident"};
     sim_set("DEVICES", "2");
-    feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+    feenableexcept(TRAPS);
     for (int i = 0; i < SHAPES; i++) {
         tileblas_set_option("ROUTE", CHECK_PICK(&random, routes));
         tileblas_set_option("START", check_between(&random, 0, 1) ? "wait" : "background");
@@ -102,26 +105,69 @@ static void use_traps(void *seed)
         const int errors = known_multiply_once(m, n, k, (float)check_between(&random, 0, 1), 2, memory);
         CHECK(errors == 0, "%d x %d x %d: %d elements are wrong", m, n, k, errors);
     }
-    CHECK(fegetexcept() == (FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW), "the caller's traps are gone");
+    CHECK(fegetexcept() == TRAPS, "the caller's traps are gone");
 }
 
-/* The device's threads and the library's overflow, which is nobody's trap but who asked for it. */
+enum { SIDE = 400, NUMBERS = SIDE * SIDE }; /* A and B take more than what threads copy alone */
+static float large_a[NUMBERS], large_b[NUMBERS];
+static sigjmp_buf before_trap;
+
+static void leave_by_trap(int number)
+{
+    CHECK(gettid() == program, "a thread of the library's traps");
+    if (gettid() == program)
+        siglongjmp(before_trap, number);
+    signal(number, SIG_DFL);
+}
+
+/* Whether the call traps. On a machine without traps no call does. */
+static bool overflow_traps(float *c)
+{
+    if (sigsetjmp(before_trap, 1) != 0)
+        return true;
+    cblas_sgemm(102, 111, 111, SIDE, SIDE, SIDE, 1, large_a, SIDE, large_b, SIDE, 0, c, SIDE);
+    return false;
+}
+
+/* By the device, without a trap of anybody's. */
+static void overflow_on_device(float *c, const char *when)
+{
+    static float result[NUMBERS];
+    const long launches = sim_operations("launch");
+    CHECK(!overflow_traps(c), "%s: the caller traps", when);
+    fedisableexcept(FE_ALL_EXCEPT);
+    CHECK(sim_operations("launch") > launches, "%s: no device computes", when);
+    sim_copy(result, c, sizeof result);
+    CHECK(isinf(result[0]) && isinf(result[NUMBERS - 1]), "%s: %g", when, (double)result[0]);
+}
+
+/* Where the host reaches all operands, it computes for who traps, and the caller's overflow is the caller's trap. Where a device has
+ * to, neither the caller nor a thread of the library's traps, whoever had which traps enabled when these began; nor afterwards for
+ * who has none. */
 static void overflow_beside_traps(void *unused)
 {
-    enum { N = 300 };
-    static float a[N * N], b[N * N], c[N * N];
+    static float c[NUMBERS];
+    const struct sigaction action = {.sa_handler = leave_by_trap};
     (void)unused;
+    program = gettid();
+    sigaction(SIGFPE, &action, NULL);
     sim_set("DEVICES", "2");
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("START", "wait");
     tileblas_set_option("DEVICES", "2");
-    for (int i = 0; i < N * N; i++)
-        a[i] = b[i] = 3e38f;
-    feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
-    for (int call = 0; call < CALLS; call++)
-        cblas_sgemm(102, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
-    fesetenv(FE_DFL_ENV);
-    CHECK(c[0] > 3.4e38f && c[N * N - 1] > 3.4e38f, "%g", (double)c[0]);
+    for (int i = 0; i < NUMBERS; i++)
+        large_a[i] = large_b[i] = 3e38f;
+    float *c_on_device = sim_allocate(TB_MEMORY_DEVICE, 0, sizeof c);
+    for (int call = 0; call < CALLS; call++) {
+        const bool has_traps = feenableexcept(TRAPS) >= 0 && fegetexcept() == TRAPS;
+        overflow_on_device(c_on_device, "a C that only the device reaches");
+        feenableexcept(TRAPS);
+        CHECK(overflow_traps(c) == has_traps, "a C on the host: the caller does not trap");
+        fesetenv(FE_DFL_ENV);
+        overflow_on_device(c, "without traps");
+        memset(c, 0, sizeof c);
+    }
+    sim_release(c_on_device);
 }
 
 int main(void)

@@ -4,6 +4,9 @@
  *
  * The helper is held where it comes to memory that is closed to it, or asks the kernel for pages, until the caller has jumped, and a
  * while longer, in which the caller must not come out.
+ *
+ * Every second page is closed, the first of them the block's first: the calling thread touches the last byte of what helpers are to copy
+ * before they come, and what is copied at a time is an even number of pages.
  */
 #include "include/tileblas.h"
 #include "tests/sim/children.h"
@@ -75,6 +78,13 @@ __attribute__((visibility("default"))) int madvise(void *first, size_t bytes, in
     return real(first, bytes, advice);
 }
 
+static void close_pages(char *block)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t at = 0; at < BLOCK_BYTES; at += 2 * page)
+        mprotect(block + at, page, PROT_NONE);
+}
+
 static char *map(int more)
 {
     void *block = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
@@ -116,7 +126,7 @@ static void run_trial(void *argument)
     touches = trial->touches;
     closed = operands[trial->at];
     if (!touches)
-        mprotect(closed, BLOCK_BYTES, PROT_NONE);
+        close_pages(closed);
     multiply_and_jump(operands);
     CHECK(atomic_load(&is_held) && atomic_load(&has_jumped), "nobody jumped beside a helper");
     touches = false;
