@@ -147,6 +147,15 @@ static int gather_dependents(const census *census, int *queue)
     return end;
 }
 
+/* The list has objects that another thread is loading, whose constructors have not run: their functions are not to be called. The
+ * linker's lock is that thread's until they have, and to ask for the program waits for it. */
+static void wait_for_constructors(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    if (program)
+        dlclose(program);
+}
+
 /* ---- Questions ---------------------------------------------------------------------------------------------------- */
 
 static tb_loaded_object loaded_object(const object *object, int position)
@@ -249,6 +258,7 @@ tb_definition tb_first_definition(const void *address, const char *name)
 {
     struct first_search search = {.name = name};
     with_census(address, find_first, &search);
+    wait_for_constructors();
     search.found.definition.is_dependency = true;
     return settle(search.found, name);
 }
@@ -321,6 +331,7 @@ int tb_find_definitions(const char *name, const void *call_site, tb_definition *
     struct all_search search = {.name = name};
     int count = 0;
     with_census(call_site, find_all, &search);
+    wait_for_constructors();
     for (int i = 0; i < search.count && count < room; i++) {
         found[count] = settle(search.found[i], name);
         count += found[count].address != NULL;
