@@ -142,8 +142,7 @@ static void overflow_on_device(float *c, const char *when)
 }
 
 /* Where the host reaches all operands, it computes for who traps, and the caller's overflow is the caller's trap. Where a device has
- * to, neither the caller nor a thread of the library's traps, whoever had which traps enabled when these began; nor afterwards for
- * who has none. */
+ * to, neither the caller nor a thread of the library's traps; nor afterwards for who has no traps enabled. */
 static void overflow_beside_traps(void *unused)
 {
     static float c[NUMBERS];
