@@ -316,8 +316,8 @@ static void no_device_rounds_or_traps_as_asked(void)
             facts.forced_route = TB_ROUTE_STREAMED;
             facts.machine.readiness = readiness;
             const tb_plan plan = tb_decide(&product, &facts);
-            CHECK(plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_THREAD,
-                  "a device is chosen: %s", tb_reason_text(plan.reason));
+            CHECK(plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_THREAD, "a device is chosen: %s",
+                  tb_reason_text(plan.reason));
             CHECK(plan.start == TB_START_NOT, "a device is started");
         }
     tb_facts facts = facts_of(&row);

@@ -27,8 +27,8 @@ static void check_halves(int count, size_t stride)
         tb_half_of_cores(&cores, first, &halves[first]);
     CPU_OR(&both, &halves[0], &halves[1]);
     CHECK(CPU_EQUAL(&both, &cores), "%d cores: the halves are not all of them", count);
-    CHECK(CPU_COUNT(&halves[0]) == (count + 1) / 2 && CPU_COUNT(&halves[1]) == count / 2, "%d cores: %d and %d",
-          count, CPU_COUNT(&halves[0]), CPU_COUNT(&halves[1]));
+    CHECK(CPU_COUNT(&halves[0]) == (count + 1) / 2 && CPU_COUNT(&halves[1]) == count / 2,
+          "%d cores: %d and %d", count, CPU_COUNT(&halves[0]), CPU_COUNT(&halves[1]));
 }
 
 /* Until both halves have been seen, ten seconds at most. */
