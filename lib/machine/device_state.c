@@ -32,7 +32,9 @@ const char *tb_why_no_device(void)
         return "this build has no CUDA kernels";
     if (strcmp(tb_device.name, "cuda") == 0 && !has_driver())
         return "no NVIDIA driver (libcuda.so.1) is installed";
-    if (tb_device.code_file && !*tb_device.code_file())
+    const char *code_file =
+        tb_device.code_file ? tb_device.code_file() : NULL; /* NULL, too, where it is not looked for */
+    if (code_file && !*code_file)
         return "the device code, which libtileblas.so.0 of the same build has, was not found";
     return "the driver offers no GPU that the kernels run on";
 }
