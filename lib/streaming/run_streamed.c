@@ -167,9 +167,9 @@ static void touch_ends(const tb_product *product, const tb_plan *plan)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const tb_operand *operand = &product->operands[role];
-        char *end = (char *)tb_at(operand, operand->rows, operand->columns - 1);
         if (plan->places[role].memory != TB_MEMORY_HOST || operand->rows == 0 || operand->columns == 0)
             continue;
+        char *end = (char *)tb_at(operand, operand->rows, operand->columns - 1);
         if (role == TB_C)
             tb_touch_to_write(end - 1);
         else
