@@ -1,6 +1,6 @@
 /* Pinned memory on the CUDA driver: pages of our own, in large pages where the kernel has them, that are registered with the driver.
  * The driver's own allocation zeroes small pages one after the other: 3.0 ms for 8 MiB on an H200's host, of which a first product
- * wants nine. Some threads zero large pages in a fifth of that (docs/lab/starting.md).
+ * wants nine. One thread zeroes large pages, and the driver registers them, in 2.0 ms; here some threads do (docs/lab/starting.md).
  */
 #include "lib/device/device_cuda.h"
 
@@ -12,7 +12,7 @@
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10)
 
-/* Of host memory's rate one thread has about a tenth; more than these gain little. */
+/* Not tuned: a quarter of a small host's cores. */
 enum { TOUCHING_THREADS = 4 };
 
 /* Pages that some threads touch, a large one at a time. */
