@@ -64,12 +64,12 @@ JOBS = [
     Job("opencv_matrices", "opencv", "six products of 2000, a solution, principal axes"),
     Job("jax_process", "jax", "likelihoods and gradients of a Gaussian process of 2500, five times"),
     Job("jax_spectra", "jax", "eigenvalues and singular values of 1500"),
-    Job("mlp_training", "torch", "training 784-1536-1536-10, 80 steps of 1024"),
-    Job("transformer_training", "torch", "training four layers of width 512, 12 steps of 16 x 128 tokens"),
+    Job("mlp_training", "torch", "training 784-1536-1536-10, 50 steps of 1024"),
+    Job("transformer_training", "torch", "training four layers of width 512, 5 steps of 16 x 128 tokens"),
     Job("torch_factors", "torch", "a solution and a Cholesky factorization of 3000, eigenvalues of 1500"),
     Job("loaded_features", "torch", "four forked workers multiply in NumPy, the parent trains"),
-    Job("gpytorch_process", "gpytorch", "ten steps of training an exact Gaussian process of 2500"),
-    Job("bert_inference", "transformers", "a BERT of six layers, six times 32 x 128 tokens"),
+    Job("gpytorch_process", "gpytorch", "six steps of training an exact Gaussian process of 2500"),
+    Job("bert_inference", "transformers", "a BERT of six layers, three times 32 x 128 tokens"),
     Job("tiles", "C", "a C program on OpenBLAS: Cholesky of 10240 by tiles of 512"),
 ]
 

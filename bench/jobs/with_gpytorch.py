@@ -16,7 +16,7 @@ class Exact(gpytorch.models.ExactGP):
 
 
 def gpytorch_process(size):
-    """Ten steps of training an exact process, by Cholesky factorizations in float64."""
+    """Six steps of training an exact process, by Cholesky factorizations in float64."""
     torch.manual_seed(1)
     x = torch.randn(size(2500), 6, dtype=torch.float64)
     y = torch.sin(x[:, 0]) + 0.1 * x[:, 1]
@@ -26,7 +26,7 @@ def gpytorch_process(size):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     losses = []
     with gpytorch.settings.max_cholesky_size(100000):
-        for _ in range(10):
+        for _ in range(6):
             optimizer.zero_grad()
             loss = -objective(model(x), y)
             loss.backward()

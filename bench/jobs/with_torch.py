@@ -33,7 +33,7 @@ def mlp_training(size):
     torch.manual_seed(1)
     width = size(1536)
     model = nn.Sequential(nn.Linear(784, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10))
-    train(model, *classes(size(16384), (784,)), size(1024), 80, 1e-3)
+    train(model, *classes(size(16384), (784,)), size(1024), 50, 1e-3)
 
 
 class Tokens(nn.Module):
@@ -50,7 +50,7 @@ class Tokens(nn.Module):
 def transformer_training(size):
     torch.manual_seed(1)
     width = 8 * size(64)
-    train(Tokens(width), *classes(size(64), (size(128), width)), size(16), 12, 1e-4)
+    train(Tokens(width), *classes(size(64), (size(128), width)), size(16), 5, 1e-4)
 
 
 def torch_factors(size):
@@ -84,7 +84,7 @@ class Features(torch.utils.data.Dataset):
 def loaded_features(size):
     """Training on features that four forked workers make."""
     torch.manual_seed(1)
-    data = Features(size(160), size(1500))
+    data = Features(size(80), size(1500))
     loader = torch.utils.data.DataLoader(data, batch_size=8, num_workers=4, multiprocessing_context="fork")
     model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)

@@ -13,7 +13,7 @@ def bert_inference(size):
     tokens = torch.randint(0, config.vocab_size, (size(32), size(128)))
     with torch.no_grad():
         first = model(tokens).last_hidden_state
-        for _ in range(5):
+        for _ in range(2):
             again = model(tokens).last_hidden_state
     require(bool(torch.isfinite(first).all()), "the hidden states")
     require((first - again).abs().max().item() < 1e-2, "the same tokens once more")
