@@ -39,6 +39,9 @@ static void read_dynamic(tb_symbol_table *object)
         case DT_HASH:
             object->hash = pointer(object, entry->d_un.d_ptr);
             break;
+        case DT_VERSYM:
+            object->versions = pointer(object, entry->d_un.d_ptr);
+            break;
         case DT_SONAME:
             soname = entry->d_un.d_val;
             break;
@@ -62,6 +65,9 @@ tb_symbol_table tb_read_symbol_table(const struct dl_phdr_info *info)
     return object;
 }
 
+/* A version that is kept for who was linked with it has this bit, and is found by nobody who names none. */
+enum { HIDDEN_VERSION = 0x8000 };
+
 static bool is_function(const tb_symbol_table *object, uint32_t index, const char *name)
 {
     const ElfW(Sym) *symbol = &object->symbols[index];
@@ -69,6 +75,7 @@ static bool is_function(const tb_symbol_table *object, uint32_t index, const cha
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
            ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+           (!object->versions || !(object->versions[index] & HIDDEN_VERSION)) &&
            strcmp(object->strings + symbol->st_name, name) == 0;
 }
 

@@ -14,13 +14,14 @@ typedef struct tb_symbol_table {
     const ElfW(Sym) * symbols;
     const char *strings, *soname; /* the latter may be NULL */
     const uint32_t *gnu_hash, *hash;
+    const uint16_t *versions;        /* of each symbol; NULL where none has one */
     uint32_t soname_hash, file_hash; /* of the names that others need it by; 0: it has no such name */
     int distance;                    /* for whoever walks from object to object; -1 at first */
 } tb_symbol_table;
 
 tb_symbol_table tb_read_symbol_table(const struct dl_phdr_info *info);
 
-/* The function that it defines under the name, or NULL. Versions of symbols are ignored, as BLAS has none. */
+/* The function that it defines under the name, or NULL: of several versions that which is the default. */
 const ElfW(Sym) * tb_look_up_symbol(const tb_symbol_table *object, const char *name);
 
 /* What stands behind the folders of a path. */

@@ -132,6 +132,18 @@ static void uncount(tb_call *call)
     atomic_fetch_sub(&tb_calls_count, 1);
 }
 
+/* Where cancellation is let through again, one that came meanwhile ends the thread. In GNU C libraries such as 2.36 the thread of the
+ * asynchronous type then has no result, unless the type is what lets it through. */
+static void set_cancel_state(int state)
+{
+    int type = PTHREAD_CANCEL_DEFERRED;
+    if (state == PTHREAD_CANCEL_ENABLE)
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    pthread_setcancelstate(state, NULL);
+    if (type != PTHREAD_CANCEL_DEFERRED)
+        pthread_setcanceltype(type, NULL);
+}
+
 static void end_left_call(void *left)
 {
     tb_call *call = left;
@@ -143,7 +155,7 @@ static void end_left_call(void *left)
     tb_leave_linker_for_good();
     tb_forget_state(&call->state);
     if (call->cancel_state != NO_STATE)
-        pthread_setcancelstate(call->cancel_state, NULL);
+        set_cancel_state(call->cancel_state);
 }
 
 void tb_begin_call(tb_call *call)
@@ -166,5 +178,5 @@ void tb_end_call(tb_call *call)
     atomic_signal_fence(memory_order_seq_cst);
     tb_not_left(&call->leaving);
     tb_put_state_back(&call->state);
-    pthread_setcancelstate(call->cancel_state, NULL);
+    set_cancel_state(call->cancel_state);
 }

@@ -343,7 +343,9 @@ static void cancel_many(void *argument)
         pthread_create(&thread, NULL, call_on, &victim);
         usleep((useconds_t)check_between(&random, 0, 6000));
         pthread_cancel(thread);
-        pthread_join(thread, NULL);
+        void *result = NULL;
+        pthread_join(thread, &result);
+        CHECK(result == PTHREAD_CANCELED, "a cancelled thread does not tell so");
         CHECK(known_differ(&victim.p, KNOWN_BEFORE) == 0 || known_errors(&victim.p) == 0,
               "a cancelled call was left in the middle");
         known_free(&victim.p);
