@@ -143,26 +143,10 @@ static void copy_bytes(const tb_host_copy *copy, char *target, const char *sourc
     (looks(copy) ? copy_seen : copy_unseen)(copy, target, source, bytes);
 }
 
-/* What of a row is copied, in bytes from its beginning. */
-typedef struct part {
-    size_t begin, end;
-} part;
-
-static part part_of(const tb_host_copy *copy, size_t row)
-{
-    const tb_stairs *stairs = &copy->stairs;
-    const int64_t all = (int64_t)copy->row_bytes;
-    if (stairs->step_bytes == 0)
-        return (part){0, copy->row_bytes};
-    const int64_t edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
-    const int64_t begin = stairs->ends || edge < 0 ? 0 : edge, end = stairs->ends && edge < all ? edge : all;
-    return begin < end ? (part){(size_t)begin, (size_t)end} : (part){0, 0};
-}
-
 static void copy_stairs(const tb_host_copy *copy, size_t first, size_t rows)
 {
     for (size_t row = first; row < first + rows; row++) {
-        const part part = part_of(copy, row);
+        const tb_row_part part = tb_part_of_row(&copy->stairs, copy->row_bytes, row);
         if (part.begin < part.end)
             copy_bytes(copy, copy->target + row * copy->target_pitch + part.begin,
                        copy->source + row * copy->source_pitch + part.begin, part.end - part.begin);
@@ -189,7 +173,7 @@ static void copy_unprinted(const tb_host_copy *copy, size_t first, size_t rows)
 static void look_at_rows(const tb_host_copy *copy, size_t first, size_t rows)
 {
     for (size_t row = first; row < first + rows && looks(copy); row++) {
-        const part part = part_of(copy, row);
+        const tb_row_part part = tb_part_of_row(&copy->stairs, copy->row_bytes, row);
         look_at(copy, NULL, copy->source + row * copy->source_pitch + part.begin, part.end - part.begin);
     }
 }

@@ -5,18 +5,12 @@
 
 #include "lib/streaming/fingerprint.h"
 #include "lib/streaming/not_finite.h"
+#include "lib/streaming/stairs.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* What of rows is copied along the edge of a triangle: each row begins, or ends, one element later than the one before. */
-typedef struct tb_stairs {
-    int64_t step_bytes; /* an element; 0: there are no stairs, and rows are whole */
-    int64_t edge_bytes; /* in the first row, from its beginning to the edge; may be negative */
-    bool ends;          /* rows end at the edge; else they begin there */
-} tb_stairs;
 
 /* rows of row_bytes each, pitches apart in bytes; past the caches where that is faster: a target that is
  * larger than they are and not read again soon, or that a device reads next. */

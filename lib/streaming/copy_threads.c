@@ -272,15 +272,13 @@ static void start_helpers(void)
     }
 }
 
-/* Of what the mask leaves, the byte with the highest address in a column of an operand, or -1. */
-static int64_t last_byte_of(const tb_host_copy *copy, size_t row)
+/* Of rows that have a part, the last one, and where its part ends; 0: none has. */
+static size_t end_of_last(const tb_stairs *stairs, size_t row_bytes, size_t rows, size_t *last)
 {
-    const tb_stairs *stairs = &copy->stairs;
-    const int64_t all = (int64_t)copy->row_bytes,
-                  edge = stairs->edge_bytes + (int64_t)row * stairs->step_bytes;
-    if (stairs->step_bytes == 0)
-        return all - 1;
-    return stairs->ends ? tb_smaller(edge, all) - 1 : edge < all ? all - 1 : -1;
+    size_t end = 0;
+    for (*last = rows; *last > 0 && end == 0;)
+        end = tb_part_of_row(stairs, row_bytes, --*last).end;
+    return end;
 }
 
 /* A mapped file that has been truncated lacks its end, so that where the last byte of a piece of an operand is there all of it is.
@@ -288,15 +286,13 @@ static int64_t last_byte_of(const tb_host_copy *copy, size_t row)
 static void touch_end(const tb_copy_job *job)
 {
     const tb_host_copy *copy = &job->copy;
-    int64_t last = -1;
-    size_t row = copy->rows;
-    while (row > 0 && last < 0)
-        last = last_byte_of(copy, --row);
-    if (last < 0)
+    size_t row;
+    const size_t end = end_of_last(&copy->stairs, copy->row_bytes, copy->rows, &row);
+    if (end == 0)
         return;
-    tb_touch_to_read(copy->source + row * copy->source_pitch + last);
+    tb_touch_to_read(copy->source + row * copy->source_pitch + end - 1);
     if (!job->compares && copy->target) /* without one it is only looked at */
-        tb_touch_to_write(copy->target + row * copy->target_pitch + last);
+        tb_touch_to_write(copy->target + row * copy->target_pitch + end - 1);
 }
 
 static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
@@ -362,10 +358,18 @@ void tb_copy_end(tb_copy_job *job)
     wait_for_helpers(&jobs, &job->listed);
 }
 
+static void touch_last(const tb_pages *pages)
+{
+    size_t row;
+    const size_t end = end_of_last(&pages->stairs, pages->row_bytes, pages->rows, &row);
+    if (end > 0)
+        tb_touch_to_write(pages->memory + row * pages->pitch + end - 1);
+}
+
 void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
     *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
-    tb_touch_to_write(pages->memory + (pages->rows - 1) * pages->pitch + pages->row_bytes - 1);
+    touch_last(pages);
     take_lock();
     enter_list(&touch_jobs, &job->listed);
     tb_free_lock(&lock);

@@ -40,6 +40,20 @@ static bool is_missing(const char *address)
     return mincore(page, 1, &present) == 0 && !(present & 1);
 }
 
+static tb_row_part part_of(const tb_pages *pages, size_t row)
+{
+    return tb_part_of_row(&pages->stairs, pages->row_bytes, row);
+}
+
+static bool is_missing_at(const tb_pages *pages, size_t row, size_t at)
+{
+    const tb_row_part part = part_of(pages, row);
+    if (part.end == 0)
+        return false;
+    at = at < part.begin ? part.begin : at < part.end ? at : part.end - 1;
+    return is_missing(pages->memory + row * pages->pitch + at);
+}
+
 bool tb_pages_are_missing(const tb_pages *pages)
 {
     const int error = errno;
@@ -47,10 +61,9 @@ bool tb_pages_are_missing(const tb_pages *pages)
     if (pages->rows * pages->row_bytes < LEAST_BYTES ||
         (has_wide_gaps(pages) && pages->row_bytes < LEAST_ROW))
         return false;
-    for (size_t i = 0; i < SAMPLES && !missing; i++) {
-        const size_t row = (2 * i + 1) * pages->rows / (2 * SAMPLES);
-        missing = is_missing(pages->memory + row * pages->pitch + i * (pages->row_bytes - 1) / (SAMPLES - 1));
-    }
+    for (size_t i = 0; i < SAMPLES && !missing; i++)
+        missing = is_missing_at(pages, (2 * i + 1) * pages->rows / (2 * SAMPLES),
+                                i * (pages->row_bytes - 1) / (SAMPLES - 1));
     errno = error;
     return missing;
 }
@@ -120,10 +133,37 @@ static void populate(char *first, const char *end)
     madvise(page, (size_t)(end - page), MADV_POPULATE_WRITE);
 }
 
+/* What the stairs leave of the rows there, together as far as no whole page lies between. */
+static void populate_parts(const tb_pages *pages, char *first, const char *end)
+{
+    char *begun = NULL, *done = first;
+    for (size_t row = (size_t)(first - pages->memory) / pages->pitch; row < pages->rows; row++) {
+        const tb_row_part part = part_of(pages, row);
+        char *start = pages->memory + row * pages->pitch, *from = start + part.begin, *to = start + part.end;
+        if (start >= end)
+            break;
+        if (to <= first || from >= end || from == to)
+            continue;
+        if (begun && from >= done + page_bytes()) {
+            populate(begun, done);
+            begun = NULL;
+        }
+        begun = begun ? begun : from > first ? from : first;
+        done = to;
+    }
+    if (begun)
+        populate(begun, done < end ? done : end);
+}
+
 static void touch_large_page(const tb_pages *pages, size_t piece)
 {
     char *first = (char *)(first_large_page(pages) + piece * PIECE_BYTES), *end = first + PIECE_BYTES;
-    populate(first > pages->memory ? first : pages->memory, end < end_of(pages) ? end : end_of(pages));
+    first = first > pages->memory ? first : pages->memory;
+    end = end < end_of(pages) ? end : end_of(pages);
+    if (pages->stairs.step_bytes > 0)
+        populate_parts(pages, first, end);
+    else
+        populate(first, end);
 }
 
 void tb_touch_piece(const tb_pages *pages, size_t piece)
@@ -134,7 +174,9 @@ void tb_touch_piece(const tb_pages *pages, size_t piece)
         return;
     }
     for (size_t row = piece * most; row < (piece + 1) * most && row < pages->rows; row++) {
-        char *first = pages->memory + row * pages->pitch;
-        (kernel_populates() ? populate : touch_each)(first, first + pages->row_bytes);
+        const tb_row_part part = part_of(pages, row);
+        char *start = pages->memory + row * pages->pitch;
+        if (part.end > 0)
+            (kernel_populates() ? populate : touch_each)(start + part.begin, start + part.end);
     }
 }

@@ -5,14 +5,17 @@
 #ifndef TB_PAGES_H
 #define TB_PAGES_H
 
+#include "lib/streaming/stairs.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 /* rows of row_bytes each, pitch bytes apart: a C that is going to be written. What it holds, and what lies in
- * pages of its gaps alone, stays as it is. */
+ * pages of its gaps alone, or of what the stairs leave out of it, stays as it is: nobody may ever want them. */
 typedef struct tb_pages {
     char *memory;
     size_t pitch, row_bytes, rows;
+    tb_stairs stairs;
 } tb_pages;
 
 /* Whether some are likely to be missing, and rows are long enough for touching them to pay. Takes some

@@ -73,8 +73,11 @@ static void call_helpers(tb_stream_run *run)
 static void see_to_pages(tb_stream_run *run)
 {
     const tb_operand *c = &run->product->c;
-    const tb_pages pages = {
-        .memory = c->data, .pitch = tb_pitch(c), .row_bytes = tb_column_bytes(c), .rows = (size_t)c->columns};
+    const tb_pages pages = {.memory = c->data,
+                            .pitch = tb_pitch(c),
+                            .row_bytes = tb_column_bytes(c),
+                            .rows = (size_t)c->columns,
+                            .stairs = tb_stairs_in(run->product, 0, 0)};
     if (run->plan->places[TB_C].memory != TB_MEMORY_HOST || !tb_pages_are_missing(&pages))
         return;
     run->touches = true;

@@ -101,11 +101,47 @@ static void pages_behind_the_last_column_stay_as_they_are(void)
     munmap(pages.memory, 4 * MIB);
 }
 
+static bool holds_a_part(const tb_pages *pages, const char *page, size_t page_bytes)
+{
+    for (size_t row = 0; row < pages->rows; row++) {
+        const tb_row_part part = tb_part_of_row(&pages->stairs, pages->row_bytes, row);
+        const char *start = pages->memory + row * pages->pitch;
+        if (part.begin < part.end && start + part.begin < page + page_bytes && start + part.end > page)
+            return true;
+    }
+    return false;
+}
+
+/* Columns shorter than a page and longer, in one large page and in several. */
+static void what_stairs_leave_out_stays_as_it_is(void)
+{
+    static const size_t sides[] = {400, 600, 1024, 1500};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t i = 0; i < 2 * sizeof sides / sizeof *sides; i++) {
+        const size_t side = sides[i / 2], column = side * 8, bytes = (side * column + MIB - 1) / MIB * MIB;
+        const bool upper = i % 2;
+        const tb_pages pages = {.memory = fresh(bytes),
+                                .pitch = column,
+                                .row_bytes = column,
+                                .rows = side,
+                                .stairs = {.step_bytes = 8, .edge_bytes = upper ? 8 : 0, .ends = upper}};
+        size_t expected = 0;
+        for (size_t at = 0; at < bytes; at += page)
+            expected += holds_a_part(&pages, pages.memory + at, page);
+        CHECK(tb_pages_are_missing(&pages), "fresh memory is taken for touched");
+        touch_all(&pages);
+        CHECK(!tb_pages_are_missing(&pages), "still missing");
+        CHECK(present(pages.memory, bytes) == expected, "%s triangle of %zu: %zu pages instead of %zu",
+              upper ? "upper" : "lower", side, present(pages.memory, bytes), expected);
+        munmap(pages.memory, bytes);
+    }
+}
+
 static void small_and_scattered_matrices_are_left_alone(void)
 {
     char *memory = fresh(8 * MIB);
-    CHECK(!tb_pages_are_missing(&(tb_pages){memory, MIB / 8, MIB / 8, 4}), "half a MiB");
-    CHECK(!tb_pages_are_missing(&(tb_pages){memory, MIB / 128, 2048, 1024}), "columns of 2 KiB");
+    CHECK(!tb_pages_are_missing(&(tb_pages){memory, MIB / 8, MIB / 8, 4, {0}}), "half a MiB");
+    CHECK(!tb_pages_are_missing(&(tb_pages){memory, MIB / 128, 2048, 1024, {0}}), "columns of 2 KiB");
     munmap(memory, 8 * MIB);
 }
 
@@ -116,6 +152,7 @@ int main(int count, char **arguments)
     what_they_hold_stays();
     gaps_stay_as_they_are();
     pages_behind_the_last_column_stay_as_they_are();
+    what_stairs_leave_out_stays_as_it_is();
     small_and_scattered_matrices_are_left_alone();
     CHECK(can_populate || populated == 0, "populated after all");
     return check_result();
