@@ -2,10 +2,11 @@
  *
  *   hosts jumps BLAS JUMPER CALLER              through a pointer to a function that jumps to BLAS's
  *   hosts direct BLAS DIRECT                    by a name that nobody has, where BLAS has the function under another one
- *   hosts nearest BLAS FARTHER DIRECT           by a name that both have; FARTHER is loaded last, in another folder
+ *   hosts nearest N FILE FILE FILE              by a name that two of the files have, of which the N-th, from 0 on, answers the third
  *   hosts later BLAS DIRECT                     before there is a BLAS, and after
  *   hosts recovers BLAS DIRECT                  where BLAS is the machine's, and the first call comes when no descriptor is left
  *   hosts unloads PLUGIN SECOND                 each is unloaded after it has called; at one path, the second in the first's place
+ *   hosts replaced BLAS PLUGIN BLAS PLUGIN      each plugin, linked with the BLAS before it, is loaded where the other one was
  *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
  *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before
  *
@@ -31,6 +32,9 @@
     } while (0)
 
 enum { SMALL = 3, LARGE = 100 };
+
+/* Some ticks of the coarse clock: calls that are looked at closely look for objects once a tick. */
+enum { TICKS_MICROSECONDS = 20000 };
 
 static void *open_locally(const char *path)
 {
@@ -104,12 +108,19 @@ static void test_direct(char **files)
     CHECK(count_objects() == objects);
 }
 
+/* They are opened in this order. */
 static void test_nearest(char **files)
 {
-    void *blas = open_locally(files[0]);
-    call_directly *call = find_direct(open_locally(files[2]));
-    void *farther = open_locally(files[1]);
-    CHECK(call(SMALL) && count_calls(blas) == 1 && count_calls(farther) == 0);
+    void *opened[3], *caller = NULL;
+    const int nearest = atoi(files[0]);
+    for (int i = 0; i < 3; i++) {
+        opened[i] = open_locally(files[i + 1]);
+        if (dlsym(opened[i], "call_directly"))
+            caller = opened[i];
+    }
+    CHECK(find_direct(caller)(SMALL));
+    for (int i = 0; i < 3; i++)
+        CHECK(!dlsym(opened[i], "fixture_blas") || count_calls(opened[i]) == (i == nearest));
 }
 
 static void test_later(char **files)
@@ -117,8 +128,7 @@ static void test_later(char **files)
     call_directly *call = find_direct(open_locally(files[1]));
     CHECK(call(SMALL) && call(LARGE));
     void *blas = open_locally(files[0]);
-    usleep(
-        20000); /* some ticks of the coarse clock: calls that are looked at closely look for objects once a tick */
+    usleep(TICKS_MICROSECONDS);
     for (int i = 1; i <= 3; i++)
         CHECK(call(i == 1 ? LARGE : SMALL) && count_calls(blas) == i);
 }
@@ -171,6 +181,27 @@ static void test_unloads(char **files)
     unlink(path);
 }
 
+/* What was found for one plugin is not the other one's, whose calls come from the same addresses. Most objects are mapped where
+ * another one has just been. */
+static void test_replaced(char **files)
+{
+    enum { ROUNDS = 10 };
+    void *blas[] = {open_locally(files[0]), open_locally(files[2])};
+    call_directly *last = NULL;
+    int replaced = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        void *plugin = open_locally(files[round % 2 * 2 + 1]);
+        call_directly *call = find_direct(plugin);
+        const int before = count_calls(blas[round % 2]);
+        usleep(TICKS_MICROSECONDS);
+        CHECK(call(LARGE) && call(SMALL) && count_calls(blas[round % 2]) == before + 2);
+        replaced += call == last;
+        last = call;
+        CHECK(dlclose(plugin) == 0);
+    }
+    CHECK(replaced > 0);
+}
+
 static void test_moves(char **files)
 {
     use_plugin(files[0], 1);
@@ -197,9 +228,9 @@ int main(int argc, char **argv)
         const char *name;
         int files;
         void (*test)(char **files);
-    } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 3, test_nearest},
+    } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 4, test_nearest},
                  {"later", 2, test_later}, {"recovers", 2, test_recovers}, {"unloads", 2, test_unloads},
-                 {"moves", 1, test_moves}, {"apart", 1, test_apart}};
+                 {"moves", 1, test_moves}, {"replaced", 4, test_replaced}, {"apart", 1, test_apart}};
     for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof *tests; i++)
         if (strcmp(argv[1], tests[i].name) == 0 && argc == tests[i].files + 2) {
             tests[i].test(argv + 2);

@@ -81,6 +81,19 @@ def check_merging():
     assert [len(group) for group in groups.values()] == [2, 1, 1]
 
 
+def check_rows():
+    """What a job's row says of its counts: seconds, and the calls of the three routines that take the longest."""
+    seconds = {"dgemm": 1.0, "dsyrk": 0.25, "dpotrf": 2.0, "dtrsm": 0.5, "dsymm": 0.0001}
+    routines = {name: {"kind": 0, "calls": 7, "seconds": each} for name, each in seconds.items()}
+    counts = {"level3": 1.25, "lapack": 2.0, "either": 3.0, "routines": routines}
+    row = report.row_of(measured("solve", {"plain": 6.0, "wait": 2.0}, counts=counts), ["plain", "wait"])
+    assert row[2:8] == ["1", "1.00", "6.00", "2.00", "3.00", "?"], row
+    assert row[-4:] == ["1.25", "2.00", "3.75", "dpotrf 7, dgemm 7, dtrsm 7"], row
+    del routines["dgemm"], routines["dtrsm"]
+    row = report.row_of(measured("solve", {"plain": 6.0}, counts=counts), ["plain"])
+    assert row[-1] == "dpotrf 7, dsyrk 7", "what takes next to no time is left out"
+
+
 def check_list():
     """Every job has its function, with its own name, and none is left over that takes a size."""
     names = [job.name for job in jobs.JOBS]
@@ -97,4 +110,5 @@ check_intervals()
 check_verdicts()
 check_sums()
 check_merging()
+check_rows()
 check_list()
