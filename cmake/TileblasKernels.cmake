@@ -21,7 +21,7 @@ if(NOT TILEBLAS_CUDA STREQUAL "OFF")
         if(CUDAToolkit_VERSION VERSION_LESS 13.0)
             set(TILEBLAS_FAST_KERNELS OFF)
         elseif(TILEBLAS_FAST_KERNELS)
-            string(APPEND TILEBLAS_CUDA_SUMMARY ", hardly optimized")
+            string(APPEND TILEBLAS_CUDA_SUMMARY ", stand-ins")
         endif()
     elseif(TILEBLAS_CUDA STREQUAL "ON")
         message(FATAL_ERROR "TILEBLAS_CUDA is ON, but no CUDA toolkit (12.0 or later) with nvcc was found. "
@@ -107,7 +107,8 @@ endfunction()
 
 # tileblas_compile_kernels(result [ARCHITECTURES list] file.cu ...)
 # Has each file, of the source or the build folder, compiled to a fat binary, whose path is appended to the result. Without
-# nvcc it does nothing.
+# nvcc it does nothing. With TILEBLAS_FAST_KERNELS the first file is compiled, for one architecture, and the binaries of the
+# others are copies of its binary: what a build without a GPU is for is that libraries have code at all.
 function(tileblas_compile_kernels result)
     cmake_parse_arguments(PARSE_ARGV 1 compile "" "" "ARCHITECTURES")
     if(NOT TILEBLAS_WITH_CUDA)
@@ -120,6 +121,9 @@ function(tileblas_compile_kernels result)
     tileblas_builds_for(80 90 code_for_80)
     if(NOT code_for_80)
         list(REMOVE_ITEM compile_ARCHITECTURES 80)
+    endif()
+    if(TILEBLAS_FAST_KERNELS)
+        list(GET compile_ARCHITECTURES 0 compile_ARCHITECTURES)
     endif()
     tileblas_architecture_flags("${compile_ARCHITECTURES}" flags)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -139,6 +143,7 @@ function(tileblas_compile_kernels result)
     if(TILEBLAS_FAST_KERNELS)
         list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large
     endif()
+    set(compiled "")
     foreach(source IN LISTS compile_UNPARSED_ARGUMENTS)
         set(path ${CMAKE_CURRENT_SOURCE_DIR}/${source})
         if(NOT EXISTS ${path})
@@ -147,6 +152,12 @@ function(tileblas_compile_kernels result)
         set(binary ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin)
         get_filename_component(folder ${binary} DIRECTORY)
         file(MAKE_DIRECTORY ${folder})
+        list(APPEND ${result} ${binary})
+        if(TILEBLAS_FAST_KERNELS AND compiled)
+            add_custom_command(OUTPUT ${binary} COMMAND ${CMAKE_COMMAND} -E copy ${compiled} ${binary} DEPENDS ${compiled} VERBATIM)
+            continue()
+        endif()
+        set(compiled ${binary})
         add_custom_command(
             OUTPUT ${binary}
             COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${binary}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0
@@ -157,7 +168,6 @@ function(tileblas_compile_kernels result)
             DEPFILE ${binary}.d
             COMMENT "Compiling kernel ${source}"
             VERBATIM)
-        list(APPEND ${result} ${binary})
     endforeach()
     set(${result} ${${result}} PARENT_SCOPE)
 endfunction()

@@ -96,8 +96,8 @@ find_architectures() {
     if [[ $found =~ ^[0-9\;]+$ ]]; then printf '%s' "$found"; else printf 90; fi
 }
 
-# build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong. fast_kernels=ON: as quickly as
-# nvcc can compile them. tests_left_out: labels for whose tests the target test_programs builds nothing.
+# build PRESET [TARGET...]: says what CMake found, and the log's end when something goes wrong. fast_kernels=ON: with
+# stand-ins for kernels. tests_left_out: labels for whose tests the target test_programs builds nothing.
 build() {
     local log=build/$1.log generator=()
     [[ -f build/$1/CMakeCache.txt ]] || ! have ninja || generator=(-G Ninja)

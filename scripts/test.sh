@@ -24,8 +24,7 @@ case ${1:-} in
 *) [[ ${CI:-} != true ]] || presets+=(asan tsan) ;;
 esac
 
-# Where no GPU runs the kernels, CI does not have them optimized: tests/ptxas judges what the compiler makes of those that
-# have changed.
+# Where no GPU runs the kernels, CI builds stand-ins: tests/ptxas compiles those that have changed, and judges them.
 fast_kernels=OFF
 if [[ ${CI:-} == true && ! $whole ]] && ! nvidia-smi >/dev/null 2>&1; then
     fast_kernels=ON
