@@ -1,4 +1,4 @@
-/* The caller's own BLAS: called, searched for once per call site (host_search.c), and kept in two small tables (call_sites.c),
+/* The caller's own BLAS: called, searched for once per call site (host_search.c), and kept in small tables (call_sites.c),
  * which readers need no lock for, so that none is held while the linker runs a constructor or a program's handler unwinds.
  */
 #include "compat/host_blas.h"
@@ -142,13 +142,17 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
 
 /* ---- Remembering ------------------------------------------------------------------------------------ */
 
-/* All hosts, each once. An entry is claimed, filled, and then never changes. */
-enum { FREE, CLAIMED, FILLED };
-static struct {
-    atomic_int state;
-    tb_host_blas host;
-} hosts[1024];
-enum { HOST_COUNT = sizeof hosts / sizeof *hosts };
+/* All hosts, each once. An entry is claimed, filled, and then never changes. One table is enough, unless a program has BLAS by the
+ * hundred: plugins that bring their own. */
+enum { FREE, CLAIMED, FILLED, HOSTS_A_TABLE = 1024 };
+typedef struct host_table {
+    struct {
+        atomic_int state;
+        tb_host_blas host;
+    } entries[HOSTS_A_TABLE];
+    _Atomic(struct host_table *) next;
+} host_table;
+static host_table first_hosts;
 
 /* By spelling and width. */
 #define NO_HOST(ROUTINE, symbol, bits)                                                                       \
@@ -169,20 +173,45 @@ static bool is_same_host(const tb_host_blas *left, const tb_host_blas *right)
            left->is_near == right->is_near;
 }
 
+/* The next table, which is made where there is none; NULL without memory. */
+static host_table *next_hosts(host_table *table)
+{
+    host_table *next = atomic_load(&table->next);
+    if (next)
+        return next;
+    host_table *made = tb_make(sizeof *made);
+    if (made && !atomic_compare_exchange_strong(&table->next, &next, made)) {
+        tb_unmake(made);
+        return next;
+    }
+    return made;
+}
+
+static const tb_host_blas *keep_in(host_table *table, const tb_host_blas *host)
+{
+    for (size_t i = 0; i < HOSTS_A_TABLE; i++) {
+        int state = FREE;
+        tb_host_blas *kept = &table->entries[i].host;
+        if (atomic_compare_exchange_strong(&table->entries[i].state, &state, CLAIMED)) {
+            *kept = *host;
+            kept->at_a_glance = host->is_kept ? host->spelling : TB_SPELLING_COUNT;
+            if (host->address || host->gemm)
+                kept->base.multiply = call_host;
+            atomic_store_explicit(&table->entries[i].state, FILLED, memory_order_release);
+            return kept;
+        }
+        if (state == FILLED && is_same_host(kept, host))
+            return kept;
+    }
+    return NULL;
+}
+
 static const tb_host_blas *keep_host(const tb_host_blas *host)
 {
-    for (size_t i = 0; i < HOST_COUNT; i++) {
-        int state = FREE;
-        if (atomic_compare_exchange_strong(&hosts[i].state, &state, CLAIMED)) {
-            hosts[i].host = *host;
-            hosts[i].host.at_a_glance = host->is_kept ? host->spelling : TB_SPELLING_COUNT;
-            if (host->address || host->gemm)
-                hosts[i].host.base.multiply = call_host;
-            atomic_store_explicit(&hosts[i].state, FILLED, memory_order_release);
-            return &hosts[i].host;
-        }
-        if (state == FILLED && is_same_host(&hosts[i].host, host))
-            return &hosts[i].host;
+    for (host_table *table = &first_hosts; table; table = next_hosts(table)) {
+        const tb_host_blas *kept = keep_in(table, host);
+        if (kept)
+            return kept;
     }
     return &no_host[host->spelling][host->integer_bits == 64];
 }
@@ -249,10 +278,15 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
 
 static const tb_host_blas *any_host(tb_spelling spelling)
 {
-    for (size_t i = 0; i < HOST_COUNT && !tb_is_bare(spelling); i++)
-        if (atomic_load_explicit(&hosts[i].state, memory_order_acquire) == FILLED &&
-            hosts[i].host.spelling == spelling && !hosts[i].host.nested && hosts[i].host.is_kept)
-            return &hosts[i].host;
+    if (tb_is_bare(spelling))
+        return NULL;
+    for (const host_table *table = &first_hosts; table; table = atomic_load(&table->next))
+        for (size_t i = 0; i < HOSTS_A_TABLE; i++) {
+            const tb_host_blas *host = &table->entries[i].host;
+            if (atomic_load_explicit(&table->entries[i].state, memory_order_acquire) == FILLED &&
+                host->spelling == spelling && !host->nested && host->is_kept)
+                return host;
+        }
     return NULL;
 }
 

@@ -9,6 +9,7 @@
  *   hosts replaced BLAS PLUGIN BLAS PLUGIN      each plugin, linked with the BLAS before it, is loaded where the other one was
  *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
  *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before
+ *   hosts many PLUGIN                           thousands with a BLAS of their own, each loaded where none was before
  *
  * All are opened RTLD_LOCAL. A BLAS is a fixture, which counts. Whatever else is loaded meanwhile is a fault.
  */
@@ -212,6 +213,25 @@ static void test_moves(char **files)
     CHECK(count_calls(plugin) == 2);
 }
 
+/* None is unloaded, as where a simulation has many models. */
+static void test_many(char **files)
+{
+    enum { MANY = 1100, ROOM = 1 << 20 };
+    static char code[ROOM];
+    FILE *file = fopen(files[0], "rb");
+    const size_t size = file ? fread(code, 1, ROOM, file) : 0;
+    CHECK(size > 0 && size < ROOM && fclose(file) == 0);
+    for (int i = 0; i < MANY; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "./plugin.%d.%d.so", (int)getpid(), i);
+        file = fopen(path, "wb");
+        CHECK(file && fwrite(code, 1, size, file) == size && fclose(file) == 0);
+        void *plugin = open_locally(path);
+        unlink(path);
+        CHECK(find_direct(plugin)(SMALL) && count_calls(plugin) == 1);
+    }
+}
+
 static void test_apart(char **files)
 {
     void *plugin = dlmopen(LM_ID_NEWLM, files[0], RTLD_LAZY);
@@ -230,7 +250,8 @@ int main(int argc, char **argv)
         void (*test)(char **files);
     } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 4, test_nearest},
                  {"later", 2, test_later}, {"recovers", 2, test_recovers}, {"unloads", 2, test_unloads},
-                 {"moves", 1, test_moves}, {"replaced", 4, test_replaced}, {"apart", 1, test_apart}};
+                 {"moves", 1, test_moves}, {"replaced", 4, test_replaced}, {"apart", 1, test_apart},
+                 {"many", 1, test_many}};
     for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof *tests; i++)
         if (strcmp(argv[1], tests[i].name) == 0 && argc == tests[i].files + 2) {
             tests[i].test(argv + 2);
