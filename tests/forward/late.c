@@ -2,10 +2,12 @@
  *
  *   late descriptors    there is none left
  *   late chroot         the root directory is an empty one; skipped where that is not permitted
+ *   late HOW alone      besides, the machine's BLAS has not been loaded, as the program has one
  *
  * The machine's BLAS answers, as it would have if the program had been linked with it. Built with LATE_LAPACK for the library that
  * has LAPACK's names.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,9 +35,11 @@ static int leave_files(const char *how)
 
 int main(int argc, char **argv)
 {
-    const int left = argc == 2 ? leave_files(argv[1]) : 2;
+    const int left = argc >= 2 ? leave_files(argv[1]) : 2;
     if (left != 0)
         return left;
+    if (argc > 2 && dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_NOLOAD))
+        return fputs("the machine's BLAS was loaded\n", stderr), 1;
     const int n = 2, one = 1;
     const double alpha = 2, x[2] = {1, 2};
     double y[2] = {1, 1};

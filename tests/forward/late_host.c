@@ -1,4 +1,6 @@
-/* A BLAS and LAPACK of three functions, which stands for the machine's OpenBLAS: what late.c calls. */
+/* A BLAS and LAPACK of three functions, which stands for the machine's OpenBLAS or a program's: what late.c calls. Built with
+ * LATE_BLAS_ALONE without LAPACK.
+ */
 #include <stddef.h>
 
 void sgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
@@ -27,6 +29,7 @@ void daxpy_(const int *n, const double *alpha, const double *x, const int *step_
         y[i * *step_y] += *alpha * x[i * *step_x];
 }
 
+#ifndef LATE_BLAS_ALONE
 void dgesv_(const int *n, const int *sides, double *a, const int *lda, int *pivots, double *b, const int *ldb,
             int *info)
 {
@@ -34,3 +37,4 @@ void dgesv_(const int *n, const int *sides, double *a, const int *lda, int *pivo
     b[0] = 42;
     *info = 0;
 }
+#endif

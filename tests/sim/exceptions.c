@@ -37,6 +37,9 @@ typedef struct trial {
     double factor, beta;
     int a_at, b_at, c_at;
     double a, b, c;
+    double alpha;       /* 0: it is 1 */
+    bool has_ones;      /* on A's diagonal, where zeros are stored; TRSM */
+    bool overflew_once; /* before the call */
 } trial;
 
 static const trial trials[] = {
@@ -64,6 +67,12 @@ static const trial trials[] = {
     {"a solution", TRSM, 0, .factor = 2, .beta = 1},
     {"a solution that overflows", TRSM, FE_OVERFLOW, .factor = 1e-30, .beta = 1},
     {"a zero at the end of the diagonal", TRSM, FE_DIVBYZERO, 2, 1, .a_at = AT(LAST, LAST), .a = 0},
+    {"a solution that overflows beside zeros that are not read", TRSM, FE_OVERFLOW, 1e-30, 1,
+     .a_at = AT(LAST, STEP), .a = -1e30, .has_ones = true},
+    {"an infinite alpha", GEMM, 0, 2, 0, .alpha = INFINITY},
+    {"an infinite beta", GEMM, 0, .factor = 2, .beta = INFINITY},
+    {"an infinity times zero after an overflow", GEMM, FE_INVALID | FE_OVERFLOW, 2, 0, AT(ROW, STEP),
+     AT(STEP, 9), .a = INFINITY, .b = 0, .overflew_once = true},
     {"a zero on the diagonal", TRSM, FE_DIVBYZERO | FE_INVALID, 2, 1, .a_at = AT(ROW, ROW), .a = 0},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
@@ -84,26 +93,39 @@ static void fill(void *block, bool of_doubles, double number, int at, double the
         set_number(block, of_doubles, at - 1, there);
 }
 
+static double alpha_of(const trial *t)
+{
+    return fpclassify(t->alpha) == FP_ZERO ? 1 : t->alpha;
+}
+
+static void overflow_once(void)
+{
+    volatile double large = 1e300;
+    large = large * large;
+}
+
 static void call_doubles(const trial *t, const double *a, const double *b, double *c)
 {
     enum { N = SIDE };
+    const int diagonal = t->has_ones ? 132 : 131;
     if (t->routine == GEMM)
-        cblas_dgemm(102, 111, 111, N, N, N, 1, a, N, b, N, t->beta, c, N);
+        cblas_dgemm(102, 111, 111, N, N, N, alpha_of(t), a, N, b, N, t->beta, c, N);
     else if (t->routine == SYRK)
         cblas_dsyrk(102, 122, 111, N, N, 1, a, N, t->beta, c, N);
     else
-        (t->routine == TRMM ? cblas_dtrmm : cblas_dtrsm)(102, 141, 122, 111, 131, N, N, 1, a, N, c, N);
+        (t->routine == TRMM ? cblas_dtrmm : cblas_dtrsm)(102, 141, 122, 111, diagonal, N, N, 1, a, N, c, N);
 }
 
 static void call_floats(const trial *t, const float *a, const float *b, float *c)
 {
     enum { N = SIDE };
+    const int diagonal = t->has_ones ? 132 : 131;
     if (t->routine == GEMM)
-        cblas_sgemm(102, 111, 111, N, N, N, 1, a, N, b, N, (float)t->beta, c, N);
+        cblas_sgemm(102, 111, 111, N, N, N, (float)alpha_of(t), a, N, b, N, (float)t->beta, c, N);
     else if (t->routine == SYRK)
         cblas_ssyrk(102, 122, 111, N, N, 1, a, N, (float)t->beta, c, N);
     else
-        (t->routine == TRMM ? cblas_strmm : cblas_strsm)(102, 141, 122, 111, 131, N, N, 1, a, N, c, N);
+        (t->routine == TRMM ? cblas_strmm : cblas_strsm)(102, 141, 122, 111, diagonal, N, N, 1, a, N, c, N);
 }
 
 static int raised_by(const trial *t, bool of_doubles, tb_memory memory)
@@ -116,13 +138,15 @@ static int raised_by(const trial *t, bool of_doubles, tb_memory memory)
     const double factor = of_doubles && fabs(log10(t->factor)) > 20 ? pow(t->factor, 10) : t->factor;
     const bool grows = t->raised & FE_OVERFLOW;
     fill(blocks[0], of_doubles, t->routine == TRSM ? 0 : factor, t->a_at, t->a);
-    for (int i = 0; t->routine == TRSM && i < SIDE; i++)
+    for (int i = 0; t->routine == TRSM && !t->has_ones && i < SIDE; i++)
         if (AT(i, i) != t->a_at)
             set_number(blocks[0], of_doubles, AT(i, i) - 1, i == LAST ? factor : 1);
     const double other = !grows ? 1 : t->routine == TRSM ? 1 / factor : factor;
     fill(blocks[1], of_doubles, other, t->b_at, t->b);
     fill(blocks[2], of_doubles, t->routine == TRSM || t->routine == TRMM ? other : 1, t->c_at, t->c);
     feclearexcept(FE_ALL_EXCEPT);
+    if (t->overflew_once)
+        overflow_once();
     if (of_doubles)
         call_doubles(t, blocks[0], blocks[1], blocks[2]);
     else
