@@ -81,22 +81,36 @@ int report_silent(const report *report)
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 
+/* Zeros end lines, and stand for nothing: machines that append to a file of a network's at a time leave gaps of them. */
+static bool read_lines(FILE *file, FILE *text)
+{
+    char *part = NULL;
+    size_t capacity = 0;
+    bool is_kept = true;
+    for (ssize_t length; is_kept && (length = getdelim(&part, &capacity, '\0', file)) > 0;) {
+        const bool is_empty = length == 1 && !*part;
+        if (part[length - 1] == '\0')
+            part[length - 1] = '\n';
+        is_kept = is_empty || fwrite(part, 1, (size_t)length, text) == (size_t)length;
+    }
+    free(part);
+    return is_kept && (errno != ENOMEM || feof(file));
+}
+
 /* Empty when there is no such file: no process wrote to it. NULL when memory is out. */
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = calloc(1, 1);
-    size_t capacity = 1;
-    bool is_short_of_memory = false;
+    char *text = NULL;
+    size_t size;
+    FILE *kept = open_memstream(&text, &size);
     errno = 0;
-    /* Up to a byte that no file of ours has: the whole file. */
-    if (text && file && getdelim(&text, &capacity, '\0', file) < 0) {
-        is_short_of_memory = errno == ENOMEM;
-        text[0] = '\0';
-    }
+    bool is_whole = kept && (!file || read_lines(file, kept));
+    if (kept && fclose(kept) != 0)
+        is_whole = false;
     if (file)
         fclose(file);
-    if (is_short_of_memory) {
+    if (!is_whole) {
         free(text);
         text = NULL;
     }

@@ -6,6 +6,7 @@
 #include "lib/reports/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,11 +156,21 @@ static void suggest(const profile *profile)
                     tb_suggest_learned(element, kind, class, profile->ratios[element][kind][class]);
 }
 
+/* A pipe in its place is not waited for. */
+static FILE *open_profile(const char *path)
+{
+    const int number = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = number < 0 ? NULL : fdopen(number, "r");
+    if (number >= 0 && !file)
+        close(number);
+    return file;
+}
+
 void tb_load_profile(const char *device)
 {
     char path[PATH_SIZE];
     profile profile = {0};
-    FILE *file = tb_profile_path(path, sizeof path) ? fopen(path, "re") : NULL;
+    FILE *file = tb_profile_path(path, sizeof path) ? open_profile(path) : NULL;
     if (!file)
         return;
     locale_t previous = tb_enter_c_locale();
@@ -207,15 +218,26 @@ static void make_folders(const char *path)
     }
 }
 
+/* This process's own: not what somebody has put in its place, nor what another process is writing. */
+static FILE *open_fresh(const char *path)
+{
+    unlink(path);
+    const int number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    FILE *file = number < 0 ? NULL : fdopen(number, "w");
+    if (number >= 0 && !file)
+        close(number);
+    return file;
+}
+
 bool tb_save_profile(const char *path, const char *device)
 {
     char fresh[PATH_SIZE];
-    if ((size_t)snprintf(fresh, sizeof fresh, "%s.new", path) >= sizeof fresh) {
+    if ((size_t)snprintf(fresh, sizeof fresh, "%s.new-%ld", path, (long)getpid()) >= sizeof fresh) {
         errno = ENAMETOOLONG;
         return false;
     }
     make_folders(path);
-    FILE *file = fopen(fresh, "we");
+    FILE *file = open_fresh(fresh);
     if (!file)
         return false;
     locale_t previous = tb_enter_c_locale();

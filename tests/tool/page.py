@@ -171,6 +171,17 @@ def the_last_report_of_a_process_counts():
     contains(page.text, "1 process.", "1 process has not reported any calls, or not yet")
 
 
+def gaps_of_zeros_hide_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "statistics")
+        lines = [json.dumps(_event("exit", pid, calls)).encode() + b"\n" for pid, calls in ((7, 1), (8, 20), (9, 300))]
+        with open(path, "wb") as file:
+            file.write(bytes(700) + lines[0] + bytes(1) + lines[1] + lines[2][:40] + bytes(4096) + lines[2])
+        done = call("TOOL", "show", path)
+    equal((done.returncode, done.stderr), (0, ""))
+    equal(_figure(_Page(done.stdout), "products"), 321)
+
+
 def numbers_of_strangers_are_no_columns():
     columns = [[column, *rest] for column in (-30, 1e9, 1e300, -1e300, 0.5) for rest in ((1, 1, 1, 1), (-1e308, 1e308, 1e308, 1e308))]
     for times in ({}, {"width": 1000}, {"width": -1e300}, {"width": 1e300, "spanned": 1e300}, {"began_ms": -1e308},
