@@ -22,6 +22,18 @@ typedef struct owner_note {
 static const owner_note note __attribute__((section(".note.tileblas"), aligned(4), used)) = {
     {.n_namesz = sizeof OWNER, .n_descsz = 0, .n_type = TB_PLAIN_BITS ? TB_PLAIN_BITS : 1}, OWNER};
 
+/* Tools that edit files leave notes behind that lie nowhere in memory. */
+static bool is_readable(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && part->p_memsz <= segment->p_memsz &&
+            part->p_vaddr - segment->p_vaddr <= segment->p_memsz - part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
 /* The type of our note, 0 where an object has none. Notes of other owners in the same segment may be of any
  * length; ours begins on a word, so it is looked for at every word. */
 static uint32_t find_note(const struct dl_phdr_info *info)
@@ -30,7 +42,7 @@ static uint32_t find_note(const struct dl_phdr_info *info)
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const char *start = (const char *)(info->dlpi_addr + segment->p_vaddr);
-        if (segment->p_type != PT_NOTE)
+        if (segment->p_type != PT_NOTE || !is_readable(info, segment))
             continue;
         for (size_t at = 0; at + sizeof note <= segment->p_memsz; at += 4) {
             memcpy(&found, start + at, sizeof found);

@@ -9,7 +9,8 @@ def set_option(name, value):
     """Sets an option by its environment name without TILEBLAS_: set_option("ROUTE", "host"). Where there is no such option, or
     it cannot have that value, the ValueError says which there are."""
     text = str(int(value)) if isinstance(value, bool) else str(value)
-    if library().tileblas_set_option(str(name).encode(), text.encode()) != 0:
+    has_end = "\0" in f"{name}{text}"  # of a C string
+    if has_end or library().tileblas_set_option(str(name).encode(), text.encode()) != 0:
         raise ValueError(_complaint(str(name), value))
 
 

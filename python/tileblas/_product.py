@@ -24,6 +24,8 @@ def words_for_extents(extents, routine, dtype):
         sizes = [str(operator.index(extent)) for extent in extents if extent is not None]
     except TypeError:
         raise TypeError("explain takes whole numbers m, n and k, or two arrays a and b as in a @ b") from None
+    if any(size.startswith("-") for size in sizes):
+        raise ValueError(f"sizes are whole numbers from 0, and not {' x '.join(sizes)}")
     if not routine or routine.lower() in BARE:
         routine = ("d" if dtype is None else letter_of(dtype)) + (routine or "gemm")
     elif dtype is not None and routine[0].lower() != letter_of(dtype):

@@ -10,6 +10,7 @@
  *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
  *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before
  *   hosts many PLUGIN                           thousands with a BLAS of their own, each loaded where none was before
+ *   hosts notes BLAS DIRECT                     where the notes of BLAS lie nowhere in memory, as after an editor of such files
  *
  * All are opened RTLD_LOCAL. A BLAS is a fixture, which counts. Whatever else is loaded meanwhile is a fault.
  */
@@ -213,23 +214,57 @@ static void test_moves(char **files)
     CHECK(count_calls(plugin) == 2);
 }
 
+enum { ROOM = 1 << 20 };
+static _Alignas(ElfW(Ehdr)) char code[ROOM];
+
+static size_t read_code(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const size_t size = file ? fread(code, 1, ROOM, file) : 0;
+    CHECK(size > 0 && size < ROOM && fclose(file) == 0);
+    return size;
+}
+
+/* What is read last, as an object of its own. */
+static void *open_code(size_t size)
+{
+    static int number;
+    char path[64];
+    snprintf(path, sizeof path, "./plugin.%d.%d.so", (int)getpid(), number++);
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fwrite(code, 1, size, file) == size && fclose(file) == 0);
+    void *library = open_locally(path);
+    unlink(path);
+    return library;
+}
+
 /* None is unloaded, as where a simulation has many models. */
 static void test_many(char **files)
 {
-    enum { MANY = 1100, ROOM = 1 << 20 };
-    static char code[ROOM];
-    FILE *file = fopen(files[0], "rb");
-    const size_t size = file ? fread(code, 1, ROOM, file) : 0;
-    CHECK(size > 0 && size < ROOM && fclose(file) == 0);
+    enum { MANY = 1030 };
+    const size_t size = read_code(files[0]);
     for (int i = 0; i < MANY; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "./plugin.%d.%d.so", (int)getpid(), i);
-        file = fopen(path, "wb");
-        CHECK(file && fwrite(code, 1, size, file) == size && fclose(file) == 0);
-        void *plugin = open_locally(path);
-        unlink(path);
+        void *plugin = open_code(size);
         CHECK(find_direct(plugin)(SMALL) && count_calls(plugin) == 1);
     }
+}
+
+static void test_notes(char **files)
+{
+    const size_t size = read_code(files[0]);
+    const ElfW(Ehdr) *header = (void *)code;
+    ElfW(Phdr) *segments = (void *)(code + header->e_phoff);
+    int notes = 0;
+    for (int i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_NOTE) {
+            segments[i].p_vaddr = (ElfW(Addr))1 << 40;
+            segments[i].p_memsz = 256;
+            notes++;
+        }
+    CHECK(notes > 0);
+    void *blas = open_code(size);
+    call_directly *call = find_direct(open_locally(files[1]));
+    CHECK(call(SMALL) && call(LARGE) && count_calls(blas) == 2);
 }
 
 static void test_apart(char **files)
@@ -251,7 +286,7 @@ int main(int argc, char **argv)
     } tests[] = {{"jumps", 3, test_jumps}, {"direct", 2, test_direct},     {"nearest", 4, test_nearest},
                  {"later", 2, test_later}, {"recovers", 2, test_recovers}, {"unloads", 2, test_unloads},
                  {"moves", 1, test_moves}, {"replaced", 4, test_replaced}, {"apart", 1, test_apart},
-                 {"many", 1, test_many}};
+                 {"many", 1, test_many},   {"notes", 2, test_notes}};
     for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof *tests; i++)
         if (strcmp(argv[1], tests[i].name) == 0 && argc == tests[i].files + 2) {
             tests[i].test(argv + 2);

@@ -431,6 +431,7 @@ def options():
     refused = {("ROUTE", "nowhere"): "ROUTE cannot be 'nowhere': it is one of auto, host, resident, streamed",
                ("DEVICES", 99): "DEVICES cannot be 99: it is a whole number from 0 to 8",
                ("ROUTINES", "nothing"): "ROUTINES cannot be 'nothing': it is all, or names and types such as sgemm,d",
+               ("ROUTE", "host\0"): "ROUTE cannot be 'host\\x00': it is one of auto, ",
                ("NOTHING", "1"): "there is no option NOTHING; options are ROUTE, KERNEL, PRECISION, "}
     for (name, value), complaint in refused.items():
         try:
@@ -457,6 +458,7 @@ def explanation():
     matrix = other_matrix(30, 40, "float32")
     refused = {"abacus": lambda: tileblas.explain(1, 2, 3, assume="abacus"),
                "three sizes of dgemm": lambda: tileblas.explain(1, 2),
+               "sizes are whole numbers": lambda: tileblas.explain(-1, 2, 3),
                "float16": lambda: tileblas.explain(1, 2, 3, dtype="float16"),
                "sgemm is no routine of float64": lambda: tileblas.explain(1, 2, 3, routine="sgemm", dtype="float64"),
                "or two arrays": lambda: tileblas.explain(matrix),
