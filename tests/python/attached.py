@@ -460,6 +460,7 @@ def explanation():
                "float16": lambda: tileblas.explain(1, 2, 3, dtype="float16"),
                "sgemm is no routine of float64": lambda: tileblas.explain(1, 2, 3, routine="sgemm", dtype="float64"),
                "or two arrays": lambda: tileblas.explain(matrix),
+               "two arrays say all of": lambda: tileblas.explain(matrix, matrix, dtype="float32"),
                "(30, 40) @ (30, 40): 40 columns do not go with 30 rows": lambda: tileblas.explain(matrix, matrix),
                "a vector": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(40,), dtype="float32")),
                "a stack": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(2, 40, 3), dtype="float32")),
