@@ -38,8 +38,8 @@ def words_for_arrays(a, b):
     and m is its n; what is transposed or lies column by column is transposed for BLAS, and not copied."""
     m, k, n = _extents_of(a, b)
     letter = _letter_of_both(a, b)
-    a_flipped, a_leading = _layout(a)
-    b_flipped, b_leading = _layout(b)
+    a_flipped, a_leading = _layout(a, letter)
+    b_flipped, b_leading = _layout(b, letter)
     if _is_transpose(a, b) and a_flipped != b_flipped:
         return [str(m), str(k), f"--routine={letter}syrk", f"--transa={'N' if a_flipped else 'T'}", f"--lda={a_leading}"]
     return [str(n), str(m), str(k), f"--routine={letter}gemm", f"--transa={'T' if b_flipped else 'N'}",
@@ -73,11 +73,12 @@ def _letter_of_both(a, b):
     return {(False, False): "s", (True, False): "d", (False, True): "c", (True, True): "z"}[is_double, is_complex]
 
 
-def _layout(array):
-    """Whether the matrix lies column by column, and the leading dimension. One that lies neither way is copied row by row."""
+def _layout(array, letter):
+    """Whether the matrix lies column by column, and the leading dimension. One that lies neither way, or has numbers of another type
+    than the product's, is copied row by row."""
     rows, columns = (int(extent) for extent in array.shape)
     strides, size = getattr(array, "strides", None), getattr(array, "itemsize", 0)
-    if isinstance(strides, tuple) and size:
+    if isinstance(strides, tuple) and size and letter_of(array.dtype) == letter:
         down, along = strides
         if along == size and down % size == 0 and down >= columns * size:
             return False, down // size

@@ -8,9 +8,11 @@ import sys
 
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/jobs")
 sys.path[0] = BENCH  # whose figures.py is not this one
+import checks
 import figures
 import jobs
 import report
+import start
 
 
 def near(found, expected):
@@ -77,8 +79,8 @@ def check_merging():
     found = report.estimates(merged["solve"])
     near(found["preloaded"][0], 0.5), near(found["wait"][0], 3)
     near(report.seconds_of(merged["solve"], "plain"), 6), near(report.seconds_of(merged["solve"], "wait"), 2.5)
-    groups = report.group_calls([call(), call(label="other"), call(gpus=["H100"]), call()])
-    assert [len(group) for group in groups.values()] == [2, 1, 1]
+    groups = report.group_calls([call(), call(label="other"), call(gpus=["H100"]), call() | {"scale": 0.5}, call()])
+    assert [len(group) for group in groups.values()] == [2, 1, 1, 1]
 
 
 def check_rows():
@@ -92,6 +94,30 @@ def check_rows():
     del routines["dgemm"], routines["dtrsm"]
     row = report.row_of(measured("solve", {"plain": 6.0}, counts=counts), ["plain"])
     assert row[-1] == "dpotrf 7, dsyrk 7", "what takes next to no time is left out"
+
+
+def refuses(look, *arguments):
+    try:
+        look(*arguments)
+    except SystemExit as end:
+        return str(end).startswith("wrong result: ")
+    return False
+
+
+def check_checks():
+    """A wrong result ends the job."""
+    assert refuses(checks.require, False, "it") and not refuses(checks.require, True, "it")
+    assert refuses(checks.require_near, 1.1, 1.0, 0.09, "it") and not refuses(checks.require_near, 1.1, 1.0, 0.11, "it")
+    assert refuses(checks.require_near, math.nan, 1.0, 1.0, "it")
+
+
+def check_ways():
+    """Options of the runner's environment hold for all ways but plain."""
+    os.environ |= {"TILEBLAS_ROUTE": "host", "LD_PRELOAD": ""}
+    plain, never = (start.environment_of(way, "library") for way in ("plain", "never"))
+    assert "TILEBLAS_ROUTE" not in plain and "LD_PRELOAD" not in plain, plain
+    found = [never[name] for name in ("TILEBLAS_ROUTE", "TILEBLAS_START", "LD_PRELOAD")]
+    assert found == ["host", "never", "library"], found
 
 
 def check_list():
@@ -111,4 +137,6 @@ check_verdicts()
 check_sums()
 check_merging()
 check_rows()
+check_checks()
+check_ways()
 check_list()

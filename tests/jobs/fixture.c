@@ -1,6 +1,6 @@
 /* The objects that a counted call goes through, one for each of FIXTURE_BLAS, FIXTURE_FRONT and FIXTURE_CALLER.
  *
- *   blas     has five names of BLAS and LAPACK, which do little but look at their arguments
+ *   blas     has six names of BLAS and LAPACK, which do little but look at their arguments
  *   front    is linked with it, and hands a call on by a jump, as SciPy's cython_blas does
  *   caller   is linked with nothing: it calls what it is given
  *
@@ -22,6 +22,7 @@ void scipy_cblas_dgemm64_(int order, int transa, int transb, long m, long n, lon
                           long ldc);
 void dgesv_(const int *n, const int *nrhs, double *a, const int *lda, int *ipiv, double *b, const int *ldb,
             int *info);
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 double dnrm2_(const int *n, const double *x, const int *incx);
 
 #if defined FIXTURE_BLAS
@@ -60,6 +61,13 @@ void dgesv_(const int *n, const int *nrhs, double *a, const int *lda, int *ipiv,
     *info = 0;
     dgemm_("N", "T", n, n, n, &one, a, lda, a, lda, &zero, b, ldb);
     dgemm_("N", "T", n, nrhs, n, &one, a, lda, a, lda, &zero, b, ldb);
+}
+
+/* Takes so many microseconds. */
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info)
+{
+    (void)uplo, (void)a, (void)lda;
+    *info = usleep((useconds_t)*n);
 }
 
 double dnrm2_(const int *n, const double *x, const int *incx)
@@ -116,6 +124,25 @@ int front_calls_elsewhere(double expected)
     }
     waitpid(child, &status, 0);
     return wrong + (status != 0);
+}
+
+/* A call of so many microseconds, and a short one when that has half of them left. */
+static void *call_for(void *microseconds)
+{
+    int info = 0;
+    dpotrf_("L", microseconds, NULL, microseconds, &info);
+    return NULL;
+}
+
+void front_overlap(int microseconds)
+{
+    pthread_t thread;
+    int none = 0;
+    if (pthread_create(&thread, NULL, call_for, &microseconds) != 0)
+        return;
+    usleep((useconds_t)microseconds / 2);
+    call_for(&none);
+    pthread_join(thread, NULL);
 }
 
 #else

@@ -50,6 +50,18 @@ assert {way: routes["calls"] > 0 for way, routes in first["routes"].items()} == 
 run(*common, "--jobs", "tiles", "--pairs", "1", "--json", parts[0])
 assert len(results(parts[0])) == 2
 
+# Every other round goes backwards, behind the run that counts.
+order = os.path.join(folder.name, "order")
+os.mkdir(order)
+with open(os.path.join(order, "tiles"), "w") as program:
+    program.write('#!/bin/sh\necho "${WAY:-plain}" >> "${0%/*}/ways"\n')
+os.chmod(program.name, 0o755)
+ways = ["--way", "other", "LD_PRELOAD=", "WAY=other"]
+run("--programs", order, "--jobs", "tiles", "--pairs", "3", *ways)
+with open(os.path.join(order, "ways")) as file:
+    found = file.read().split()
+assert found == ["plain", "plain", "other", "other", "plain", "plain", "other"], found
+
 # What is not measured is said by name: a wrong answer, a missing program, no time left, a library that is none.
 text = run(*common, "--jobs", "tiles", "--pairs", "1", "--way", "broken", f"LD_PRELOAD={wrong}", status=1)
 contains(text, "tiles: FAILED: broken: status 1: wrong result: the factor")

@@ -462,6 +462,7 @@ def explanation():
                "float16": lambda: tileblas.explain(1, 2, 3, dtype="float16"),
                "sgemm is no routine of float64": lambda: tileblas.explain(1, 2, 3, routine="sgemm", dtype="float64"),
                "or two arrays": lambda: tileblas.explain(matrix),
+               "two arrays say all of": lambda: tileblas.explain(matrix, matrix, dtype="float32"),
                "(30, 40) @ (30, 40): 40 columns do not go with 30 rows": lambda: tileblas.explain(matrix, matrix),
                "a vector": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(40,), dtype="float32")),
                "a stack": lambda: tileblas.explain(matrix, SimpleNamespace(shape=(2, 40, 3), dtype="float32")),
@@ -485,9 +486,11 @@ def arrays():
     import numpy as np
 
     a, b = np.ones((200, 96)), np.ones((96, 150))
+    windows = np.lib.stride_tricks.sliding_window_view(np.ones(500), 10)[::2][:200]  # whose rows overlap
     pairs = [(a, b), (a, b.T.copy().T), (a.T.copy().T, b), (np.asfortranarray(a), np.asfortranarray(b)), (a, a.T), (a.T, a),
              (a[:, :90], b[:90]), (a[50:], b), (a.astype(np.float32), b.astype(np.float32)), (a.astype(np.float32), b),
-             (a.astype(np.complex64), b.astype(np.complex64)), (a, b.astype(complex))]
+             (a.astype(np.complex64), b.astype(np.complex64)), (a, b.astype(complex)), (a, a.view(np.complex64).T),
+             (np.asfortranarray(a.astype(np.float32)), b), (windows, b[:10])]
     tileblas.attach()
     tileblas.set_option("VERBOSE", True)
     for left, right in pairs:

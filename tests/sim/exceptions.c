@@ -38,7 +38,8 @@ typedef struct trial {
     int a_at, b_at, c_at;
     double a, b, c;
     double alpha;       /* 0: it is 1 */
-    bool has_ones;      /* on A's diagonal, where zeros are stored; TRSM */
+    bool has_ones;      /* on A's diagonal; for TRSM, zeros are stored there */
+    bool is_upper;      /* A's triangle */
     bool overflew_once; /* before the call */
 } trial;
 
@@ -62,6 +63,10 @@ static const trial trials[] = {
     {"an infinity in the triangle of C", SYRK, 0, 2, 1, .c_at = AT(9, ROW), .c = INFINITY},
     {"a NaN in the other triangle of A", TRMM, FE_OVERFLOW, 1e30, 1, .a_at = AT(ROW, 9), .a = NAN},
     {"a NaN in the triangle of A", TRMM, 0, 2, 1, .a_at = AT(9, ROW), .a = NAN},
+    {"an infinity in the place of a one", TRMM, FE_OVERFLOW, 1e30, 1, AT(9, 9), .a = INFINITY,
+     .has_ones = true},
+    {"an infinity in the place of a one, above", TRMM, FE_OVERFLOW, 1e30, 1, AT(9, 9), .a = INFINITY,
+     .has_ones = true, .is_upper = true},
     {"an infinity that was in C", TRMM, 0, 2, 1, .c_at = AT(ROW, 9), .c = INFINITY},
     {"a NaN that was in C", TRMM, 0, 2, 1, .c_at = AT(ROW, 9), .c = NAN},
     {"a solution", TRSM, 0, .factor = 2, .beta = 1},
@@ -107,25 +112,27 @@ static void overflow_once(void)
 static void call_doubles(const trial *t, const double *a, const double *b, double *c)
 {
     enum { N = SIDE };
-    const int diagonal = t->has_ones ? 132 : 131;
+    const int diagonal = t->has_ones ? 132 : 131, triangle = t->is_upper ? 121 : 122;
     if (t->routine == GEMM)
         cblas_dgemm(102, 111, 111, N, N, N, alpha_of(t), a, N, b, N, t->beta, c, N);
     else if (t->routine == SYRK)
         cblas_dsyrk(102, 122, 111, N, N, 1, a, N, t->beta, c, N);
     else
-        (t->routine == TRMM ? cblas_dtrmm : cblas_dtrsm)(102, 141, 122, 111, diagonal, N, N, 1, a, N, c, N);
+        (t->routine == TRMM ? cblas_dtrmm : cblas_dtrsm)(102, 141, triangle, 111, diagonal, N, N, 1, a, N, c,
+                                                         N);
 }
 
 static void call_floats(const trial *t, const float *a, const float *b, float *c)
 {
     enum { N = SIDE };
-    const int diagonal = t->has_ones ? 132 : 131;
+    const int diagonal = t->has_ones ? 132 : 131, triangle = t->is_upper ? 121 : 122;
     if (t->routine == GEMM)
         cblas_sgemm(102, 111, 111, N, N, N, (float)alpha_of(t), a, N, b, N, (float)t->beta, c, N);
     else if (t->routine == SYRK)
         cblas_ssyrk(102, 122, 111, N, N, 1, a, N, (float)t->beta, c, N);
     else
-        (t->routine == TRMM ? cblas_strmm : cblas_strsm)(102, 141, 122, 111, diagonal, N, N, 1, a, N, c, N);
+        (t->routine == TRMM ? cblas_strmm : cblas_strsm)(102, 141, triangle, 111, diagonal, N, N, 1, a, N, c,
+                                                         N);
 }
 
 static int raised_by(const trial *t, bool of_doubles, tb_memory memory)

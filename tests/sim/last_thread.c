@@ -6,6 +6,7 @@
 #include "tests/sim/known_product.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 enum { M = 900, N = 700, K = 20, CALLS = 2 };
@@ -16,25 +17,52 @@ enum { M = 900, N = 700, K = 20, CALLS = 2 };
 /* Longer than it takes to notice that the main thread is gone. */
 #define LONG_MICROSECONDS 700000
 
+/* Long enough for the main thread to end. */
+#define SHORT_MICROSECONDS 100000
+
 typedef struct scenario {
     const char *name;
     bool main_calls, other_calls, forks;
-    int waits; /* microseconds, before the other thread ends */
+    int waits;            /* microseconds, before the other thread ends */
+    bool forks_in_thread; /* which is not the main one */
+    bool kills;           /* the process, when no thread takes a signal */
 } scenario;
 
 static const scenario scenarios[] = {
-    {"another thread calls", false, true, false, 0},
-    {"both call", true, true, false, 0},
-    {"the main thread has called", true, false, false, 0},
-    {"another thread works on", true, true, false, LONG_MICROSECONDS},
-    {"a child", true, true, true, 0},
-    {"nobody calls", false, false, false, 0},
+    {"another thread calls", false, true, false, .waits = 0},
+    {"both call", true, true, false, .waits = 0},
+    {"the main thread has called", true, false, false, .waits = 0},
+    {"another thread works on", true, true, false, .waits = LONG_MICROSECONDS},
+    {"a child", true, true, true, .waits = 0},
+    {"a child of another thread", false, true, true, .waits = 0, .forks_in_thread = true},
+    {"a signal that nobody takes", true, true, false, .waits = SHORT_MICROSECONDS, .kills = true},
+    {"nobody calls", false, false, false, .waits = 0},
 };
 
-static atomic_bool is_done;
+static atomic_bool is_done, is_killed, has_taken;
+
+static void take(int signal)
+{
+    (void)signal;
+    atomic_store(&has_taken, true);
+}
+
+/* For the process, while the thread takes none: as if the signal came when only the library's threads are left. */
+static void kill_process(void)
+{
+    const struct sigaction action = {.sa_handler = take};
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigaction(SIGTERM, &action, NULL);
+    pthread_sigmask(SIG_BLOCK, &term, NULL);
+    kill(getpid(), SIGTERM);
+    atomic_store(&is_killed, true);
+}
 
 static void check_end(void)
 {
+    CHECK(atomic_load(&has_taken) == atomic_load(&is_killed), "a signal is lost");
     CHECK(atomic_load(&is_done), "the process ends while a thread of the program's is at work");
     if (check_result() != EXIT_SUCCESS)
         _exit(EXIT_FAILURE);
@@ -53,6 +81,8 @@ static void *work_on(void *argument)
     if (scenario->other_calls)
         multiply();
     usleep((useconds_t)scenario->waits);
+    if (scenario->kills)
+        kill_process();
     atomic_store(&is_done, true);
     return NULL;
 }
@@ -71,15 +101,28 @@ static void leave_main(void *argument)
     pthread_exit(NULL);
 }
 
-/* Of a parent that has threads of the library's. */
-static void leave_main_of_child(void *argument)
+static void *fork_and_leave(void *argument)
 {
-    tileblas_set_option("START", "wait");
-    tileblas_set_option("ROUTE", "host");
     const pid_t child = fork();
     if (child == 0)
         leave_main(argument);
     CHECK(child_wait(child, TRIAL_SECONDS) == CHILD_RIGHT, "the child does not end");
+    return NULL;
+}
+
+/* Of a parent that has threads of the library's. */
+static void leave_main_of_child(void *argument)
+{
+    const scenario *scenario = argument;
+    pthread_t thread;
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("ROUTE", "host");
+    if (!scenario->forks_in_thread) {
+        fork_and_leave(argument);
+        return;
+    }
+    pthread_create(&thread, NULL, fork_and_leave, argument);
+    pthread_join(thread, NULL);
 }
 
 int main(void)

@@ -65,10 +65,20 @@ static bool is_folder_of_ours(const char *folder, const char *name)
     return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) && (found.st_mode & 0777) == 0700;
 }
 
+static int lowest_free_file(void)
+{
+    const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(file);
+    return file;
+}
+
+/* Whose file is closed again that comes second. */
 static void check_one_claims(const tb_device_description *device, const char *where)
 {
     CHECK(tb_claim_device(device), "%s: what is free was claimed", where);
+    const int free_file = lowest_free_file();
     CHECK(!tb_claim_device(device), "%s: what is claimed was claimed", where);
+    CHECK(lowest_free_file() == free_file, "%s: a file is left open", where);
 }
 
 /* Any user can hold a name of a socket. */
