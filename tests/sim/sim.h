@@ -161,6 +161,18 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
 void sim_reach_product(tb_product *product, int device);
 void sim_reach_expansion(tb_expansion *expansion, int device);
 
+/* Doubles, of complex numbers in two parts; im is NULL of real ones. */
+typedef struct sim_columns {
+    double *re, *im;
+} sim_columns;
+
+/* sim_sums.c. Adds count columns, which begin so many doubles apart, to as many rows of sums, each times its factor, in their order. */
+void sim_add_columns(sim_columns sums, const sim_columns *columns, int64_t apart, const sim_columns *factors,
+                     int64_t rows, int64_t count);
+
+/* Tells numbers from others. */
+uint64_t sim_hash(const double *numbers, int64_t count);
+
 /* The first columns of the product, summed in double and rounded once. Answers a hash of A. */
 uint64_t sim_multiply(const tb_product *product, int64_t columns);
 

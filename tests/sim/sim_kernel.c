@@ -15,14 +15,6 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
             (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)));
 }
 
-/* On memory of its own: sanitizers, which look at every access, would take minutes for it. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static void
-add_multiple(double *restrict sums, const double *restrict column, double factor, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        sums[i] += column[i] * factor;
-}
-
 typedef struct number {
     double re, im;
 } number;
@@ -94,27 +86,50 @@ static number multiply(number x, number y)
     return (number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
-/* Tells op(A) from what else lay in its place. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static uint64_t hash_of(const double *a,
-                                                                                       int64_t count)
+static sim_columns make_columns(int64_t count, bool is_complex)
 {
-    uint64_t hash = 0, bits;
-    for (int64_t i = 0; i < count; i++) {
-        memcpy(&bits, &a[i], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
+    const size_t bytes = ((size_t)count + 1) * sizeof(double);
+    return (sim_columns){sim_make(bytes), is_complex ? sim_make(bytes) : NULL};
+}
+
+static void free_columns(sim_columns columns)
+{
+    sim_free(columns.re);
+    if (columns.im != NULL)
+        sim_free(columns.im);
+}
+
+/* Rows of a column of op(X). */
+static void copy_column(const tb_operand *x, tb_range rows, int64_t column, sim_columns to, int64_t at)
+{
+    for (int64_t i = 0; i < rows.count; i++) {
+        const number number = element_of(x, rows.first + i, column);
+        to.re[at + i] = number.re;
+        if (to.im != NULL)
+            to.im[at + i] = number.im;
     }
-    return hash;
 }
 
 /* op(A), column by column. */
-static double *copy_a(const tb_product *p)
+static sim_columns copy_a(const tb_product *p)
 {
-    double *a = sim_make(((size_t)p->m * (size_t)p->k + 1) * sizeof *a);
+    const sim_columns a = make_columns(p->m * p->k, tb_is_complex(tb_element_of(p)));
     for (int64_t l = 0; l < p->k; l++)
-        for (int64_t i = 0; i < p->m; i++)
-            a[i + l * p->m] = element_of(&p->a, i, l).re;
+        copy_column(&p->a, (tb_range){0, p->m}, l, a, l * p->m);
     return a;
+}
+
+/* Rows of column j of op(A) op(B), which begin where sums do. */
+static void sum_column(const tb_product *p, const sim_columns *a, int64_t j, tb_range rows, sim_columns b,
+                       sim_columns sums)
+{
+    const size_t bytes = (size_t)rows.count * sizeof(double);
+    const sim_columns from = {a->re + rows.first, a->im != NULL ? a->im + rows.first : NULL};
+    memset(sums.re, 0, bytes);
+    if (sums.im != NULL)
+        memset(sums.im, 0, bytes);
+    copy_column(&p->b, (tb_range){0, p->k}, j, b, 0);
+    sim_add_columns(sums, &from, p->m, &b, rows.count, p->k);
 }
 
 /* c := alpha * sums + beta * c for a column of C, in the arithmetic of its elements. */
@@ -123,7 +138,7 @@ static double *copy_a(const tb_product *p)
         const real alpha = (real)(product)->alpha.re, beta = (real)(product)->beta.re;                       \
         real *column = (c);                                                                                  \
         for (int64_t i = (rows).first; i < (rows).first + (rows).count; i++)                                 \
-            column[i] = alpha * (real)(sums)[i] + (beta == 0 ? 0 : beta * column[i]);                        \
+            column[i] = alpha * (real)(sums)[i - (rows).first] + (beta == 0 ? 0 : beta * column[i]);         \
     } while (0)
 
 static void set_part(const tb_operand *x, int64_t row, int64_t column, int part, double value)
@@ -135,34 +150,40 @@ static void set_part(const tb_operand *x, int64_t row, int64_t column, int part,
         ((float *)at)[part] = narrowed(value);
 }
 
-/* A product that is not plain. */
-static void multiply_structured(const tb_product *p, int64_t columns)
+/* A number of C, of which sum is that of its terms. */
+static void combine(const tb_product *p, int64_t i, int64_t j, number sum)
 {
     const number alpha = {p->alpha.re, p->alpha.im}, beta = {p->beta.re, p->beta.im};
     const bool is_complex = tb_is_complex(tb_element_of(p));
+    const bool is_real = p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j;
+    number old = {0, 0};
+    if (!tb_is_zero(p->beta))
+        old = number_at(&p->c, i, j);
+    if (is_real)
+        old.im = 0;
+    sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0} : (number){0, 0};
+    if (!tb_is_zero(p->beta)) /* a real beta lets no part of C reach the other */
+        old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
+    set_part(&p->c, i, j, 0, sum.re + old.re);
+    if (is_complex)
+        set_part(&p->c, i, j, 1, is_real ? 0 : sum.im + old.im);
+}
+
+/* A product that is not plain. */
+static void multiply_structured(const tb_product *p, int64_t columns)
+{
+    const bool is_complex = tb_is_complex(tb_element_of(p));
+    const sim_columns a = copy_a(p), b = make_columns(p->k, is_complex),
+                      sums = make_columns(p->m, is_complex);
     for (int64_t j = 0; j < columns; j++) {
         const tb_range rows = tb_masked_rows(p, j);
-        for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
-            number sum = {0, 0}, old = {0, 0};
-            for (int64_t l = 0; l < p->k; l++) {
-                const number term = multiply(element_of(&p->a, i, l), element_of(&p->b, l, j));
-                sum.re += term.re;
-                sum.im += term.im;
-            }
-            if (!tb_is_zero(p->beta))
-                old = number_at(&p->c, i, j);
-            if (p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j)
-                old.im = 0;
-            sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0}
-                           : (number){0, 0};
-            if (!tb_is_zero(p->beta)) /* a real beta lets no part of C reach the other */
-                old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
-            set_part(&p->c, i, j, 0, sum.re + old.re);
-            if (is_complex)
-                set_part(&p->c, i, j, 1,
-                         p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j ? 0 : sum.im + old.im);
-        }
+        sum_column(p, &a, j, rows, b, sums);
+        for (int64_t i = 0; i < rows.count; i++)
+            combine(p, rows.first + i, j, (number){sums.re[i], is_complex ? sums.im[i] : 0});
     }
+    free_columns(a);
+    free_columns(b);
+    free_columns(sums);
 }
 
 /* Of numbers whose squares may be out of range. */
@@ -186,7 +207,7 @@ static number *copy_triangle(const tb_product *p)
     return copy;
 }
 
-/* On memory of its own, as add_multiple. */
+/* On memory of its own: sanitizers, which look at every access, would take minutes for it. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static number
 sum_terms(const number *row, const number *line, tb_range steps, bool is_complex)
 {
@@ -294,20 +315,18 @@ uint64_t sim_multiply(const tb_product *product, int64_t columns)
         return 0;
     }
     const tb_product *p = product;
-    double *a = copy_a(p), *sums = sim_make(((size_t)p->m + 1) * sizeof *sums);
-
+    const sim_columns a = copy_a(p), b = make_columns(p->k, false), sums = make_columns(p->m, false);
     for (int64_t j = 0; j < columns; j++) {
-        memset(sums, 0, (size_t)p->m * sizeof *sums);
-        for (int64_t l = 0; l < p->k; l++)
-            add_multiple(sums, a + l * p->m, element_of(&p->b, l, j).re, p->m);
         const tb_range rows = tb_masked_rows(p, j);
+        sum_column(p, &a, j, rows, b, sums);
         if (tb_element_of(p) == TB_FP64)
-            COMBINE(double, tb_at(&p->c, 0, j), p, rows, sums);
+            COMBINE(double, tb_at(&p->c, 0, j), p, rows, sums.re);
         else
-            COMBINE(float, tb_at(&p->c, 0, j), p, rows, sums);
+            COMBINE(float, tb_at(&p->c, 0, j), p, rows, sums.re);
     }
-    const uint64_t hash = hash_of(a, p->m * p->k);
-    free(sums);
-    free(a);
+    const uint64_t hash = sim_hash(a.re, p->m * p->k);
+    free_columns(a);
+    free_columns(b);
+    free_columns(sums);
     return hash;
 }
