@@ -6,6 +6,8 @@
 
 enum { SPELLINGS = 12, GROUPS_MOST = 8 };
 
+void *batch_library = RTLD_DEFAULT;
+
 /* Before and behind the routine's name. The last two are in capitals. */
 static const struct {
     const char *before, *behind;
@@ -162,7 +164,7 @@ static void call_strided(const batch_spelling *spelling, function f, int layout,
 bool batch_call(const batch_spelling *spelling, bool row_major, const batch_group *groups, int64_t count,
                 const void *const *a, const void *const *b, void *const *c)
 {
-    const function f = {dlsym(RTLD_DEFAULT, spelling->name)};
+    const function f = {dlsym(batch_library, spelling->name)};
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
     const int bits = spelling->bits, layout = row_major ? 101 : 102;
     arrays x = {.letters_a = ""};

@@ -27,7 +27,10 @@ typedef struct batch_group {
     int64_t size;
 } batch_group;
 
-/* Calls the name that the dynamic linker finds; false when it finds none. Addresses of all groups are one after the other; a strided
+/* Where names are looked up, as spelling_library (spellings.h). */
+extern void *batch_library;
+
+/* Calls the name that is found; false where there is none. Addresses of all groups are one after the other; a strided
  * batch is one group, whose first ones are taken. */
 bool batch_call(const batch_spelling *spelling, bool row_major, const batch_group *groups, int64_t count,
                 const void *const *a, const void *const *b, void *const *c);

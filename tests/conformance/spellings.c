@@ -35,6 +35,8 @@ const spelling spellings[] = {
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 
+void *spelling_library = RTLD_DEFAULT;
+
 const spelling *spelling_named(const char *name)
 {
     for (size_t i = 0; i < spelling_count; i++)
@@ -197,7 +199,7 @@ STAMP_CALLS(call_complex_double, double, address_of, BY_ADDRESS)
 
 bool call_routine(const spelling *spelling, const call_arguments *arguments)
 {
-    void *address = dlsym(RTLD_DEFAULT, spelling->name);
+    void *address = dlsym(spelling_library, spelling->name);
     if (address == NULL)
         return false;
     const call_arguments *x = arguments;

@@ -32,7 +32,10 @@ typedef struct call_arguments {
     void *c;
 } call_arguments;
 
-/* Calls the name that the dynamic linker finds; false when it finds none. */
+/* Where names are looked up: a handle of dlopen; what the dynamic linker finds unless it is set. */
+extern void *spelling_library;
+
+/* Calls the name that is found; false where there is none. */
 bool call_routine(const spelling *spelling, const call_arguments *arguments);
 
 #endif

@@ -3,32 +3,19 @@
  */
 #include "record.h"
 
+#include "kernels/catalog.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Every row of the catalog, also those that are only ever forced; and those of doubles. */
-/* clang-format off */
-static const char *const kernels_of_floats[] = {
-    "ladder/naive", "ladder/naive_uncoalesced", "ladder/block_global", "ladder/shared_full_k",
-    "ladder/shared_window", "ladder/tile_1d", "ladder/tile_2d", "ladder/tile_2d_registers",
-    "ladder/index_remap", "ladder/float4", "ladder/a_transposed", "ladder/conflict_free", "ladder/z_order",
-    "ladder/double_buffer", "ladder/bounded_scalar", "ladder/pitched", "naive", "padded", "tiled",
-    "sgemm_simt_16x128_2", "sgemm_simt_128x16_2", "sgemm_simt_32x32_4", "sgemm_simt_64x32_8",
-    "sgemm_simt_64x64_2", "sgemm_simt_128x64_2", "sgemm_simt_128x64", "sgemm_simt_128x128",
-    "sgemm_simt_128x256", "sgemm_simt_64x64_4", "sgemm_simt_128x64_4", "sgemm_simt_128x128_2",
-    "sgemm_simt_16x128_k", "sgemm_simt_128x16_k", "sgemm_skinny", "sgemm_bf16x6_sm80", "sgemm_fp16x3_sm90",
-    "sgemm_bf16x9_sm90", "sgemm_bf16x6_sm90", "sgemm_split_sm90", "no_such_kernel", NULL,
-};
-static const char *const kernels_of_doubles[] = {
-    "dgemm_naive", "dgemm_mma_32x32", "dgemm_mma_64x32", "dgemm_mma_32x64_2", "dgemm_mma_64x32_2",
-    "dgemm_mma_64x64", "dgemm_mma_64x64_2", "dgemm_mma_64x64_3", "dgemm_mma_64x64_4", "dgemm_mma_128x64", "dgemm_mma_128x64_8", "dgemm_mma_128x128", "dgemm_skinny", "naive",
-    "no_such_kernel", NULL,
-};
-/* clang-format on */
-
-/* NULL at the end. */
-static const char *const *kernels(void)
+/* Rows of the catalog that multiply the group's element as it lies, also those that are only ever forced, and one that there is
+ * not; NULL behind the last. */
+static const char *kernel_numbered(size_t number)
 {
-    return record_of_doubles ? kernels_of_doubles : kernels_of_floats;
+    size_t of_element = 0;
+    for (size_t row = 0; row < tb_catalog_size; row++)
+        if (tb_catalog[row].element == record_element && of_element++ == number)
+            return tb_catalog[row].name;
+    return number == of_element ? "no_such_kernel" : NULL;
 }
 
 static const char *const transposes[] = {"NN", "NT", "TN", "TT"};
@@ -46,6 +33,7 @@ static int more(int extent, int times)
 
 static void run_extents(record_case now, const extents *extents, bool simulated)
 {
+    now.routine = tb_gemm_routine(record_element);
     now.m = simulated ? extents->m : more(extents->m, extents->more_m);
     now.n = simulated ? extents->n : more(extents->n, extents->more_n);
     now.k = simulated ? extents->k : more(extents->k, extents->more_k);
@@ -56,7 +44,7 @@ static void run_extents(record_case now, const extents *extents, bool simulated)
 static record_case with_scalars(record_case now, int index)
 {
     static const double alphas[] = {1, -1.25, 0.75, -1, 2}, betas[] = {0, 1, -0.5, 0, 1.5, -1, 0};
-    const double factor = record_of_doubles && index % 5 == 2 ? 0.1 : 1; /* no float */
+    const double factor = record_element == TB_FP64 && index % 5 == 2 ? 0.1 : 1; /* no float */
     now.alpha = factor * alphas[(size_t)index % COUNT(alphas)];
     now.beta = factor * betas[(size_t)index % COUNT(betas)];
     now.spelling = "cfr"[index % 3];
@@ -70,8 +58,8 @@ static void kernels_resident(bool simulated)
     static const extents aligned = {64, 96, 80, 8, 8, 8}, odd = {61, 33, 75, 8, 8, 8};
     static const extents others[] = {
         {16, 200, 64, 1, 8, 16}, {300, 8, 128, 8, 1, 16}, {32, 48, 1500, 4, 4, 8}, {128, 128, 64, 8, 8, 8}};
-    for (size_t i = 0; kernels()[i]; i++) {
-        record_case now = {.route = "resident", .kernel = kernels()[i], .places = "DDD"};
+    for (size_t i = 0; kernel_numbered(i); i++) {
+        record_case now = {.route = "resident", .kernel = kernel_numbered(i), .places = "DDD"};
         for (int t = 0; t < 4; t++) {
             now.transposes = transposes[t];
             now.pad = now.skew = 0;
@@ -92,10 +80,10 @@ static void kernels_resident(bool simulated)
 static void kernels_streamed(bool simulated)
 {
     static const extents cut[] = {{192, 224, 600, 4, 4, 1}, {500, 40, 90, 4, 4, 4}};
-    for (size_t i = 0; kernels()[i]; i++)
+    for (size_t i = 0; kernel_numbered(i); i++)
         for (size_t j = 0; j < COUNT(cut); j++) {
             const record_case now = {.route = "streamed",
-                                     .kernel = kernels()[i],
+                                     .kernel = kernel_numbered(i),
                                      .transposes = transposes[(i + j) % 4],
                                      .places = "HHH"};
             run_extents(with_scalars(now, (int)(i + j)), &cut[j], simulated);
@@ -218,7 +206,8 @@ static void trivial(bool simulated)
     for (size_t i = 0; i < COUNT(routes); i++)
         for (size_t j = 0; j < COUNT(extents); j++)
             for (size_t l = 0; l < COUNT(betas); l++)
-                record_run(&(record_case){.route = routes[i],
+                record_run(&(record_case){.routine = tb_gemm_routine(record_element),
+                                          .route = routes[i],
                                           .spelling = "cfr"[l],
                                           .transposes = "NT",
                                           .m = extents[j][0],
@@ -311,6 +300,8 @@ static void again(bool simulated)
 #define SMALL_CHIP ONE, "SIM_MULTIPROCESSORS=4"
 
 const record_group record_groups[] = {
+    {"routines", "*", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=2"}, record_routines},
+    {"rows", "*", {ONE}, {NULL}, record_rows},
     {"kernels", "sd", {ONE}, {NULL}, kernels_resident},
     {"kernels-streamed", "sd", {ONE, "PINNED_MEMORY=1"}, {"PINNED_MEMORY=2"}, kernels_streamed},
     {"choices", "sd", {ONE}, {NULL}, choices},

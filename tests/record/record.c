@@ -26,14 +26,15 @@
 /* A group of cases with one of its elements. */
 typedef struct run {
     const record_group *group;
-    bool of_doubles, simulated;
+    tb_element element;
+    bool simulated;
     char name[64];
 } run;
 
 static run make_run(const record_group *group, char element, bool simulated)
 {
-    run made = {.group = group, .of_doubles = element == 'd', .simulated = simulated};
-    snprintf(made.name, sizeof made.name, "%s%s", made.of_doubles ? "d-" : "", group->name);
+    run made = {.group = group, .element = element == 'd' ? TB_FP64 : TB_FP32, .simulated = simulated};
+    snprintf(made.name, sizeof made.name, "%s%s", element == 'd' ? "d-" : "", group->name);
     return made;
 }
 
@@ -46,7 +47,7 @@ static int run_group(const run *run, const char *path)
     }
     if (!place_open(run->simulated, library))
         return EXIT_FAILURE;
-    record_begin(run->name, run->of_doubles, library);
+    record_begin(run->name, run->element, library);
     alarm(GROUP_SECONDS);
     run->group->run(run->simulated);
     return EXIT_SUCCESS;
