@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include "kernels/catalog.h"
+#include "operands.h"
 #include "place.h"
 #include "tests/conformance/batch_calls.h"
 #include "tests/conformance/spellings.h"
@@ -14,15 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Elements in front of C and behind it. */
-#define CANARY 64
-/* What C holds where it is not to be read, and around it: quiet NaNs that no arithmetic makes, of either
- * real element. */
-static const uint32_t never_read = 0x7fc0dead;
-static const uint64_t never_read_double = 0x7ff8dead7fc0dead;
-
-/* Of a batch. */
-enum { MEMBERS = 3 };
 #define PLAN_BYTES 512
 
 tb_element record_element;
@@ -75,194 +67,6 @@ void record_begin(const char *name, tb_element element, void *library)
         give_up("no memory", "");
 }
 
-/* ---- What the routine reads and writes ------------------------------------------------------------------------ */
-
-typedef enum role { A, B, C, ROLES } role;
-
-typedef struct extents {
-    int rows, columns;
-} extents;
-
-static const tb_routine_row *row_of(const record_case *now)
-{
-    return &tb_routine_rows[now->routine];
-}
-
-static bool is_transposed(const record_case *now, int which)
-{
-    return now->transposes[which] != 'N';
-}
-
-static extents as_read(bool transposed, int rows, int columns)
-{
-    return transposed ? (extents){columns, rows} : (extents){rows, columns};
-}
-
-/* Of the matrix in memory, as Fortran has it; B of routines that have none is a single element. */
-static extents extents_of(const record_case *now, role role)
-{
-    const bool ta = is_transposed(now, 0), tb = now->transposes[1] && is_transposed(now, 1);
-    const int order = now->side == 'R' ? now->n : now->m;
-    const extents none = {1, 1}, square = {now->n, now->n}, triangle = {order, order},
-                  whole = {now->m, now->n};
-    switch (row_of(now)->class) {
-    case TB_CLASS_GEMM:
-    case TB_CLASS_GEMM_BATCH:
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-        return role == A ? as_read(ta, now->m, now->k) : role == B ? as_read(tb, now->k, now->n) : whole;
-    case TB_CLASS_TRIANGLE:
-        return role == A ? as_read(ta, now->n, now->k) : role == B ? as_read(tb, now->k, now->n) : square;
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        return role == A ? as_read(ta, now->n, now->k) : role == B ? none : square;
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return role == C ? square : as_read(ta, now->n, now->k);
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return role == A ? triangle : whole;
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        return role == A ? triangle : role == B ? none : whole;
-    case TB_CLASSES:
-        break;
-    }
-    abort();
-}
-
-/* C is read whatever beta is: it is the right-hand side. */
-static bool works_in_place(const record_case *now)
-{
-    return row_of(now)->class == TB_CLASS_TRMM || row_of(now)->class == TB_CLASS_TRSM;
-}
-
-static int members_of(const record_case *now)
-{
-    return tb_is_batch_class(row_of(now)->class) ? MEMBERS : 1;
-}
-
-/* ---- Operands ---------------------------------------------------------------------------------------------- */
-
-/* Rows and columns are those of the memory: a column is what lies together. Matrices of a batch lie one behind the other. */
-typedef struct operand {
-    char place;
-    tb_element element;
-    int rows, columns, ld;
-    int members;
-    size_t first, stride, bytes; /* of the block; the element that the call is given; between members */
-    void *block;                 /* in its place */
-    void *image;                 /* in ordinary memory; the block itself where it lies there */
-} operand;
-
-static void *member(const operand *operand, int number)
-{
-    const size_t element = operand->first + (size_t)number * operand->stride;
-    return (char *)operand->block + element * tb_bytes_of(operand->element);
-}
-
-static operand make_operand(const record_case *now, role role)
-{
-    const extents extents = extents_of(now, role);
-    const bool row_major = now->spelling == 'r';
-    operand made = {.place = now->places[role],
-                    .element = row_of(now)->element,
-                    .rows = row_major ? extents.columns : extents.rows,
-                    .columns = row_major ? extents.rows : extents.columns,
-                    .members = members_of(now)};
-    made.ld = (made.rows > 0 ? made.rows : 1) + now->pad;
-    made.first = (size_t)(CANARY + now->skew);
-    made.stride = (size_t)made.ld * (size_t)made.columns;
-    made.bytes = (made.first + (size_t)made.members * made.stride + CANARY) * tb_bytes_of(made.element);
-    made.block = place_allocate(made.place, made.bytes);
-    made.image = made.place == 'H' ? made.block : place_allocate('H', made.bytes);
-    return made;
-}
-
-static void free_operand(operand *operand)
-{
-    if (operand->image != operand->block)
-        place_release('H', operand->image);
-    place_release(operand->place, operand->block);
-}
-
-static void copy_block(void *target, const void *source, const operand *operand)
-{
-    if (target != source)
-        place_copy(target, source, operand->bytes);
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* In [-1, 1). */
-static void set_real(const operand *operand, size_t index, uint64_t random)
-{
-    if (tb_real_of(operand->element) == TB_FP64)
-        ((double *)operand->image)[index] = (double)((int64_t)random >> 11) * 0x1p-52;
-    else
-        ((float *)operand->image)[index] = (float)(int32_t)(random >> 32) * 0x1p-31f;
-}
-
-static void fill_member(const operand *operand, size_t first, uint64_t *seed)
-{
-    const size_t parts = tb_is_complex(operand->element) ? 2 : 1;
-    for (int j = 0; j < operand->columns; j++)
-        for (size_t i = 0; i < parts * (size_t)operand->rows; i++)
-            set_real(operand, parts * (first + (size_t)j * (size_t)operand->ld) + i, next_random(seed));
-}
-
-/* Elements in [-1, 1), or the value that is not to be read, which is also around them. */
-static void fill(operand *operand, uint64_t seed, bool readable)
-{
-    const bool of_doubles = tb_real_of(operand->element) == TB_FP64;
-    const void *filler = of_doubles ? (const void *)&never_read_double : &never_read;
-    const size_t real = tb_bytes_of(tb_real_of(operand->element));
-    for (size_t at = 0; at < operand->bytes; at += real)
-        memcpy((char *)operand->image + at, filler, real);
-    for (int number = 0; readable && number < operand->members; number++)
-        fill_member(operand, operand->first + (size_t)number * operand->stride, &seed);
-    copy_block(operand->block, operand->image, operand);
-}
-
-/* The diagonal outweighs what stands beside it, so that solutions stay of the size of right-hand sides. */
-static void weigh_diagonal(operand *operand)
-{
-    const size_t parts = tb_is_complex(operand->element) ? 2 : 1;
-    for (int i = 0; i < operand->columns; i++) {
-        const size_t index = parts * (operand->first + (size_t)i * (size_t)operand->ld + (size_t)i);
-        if (tb_real_of(operand->element) == TB_FP64)
-            ((double *)operand->image)[index] += operand->columns;
-        else
-            ((float *)operand->image)[index] += (float)operand->columns;
-    }
-    copy_block(operand->block, operand->image, operand);
-}
-
-static void fill_a(const record_case *now, operand *a, uint64_t seed)
-{
-    fill(a, seed, now->alpha != 0);
-    if (row_of(now)->class == TB_CLASS_TRSM && now->alpha != 0)
-        weigh_diagonal(a);
-}
-
-static uint64_t hash_block(operand *operand)
-{
-    uint64_t hash = 0x6a09e667f3bcc908u;
-    copy_block(operand->image, operand->block, operand);
-    const uint32_t *words = operand->image;
-    for (size_t i = 0; i < operand->bytes / sizeof *words; i++) {
-        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 /* ---- A call ------------------------------------------------------------------------------------------------ */
 
 /* As the spelling has it: a letter, or the number of CBLAS. */
@@ -291,10 +95,10 @@ static int diagonal(const record_case *now)
 
 static void name_call(const record_case *now, char *name, size_t size)
 {
-    snprintf(name, size, now->spelling == 'f' ? "%s_" : "cblas_%s", row_of(now)->name);
+    snprintf(name, size, now->spelling == 'f' ? "%s_" : "cblas_%s", record_row_of(now)->name);
 }
 
-static void call_single(const record_case *now, const char *name, const operand operands[ROLES])
+static void call_single(const record_case *now, const char *name, const record_operand operands[RECORD_ROLES])
 {
     const call_arguments arguments = {
         .row_major = now->spelling == 'r',
@@ -306,16 +110,16 @@ static void call_single(const record_case *now, const char *name, const operand 
         .m = now->m,
         .n = now->n,
         .k = now->k,
-        .lda = operands[A].ld,
-        .ldb = operands[B].ld,
-        .ldc = operands[C].ld,
+        .lda = operands[RECORD_A].ld,
+        .ldb = operands[RECORD_B].ld,
+        .ldc = operands[RECORD_C].ld,
         .alpha = now->alpha,
         .beta = now->beta,
         .alpha_im = now->alpha_im,
         .beta_im = now->beta_im,
-        .a = member(&operands[A], 0),
-        .b = member(&operands[B], 0),
-        .c = member(&operands[C], 0),
+        .a = record_member(&operands[RECORD_A], 0),
+        .b = record_member(&operands[RECORD_B], 0),
+        .c = record_member(&operands[RECORD_C], 0),
     };
     const spelling *spelling = spelling_named(name);
     if (!spelling || !call_routine(spelling, &arguments))
@@ -323,30 +127,32 @@ static void call_single(const record_case *now, const char *name, const operand 
 }
 
 /* A group of all members. */
-static void call_batch(const record_case *now, const char *name, const operand operands[ROLES])
+static void call_batch(const record_case *now, const char *name, const record_operand operands[RECORD_ROLES])
 {
-    const bool strided = row_of(now)->class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = record_row_of(now)->class == TB_CLASS_GEMM_BATCH_STRIDED;
     const batch_group group = {
         .transpose_a = now->transposes[0],
         .transpose_b = now->transposes[1],
         .m = now->m,
         .n = now->n,
         .k = now->k,
-        .lda = operands[A].ld,
-        .ldb = operands[B].ld,
-        .ldc = operands[C].ld,
+        .lda = operands[RECORD_A].ld,
+        .ldb = operands[RECORD_B].ld,
+        .ldc = operands[RECORD_C].ld,
         .alpha = {now->alpha, now->alpha_im},
         .beta = {now->beta, now->beta_im},
-        .strides = {(int64_t)operands[A].stride, (int64_t)operands[B].stride, (int64_t)operands[C].stride},
-        .size = MEMBERS,
+        .strides = {(int64_t)operands[RECORD_A].stride, (int64_t)operands[RECORD_B].stride,
+                    (int64_t)operands[RECORD_C].stride},
+        .size = RECORD_MEMBERS,
     };
-    void *members[ROLES][MEMBERS];
-    for (role role = A; role < ROLES; role++)
-        for (int number = 0; number < MEMBERS; number++)
-            members[role][number] = member(&operands[role], strided ? 0 : number);
+    void *members[RECORD_ROLES][RECORD_MEMBERS];
+    for (record_role role = RECORD_A; role < RECORD_ROLES; role++)
+        for (int number = 0; number < RECORD_MEMBERS; number++)
+            members[role][number] = record_member(&operands[role], strided ? 0 : number);
     const batch_spelling *spelling = batch_spelling_named(name);
-    if (!spelling || !batch_call(spelling, now->spelling == 'r', &group, 1, (const void *const *)members[A],
-                                 (const void *const *)members[B], members[C]))
+    if (!spelling ||
+        !batch_call(spelling, now->spelling == 'r', &group, 1, (const void *const *)members[RECORD_A],
+                    (const void *const *)members[RECORD_B], members[RECORD_C]))
         give_up("the library has no ", name);
 }
 
@@ -428,18 +234,19 @@ static void print_case(const record_case *now, const char *name, int repetition)
 static uint64_t seed_of(const record_case *now)
 {
     uint64_t state = ((uint64_t)now->m << 42) ^ ((uint64_t)now->n << 21) ^ (uint64_t)now->k;
-    return next_random(&state);
+    return record_random(&state);
 }
 
-static void run_once(const record_case *now, const char *name, operand operands[ROLES], int repetition)
+static void run_once(const record_case *now, const char *name, record_operand operands[RECORD_ROLES],
+                     int repetition)
 {
     place_copies before;
     place_take_copies(&before);
-    (tb_is_batch_class(row_of(now)->class) ? call_batch : call_single)(now, name, operands);
+    (tb_is_batch_class(record_row_of(now)->class) ? call_batch : call_single)(now, name, operands);
     print_case(now, name, repetition);
     print_plan(now);
     print_copies();
-    printf(" | C %016" PRIx64, hash_block(&operands[C]));
+    printf(" | C %016" PRIx64, record_hash_block(&operands[RECORD_C]));
     print_what_was_said();
     printf("\n");
     fflush(stdout);
@@ -447,25 +254,25 @@ static void run_once(const record_case *now, const char *name, operand operands[
 
 void record_run(const record_case *now)
 {
-    operand operands[ROLES];
+    record_operand operands[RECORD_ROLES];
     char name[40];
-    for (role role = A; role < ROLES; role++)
-        operands[role] = make_operand(now, role);
+    for (record_role role = RECORD_A; role < RECORD_ROLES; role++)
+        operands[role] = record_make_operand(now, role);
     const uint64_t seed = seed_of(now);
-    const bool reads_c = now->beta != 0 || works_in_place(now);
+    const bool reads_c = now->beta != 0 || record_works_in_place(now);
     case_number++;
     name_call(now, name, sizeof name);
     set_option("ROUTE", or_auto(now->route));
     set_option("KERNEL", or_auto(now->kernel));
     set_precision(now->precision);
-    fill_a(now, &operands[A], seed);
-    fill(&operands[B], seed + 1, now->alpha != 0);
+    record_fill_a(now, &operands[RECORD_A], seed);
+    record_fill(&operands[RECORD_B], seed + 1, now->alpha != 0);
     for (int i = 1; i <= (now->calls > 0 ? now->calls : 1); i++) {
         if (i == 4)
-            fill_a(now, &operands[A], seed + 3);
-        fill(&operands[C], seed + 2, reads_c);
+            record_fill_a(now, &operands[RECORD_A], seed + 3);
+        record_fill(&operands[RECORD_C], seed + 2, reads_c);
         run_once(now, name, operands, i);
     }
-    for (role role = A; role < ROLES; role++)
-        free_operand(&operands[role]);
+    for (record_role role = RECORD_A; role < RECORD_ROLES; role++)
+        record_free_operand(&operands[role]);
 }
