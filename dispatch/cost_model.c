@@ -325,6 +325,8 @@ double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, c
 double tb_plan_seconds(const tb_plan *plan, const tb_product *product, const tb_chip *chip)
 {
     const tb_product sums = tb_to_be_folded(product);
+    if (plan->joins)
+        return seconds_of(plan->kernel, product, &plan->schedule, chip);
     return plan->folds ? seconds_as_prepared(plan->kernel, &sums, &plan->schedule, chip) +
                              tb_folding_seconds(product, chip)
                        : seconds_as_prepared(plan->kernel, product, &plan->schedule, chip);

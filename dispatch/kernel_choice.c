@@ -40,7 +40,8 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
     if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
         kernel->in_place != product->in_place || (product->mask != TB_FULL && !kernel->masks))
         return false;
-    if (!reads_operands(kernel, product) || (tb_is_batch(product) && !kernel->batches))
+    const bool joins = !pitched && tb_kernel_joins(kernel, product);
+    if ((!reads_operands(kernel, product) && !joins) || (tb_is_batch(product) && !kernel->batches))
         return false;
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
@@ -200,6 +201,7 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
     if (!kernel)
         return false;
     plan->kernel = kernel;
+    plan->joins = !pitched && tb_kernel_joins(kernel, product);
     for (tb_role role = TB_A; role <= TB_B; role++)
         plan->pads[role] =
             product->k > 0 &&

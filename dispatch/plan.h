@@ -161,6 +161,7 @@ typedef struct tb_plan {
     int region_count;
     tb_start start;
     bool folds;        /* resident: kernel and schedule are for what is to be folded (words/folded.h) */
+    bool joins;        /* resident: kernel and schedule are for both terms at once */
     bool needs_device; /* an operand lies where the host cannot reach it */
     bool separately;   /* a batch's products are calls of their own; this is the first one's plan */
     double host_seconds, device_seconds; /* forecasts; 0 where none was needed */
@@ -185,7 +186,7 @@ typedef struct tb_outline {
     tb_route route;
     tb_reason reason;
     const tb_kernel *kernel;
-    bool pads_a, pads_b, folds;
+    bool pads_a, pads_b, folds, joins;
     int device, region_count;
     double host_seconds, device_seconds;
 } tb_outline;

@@ -80,6 +80,16 @@ static TB_OWN_FRAME bool choose_for_lowered(const tb_product *product, const tb_
     return true;
 }
 
+/* Of a product of two terms, both at once where that takes less time. */
+static TB_OWN_FRAME void choose_to_join(const tb_product *product, const tb_facts *facts, bool as_forced,
+                                        tb_plan joined, tb_plan *plan)
+{
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
+    if (tb_choose_kernel(product, facts, as_forced, &joined) && joined.joins &&
+        tb_plan_seconds(&joined, product, chip) < tb_plan_seconds(plan, product, chip))
+        *plan = joined;
+}
+
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
 /* Of a product of two terms, one of which is folded where that takes less time. */
@@ -111,6 +121,8 @@ static TB_OWN_FRAME bool choose_for_terms(const tb_product *product, const tb_fa
         return false;
     if (plan->route == TB_ROUTE_RESIDENT && tb_can_be_folded(product) && has_room_to_fold(product, facts))
         choose_to_fold(product, facts, as_forced, before, plan);
+    if (plan->route == TB_ROUTE_RESIDENT && product->terms == 2)
+        choose_to_join(product, facts, as_forced, before, plan);
     return true;
 }
 

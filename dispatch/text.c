@@ -56,6 +56,7 @@ tb_outline tb_outline_of(const tb_plan *plan)
                         .pads_a = plan->pads[TB_A],
                         .pads_b = plan->pads[TB_B],
                         .folds = plan->folds,
+                        .joins = plan->joins,
                         .device = plan->place.device,
                         .region_count = plan->region_count,
                         .host_seconds = plan->host_seconds,
@@ -75,10 +76,11 @@ int tb_print_outline(const tb_outline *outline, char *text, size_t size)
     if (!outline->kernel)
         return snprintf(text, size, "%s: %s%s", tb_route_text(outline->route),
                         tb_reason_text(outline->reason), forecast);
-    return snprintf(text, size, "%s with %s%s%s%s on device %d: %s%s", tb_route_text(outline->route),
+    return snprintf(text, size, "%s with %s%s%s%s%s on device %d: %s%s", tb_route_text(outline->route),
                     outline->kernel->name, outline->pads_a ? ", A padded" : "",
-                    outline->pads_b ? ", B padded" : "", outline->folds ? ", folded" : "", outline->device,
-                    tb_reason_text(outline->reason), forecast);
+                    outline->pads_b ? ", B padded" : "", outline->folds ? ", folded" : "",
+                    outline->joins ? ", joined" : "", outline->device, tb_reason_text(outline->reason),
+                    forecast);
 }
 
 int tb_print_plan(const tb_plan *plan, char *text, size_t size)

@@ -129,6 +129,7 @@ struct tb_kernel {
     bool pads;          /* operands that miss the alignment are copied into pitched memory first */
     bool masks;         /* serves products whose C has a mask */
     bool batches;       /* serves batches (words/batch.h) */
+    bool joins;         /* computes two terms in one launch, where k is short and operands lie alike */
     tb_reads reads;     /* operands that it multiplies as they lie */
     tb_in_place in_place; /* serves products of this kind, and no others */
     bool forced_only;     /* never chosen, only forced: the ladder, and what has not been measured */
@@ -165,6 +166,9 @@ bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture);
 
 /* Whether it may be chosen for a product of this shape. */
 bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product);
+
+/* Whether it computes both terms of the product at once, which it is given as it is: its operands are the first one's. */
+bool tb_kernel_joins(const tb_kernel *kernel, const tb_product *product);
 
 /* How the kernel would compute the product on such a device. */
 tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target);

@@ -26,11 +26,16 @@ library() { # library BUILD: its file
     realpath -e "$file"
 }
 
+# Both sides at once: a record is one process after the other.
+declare -A running=()
+for side in old new; do
+    "$program" "$device" "$(library "${build[$side]}")" "${groups[@]}" >"$new/record-$side.txt" &
+    running[$side]=$!
+done
 status=0
 for side in old new; do
-    file=$(library "${build[$side]}")
-    "$program" "$device" "$file" "${groups[@]}" >"$new/record-$side.txt" || {
-        echo "record.sh: the record of $file is not whole" >&2
+    wait "${running[$side]}" || {
+        echo "record.sh: the record of ${build[$side]} is not whole" >&2
         status=1
     }
 done

@@ -70,10 +70,12 @@ static double kernel_seconds(const question *question, const tb_kernel *kernel)
                                 : tb_resident_seconds(kernel, &question->product, chip_of(question));
 }
 
-/* The same of a row of the list: where updates of rank 2k are folded, by each kernel for which that takes less time. */
+/* The same of a row of the list: where updates of rank 2k are joined or folded, by each kernel for which that takes less time. */
 static double row_seconds(const question *question, const answer *answer, const tb_kernel *kernel)
 {
-    const double by_terms = kernel_seconds(question, kernel);
+    double by_terms = kernel_seconds(question, kernel);
+    if (answer->plan.joins && tb_kernel_joins(kernel, &question->product))
+        by_terms = fmin(by_terms, tb_kernel_seconds(kernel, &question->product, chip_of(question)));
     if (!answer->plan.folds)
         return by_terms;
     const tb_product sums = tb_to_be_folded(&question->product);
@@ -140,9 +142,10 @@ static answer find_answer(const question *question)
                        : !in_host            ? "the matrices need no streaming"
                                              : NULL;
     const tb_kernel *kernel = best_kernel(question);
-    resident->seconds = !kernel             ? 0
-                        : answer.plan.folds ? tb_plan_seconds(&answer.plan, product, chip_of(question))
-                                            : kernel_seconds(question, kernel);
+    const bool all_at_once = answer.plan.folds || answer.plan.joins;
+    resident->seconds = !kernel       ? 0
+                        : all_at_once ? tb_plan_seconds(&answer.plan, product, chip_of(question))
+                                      : kernel_seconds(question, kernel);
     resident->remark = !has_device(question) ? no_device(question)
                        : in_host             ? "the matrices lie in host memory"
                        : !kernel             ? "no kernel serves it"

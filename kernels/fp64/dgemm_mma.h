@@ -8,6 +8,9 @@
  * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself. Where all tiles are
  * cut into as many pieces, these have a tile's steps in turn: so they share what the numbers are like along k.
  *
+ * A product may be of two terms with one C, as rank-2k updates are: then the first half of the steps of a tile has operands of the first
+ * term, the other half those of the second one. Every tile is whole, and a run one chain.
+ *
  * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
  * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing
  * to do. Where the diagonal comes first along k, the `alone` steps that have it are a chain each: a triangle's largest numbers are
@@ -42,6 +45,10 @@ typedef struct tb_dgemm_arguments {
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
     int32_t alone; /* where they are before a tile: of its steps the first ones, which are a chain each */
+    /* Of two terms: steps of the second one, and bytes from where the first one's panels would go on to where the second one's
+     * begin. Of one term: 0. */
+    int32_t second_steps;
+    int64_t to_second_a, to_second_b;
     tb_tile_order order;    /* of one product's tiles, where C has no mask */
     tb_masked_tiles masked; /* of one product: where C has a mask, only these are tiles */
 } tb_dgemm_arguments;

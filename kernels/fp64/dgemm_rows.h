@@ -41,8 +41,9 @@
     .shares_tiles = TB_DGEMM_SHARES_TILES(m, n, copying, ring_bytes), .chains_in_c = !(totals),              \
     .chain_roots = TB_DGEMM_CHAIN_ROOTS(slices_, copying, totals),                                           \
     .shared_bytes = (ring_bytes) + TB_DGEMM_BYTES_BEHIND(copying), .efficiency = efficiency_,                \
-    .blocks = blocks_, .masks = true, .batches = true, .entries = entries_##letter##gemm_mma_##name_,        \
-    .prepare = tb_##letter##gemm_mma_prepare, .launch = tb_launch_##letter##gemm_mma
+    .blocks = blocks_, .masks = true, .batches = true, .joins = (copying) == 0,                              \
+    .entries = entries_##letter##gemm_mma_##name_, .prepare = tb_##letter##gemm_mma_prepare,                 \
+    .launch = tb_launch_##letter##gemm_mma
 
 #define TB_DGEMM_ROW(name_, alignment_, m, n, k, warps_m, warps_n, slices_, copying, stages_, blocks_,       \
                      through_l1, totals, first, efficiency_)                                                 \

@@ -50,6 +50,10 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
      * of what comes before them, are left. */
     __device__ void start_panel(int left)
     {
+        if (left - (shape::stages - 1) == arguments.second_steps) {
+            a.skip(arguments.to_second_a);
+            b.skip(arguments.to_second_b);
+        }
         if (left <= shape::stages) {
             if (left == shape::stages && a.mask & a.short_end) {
                 const int last_k = steps_of_last_panel();

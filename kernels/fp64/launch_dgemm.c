@@ -21,10 +21,20 @@ static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *ker
     return launcher->launch(launcher, &tb_entry_dgemm_mma_reduce, blocks, REDUCE_THREADS, 0, arguments);
 }
 
+/* Its operands are the first one's in each other's place, which lie alike. */
+static void tell_second_term(tb_dgemm_arguments *arguments)
+{
+    const int64_t b_behind_a = (int64_t)((uintptr_t)arguments->problem.b - (uintptr_t)arguments->problem.a);
+    arguments->second_steps = (int32_t)(arguments->steps / 2);
+    arguments->to_second_a = b_behind_a - arguments->second_steps * arguments->jump_a;
+    arguments->to_second_b = -b_behind_a - arguments->second_steps * arguments->jump_b;
+}
+
 /* The product is real; where the row is for complex numbers, A and B lie as these. */
-static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
                         const tb_schedule *schedule, void *workspace)
 {
+    const tb_product all = tb_dgemm_all_terms(given), *product = &all;
     const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
     if (own->tiles_m > TB_BLOCKS_MAXIMUM / own->tiles_n / tb_members_of(product) ||
         product->k > TB_DGEMM_K_LIMIT)
@@ -60,6 +70,8 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
         .order = tb_dgemm_order_of(kernel, own, product, launcher->target),
         .masked = tb_dgemm_tiles_of(kernel, product),
     };
+    if (product->terms == 2)
+        tell_second_term(&arguments);
     arguments.problem.unless = launcher->unless;
     arguments.problem.conjugate_b = product->a.conjugated != product->b.conjugated ? SIGN_BIT : 0;
     arguments.problem.conjugate_sums = product->a.conjugated ? SIGN_BIT : 0;
@@ -98,7 +110,9 @@ static tb_operand view_of(const tb_operand *operand, bool is_read)
 /* The real product that a complex one is, with A and B as they lie. */
 static tb_product real_product(const tb_product *product)
 {
-    tb_product real = tb_lowered(product);
+    const tb_product first = tb_term_of(product, 0);
+    tb_product real = tb_lowered(&first);
+    real.terms = product->terms;
     for (tb_role role = TB_A; role <= TB_B; role++)
         real.operands[role] = view_of(&product->operands[role], product->k > 0);
     return real;

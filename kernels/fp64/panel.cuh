@@ -181,9 +181,14 @@ template <class panel, int threads, bool vector, bool through_l1> struct loader 
         simt::keep(mask);
     }
 
+    __device__ void skip(int64_t bytes)
+    {
+        address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + bytes);
+    }
+
     __device__ void go_on()
     {
-        address = reinterpret_cast<const double *>(reinterpret_cast<const char *>(address) + jump);
+        skip(jump);
     }
 
     __device__ unsigned to(unsigned stage, int i) const

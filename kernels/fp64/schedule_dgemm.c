@@ -199,7 +199,7 @@ static double longest_run(const tb_dgemm_schedule *own)
 static bool may_be_cut(const tb_kernel *kernel, const tb_product *product, bool has_tiles)
 {
     enum { CUT_ELEMENTS = 3000000 };
-    return product->m * product->n <= CUT_ELEMENTS &&
+    return product->terms < 2 && product->m * product->n <= CUT_ELEMENTS &&
            !(kernel->chains_in_c && !tb_is_zero(product->beta) && has_tiles);
 }
 
@@ -357,6 +357,8 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
         return plan_with_zeros(&costs, tb_needed_share(&order), best);
     best.whole = tiles;
     best.clocks = clocks_of(&costs, &best);
+    if (product->terms == 2)
+        return best;
 
     const int64_t wave = (int64_t)costs.multiprocessors * costs.blocks;
     if (tiles == 0 || tiles % wave == 0)
@@ -372,7 +374,8 @@ static tb_dgemm_schedule plan(const tb_kernel *kernel, const tb_product *product
 void tb_dgemm_mma_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
                           tb_schedule *schedule)
 {
-    const tb_dgemm_schedule own = plan(kernel, product, target);
+    const tb_product all = tb_dgemm_all_terms(product);
+    const tb_dgemm_schedule own = plan(kernel, &all, target);
     schedule->clocks = START_CLOCKS + own.clocks;
     schedule->workspace = own.cluster > 1 ? 0 : 2 * (size_t)own.pieces * (size_t)tb_tile_bytes(kernel);
     TB_SET_DEAL(schedule, tb_dgemm_schedule, own);

@@ -18,6 +18,14 @@ typedef struct tb_dgemm_schedule {
 /* The catalog's callbacks. */
 TB_DECLARE_CALLBACKS(dgemm_mma);
 
+/* The product with the steps of k of all its terms. */
+static inline tb_product tb_dgemm_all_terms(const tb_product *product)
+{
+    tb_product all = *product;
+    all.k *= product->terms == 2 ? 2 : 1;
+    return all;
+}
+
 /* Reals that an element is stored as. Each of a complex A stands for so many of the product's: the number for a block of four. */
 static inline int tb_dgemm_reals_of(const tb_kernel *kernel)
 {

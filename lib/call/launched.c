@@ -6,16 +6,17 @@
 #include "words/lowered.h"
 
 /* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
- * a complex one is lowered to. */
-static bool needs_expansion(const tb_kernel *kernel, const tb_product *product)
+ * a complex one is lowered to. Terms that are joined lie as the kernel wants them. */
+static bool needs_expansion(const tb_plan *plan, const tb_product *product)
 {
+    const tb_kernel *kernel = plan->kernel;
     const bool as_given = kernel->reads != TB_READS_PLAIN && kernel->element == tb_element_of(product);
-    return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given;
+    return !tb_is_plain(product) && product->in_place == TB_OUT_OF_PLACE && !as_given && !plan->joins;
 }
 
 tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int term, const tb_buffer *buffers)
 {
-    tb_launched launched = {.product = needs_expansion(plan->kernel, given) ? tb_lowered(given) : *given};
+    tb_launched launched = {.product = needs_expansion(plan, given) ? tb_lowered(given) : *given};
     for (tb_role role = TB_A; role <= TB_B; role++) {
         tb_operand *operand = &launched.product.operands[role];
         const bool pads =

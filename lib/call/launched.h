@@ -27,10 +27,10 @@ static inline bool tb_knows_terms(const tb_kernel *kernel)
     return kernel->reads == TB_READS_STRUCTURED;
 }
 
-/* How many products are launched for it, each in chunks of k: its terms, unless the kernel adds them up. */
+/* How many products are launched for it, each in chunks of k: its terms, unless the kernel adds them up, or joins them. */
 static inline int tb_launches_of(const tb_product *product, const tb_plan *plan)
 {
-    return tb_knows_terms(plan->kernel) ? 1 : tb_terms_of(product);
+    return plan->joins || tb_knows_terms(plan->kernel) ? 1 : tb_terms_of(product);
 }
 
 /* For the term of that number; operands are to be written out into the buffers, by role. */

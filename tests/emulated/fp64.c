@@ -24,10 +24,14 @@ typedef double total;
 #include "tests/emulated/gemm.h"
 #include "tests/emulated/short_sums.h"
 
-enum { PRODUCTS = 360, APART = 24, CHAINS_MOST = 5 };
+enum { PRODUCTS = 360, CHAINS_MOST = 5 };
+
+/* Of what is drawn: the first few products are far apart, others of two terms. */
+enum { APART = 24, TERMS = APART + 60 };
+typedef enum kind { IS_ANY, IS_APART, IS_OF_TERMS } kind;
 static const size_t room = (size_t)64 << 20;
 
-static int in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches;
+static int in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches, joined;
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
@@ -44,7 +48,8 @@ static int chains_drawn;
 
 static void cut_into_chains(tb_dgemm_arguments *arguments)
 {
-    if (row->chains_in_c && (arguments->cluster > 1 || arguments->problem.beta != 0))
+    if (arguments->second_steps > 0 ||
+        (row->chains_in_c && (arguments->cluster > 1 || arguments->problem.beta != 0)))
         return;
     arguments->jump_a = arguments->jump_a / arguments->chains * chains_drawn;
     arguments->jump_b = arguments->jump_b / arguments->chains * chains_drawn;
@@ -83,40 +88,73 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
 static void describe(char *text, size_t bytes, const test *t, int multiprocessors)
 {
     const tb_product *p = &t->given;
-    snprintf(text, bytes,
-             "%s, %d multiprocessors, %lld of %lld x %lld x %lld %c%c%c%c%s%s, alpha %g, beta %g, %d chains",
-             row->name, multiprocessors, (long long)members_of(t), (long long)p->m, (long long)p->n,
-             (long long)p->k, p->a.transposed ? 'T' : 'N', p->a.conjugated ? 'C' : ' ',
-             p->b.transposed ? 'T' : 'N', p->b.conjugated ? 'C' : ' ', p->mask ? ", masked" : "",
-             tb_has_zeros(p) ? ", with zeros" : "", p->alpha.re, p->beta.re, chains_drawn);
+    snprintf(
+        text, bytes,
+        "%s, %d multiprocessors, %lld of %lld x %lld x %lld %c%c%c%c%s%s%s, alpha %g, beta %g, %d chains",
+        row->name, multiprocessors, (long long)members_of(t), (long long)p->m, (long long)p->n,
+        (long long)p->k, p->a.transposed ? 'T' : 'N', p->a.conjugated ? 'C' : ' ',
+        p->b.transposed ? 'T' : 'N', p->b.conjugated ? 'C' : ' ', p->mask ? ", masked" : "",
+        tb_has_zeros(p) ? ", with zeros" : "", p->terms == 2 ? ", two terms" : "", p->alpha.re, p->beta.re,
+        chains_drawn);
 }
 
-static void release_product(bool is_apart, test *t)
+static void release_product(kind kind, test *t)
 {
     release_operands(t);
-    if (!is_apart)
+    if (kind != IS_APART)
         release(&t->before);
 }
 
-/* Rows that copy 16 bytes at a time take no others. */
-static void draw_aligned_enough(bool is_apart, test *t, check_random *random)
+/* An update of rank 2k. */
+static void draw_terms(test *t, check_random *random)
+{
+#ifdef EMULATED_COMPLEX
+    static const tb_routine routines[] = {TB_ZSYR2K, TB_ZHER2K};
+    const int64_t step = row->tile_k / 2;
+#else
+    static const tb_routine routines[] = {TB_DSYR2K};
+    const int64_t step = row->tile_k;
+#endif
+    static const double betas[] = {0, 1, -2};
+    static const int64_t sides[] = {1, 2, 33, 64, 65, 130, 200};
+    const bool even = check_between(random, 0, 2) > 0;
+    *t = (test){0};
+    t->given = tb_rank_2k(CHECK_PICK(random, routines), check_between(random, 0, 1) ? TB_LOWER : TB_UPPER,
+                          check_between(random, 0, 1), CHECK_PICK(random, sides),
+                          step * check_between(random, 1, 128 / step), check_between(random, 0, 1) ? 1 : -3,
+                          NULL, 0, NULL, 0, CHECK_PICK(random, betas), NULL, 0);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        store(t, role, 1, even, random);
+    prepare_c(t);
+}
+
+/* Rows that copy 16 bytes at a time take no others; two terms have to lie alike. */
+static bool is_taken(kind kind, const test *t)
+{
+    return tb_kernel_takes(row, &t->given.a) && tb_kernel_takes(row, &t->given.b) &&
+           (kind != IS_OF_TERMS || tb_kernel_joins(row, &t->given));
+}
+
+static void draw_until_taken(kind kind, test *t, check_random *random)
 {
     for (;;) {
-        if (is_apart)
+        if (kind == IS_APART)
             draw_apart(t, random);
+        else if (kind == IS_OF_TERMS)
+            draw_terms(t, random);
         else
             draw(t, random);
-        if (tb_kernel_takes(row, &t->given.a) && tb_kernel_takes(row, &t->given.b))
+        if (is_taken(kind, t))
             return;
-        release_product(is_apart, t);
+        release_product(kind, t);
     }
 }
 
-static void one_product(bool is_apart, char *workspace, check_random *random)
+static void one_product(kind kind, char *workspace, check_random *random)
 {
     static const int multiprocessors[] = {1, 2, 8, 40, 132, 132, 132};
     static test t;
-    draw_aligned_enough(is_apart, &t, random);
+    draw_until_taken(kind, &t, random);
     chains_drawn = check_between(random, 0, 1) ? (int)check_between(random, 1, CHAINS_MOST) : 0;
     const int count = CHECK_PICK(random, multiprocessors);
     const tb_launcher launcher = {.target = {.architecture = 90,
@@ -129,12 +167,13 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
     char what[256];
     describe(what, sizeof what, &t, count);
     in_batches += members_of(&t) > 1;
+    joined += kind == IS_OF_TERMS;
     if (CHECK(schedule.workspace <= room, "%s: %zu bytes", what, schedule.workspace)) {
         memset(workspace, (int)check_between(random, 0, 255), schedule.workspace);
         CHECK(row->launch(&launcher, row, &t.given, &schedule, workspace) == TB_OK, "%s", what);
         check_product(&t, what);
     }
-    release_product(is_apart, &t);
+    release_product(kind, &t);
 }
 
 int main(int count, char **arguments)
@@ -153,7 +192,10 @@ int main(int count, char **arguments)
     for (int i = 0; i < products; i++) {
         emulated_seed(check_next(&random));
         row = tb_find_kernel(rows[(size_t)i % (sizeof rows / sizeof *rows)]);
-        one_product(i < APART, workspace.start, &random);
+        one_product(i < APART                 ? IS_APART
+                    : i < TERMS && row->joins ? IS_OF_TERMS
+                                              : IS_ANY,
+                    workspace.start, &random);
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         row = tb_find_kernel(rows[i]);
@@ -169,8 +211,8 @@ int main(int count, char **arguments)
     }
     release(&workspace);
     printf("%d in clusters, %d of several chains; %d of several chains in C; %d in parts, %d with zeros; %d "
-           "batches\n",
-           in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches);
+           "batches, %d of two terms\n",
+           in_clusters, chains_in_clusters, chains_in_c, in_parts, in_parts_with_zeros, in_batches, joined);
     CHECK(emulated_bank_conflicts() == 0, "%lld reads of shared memory wait for others",
           (long long)emulated_bank_conflicts());
     return check_result();

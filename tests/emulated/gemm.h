@@ -11,6 +11,7 @@
 #include "tests/emulated/guarded.h"
 #include "words/batch.h"
 #include "words/integers.h"
+#include "words/lowered.h"
 
 #include <complex.h>
 
@@ -237,6 +238,18 @@ static void draw(test *t, check_random *random)
     prepare_c(t);
 }
 
+/* Of a row of op(A) and a column of op(B), which lie in two matrices. */
+static total sum_of(const tb_product *p, const number *a, const number *b, int64_t row, int64_t column)
+{
+    const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;
+    total sum = 0;
+    a += row * (p->a.transposed ? p->a.ld : 1);
+    b += column * (p->b.transposed ? 1 : p->b.ld);
+    for (int64_t l = 0; l < p->k; l++)
+        sum += conjugated_if(p->a.conjugated, a[l * step_a]) * conjugated_if(p->b.conjugated, b[l * step_b]);
+    return sum;
+}
+
 static total expected(const test *t, int64_t member, int64_t row, int64_t column)
 {
     const tb_product *p = &t->given;
@@ -245,12 +258,12 @@ static total expected(const test *t, int64_t member, int64_t row, int64_t column
         written && p->beta.re == 0 ? 0 : (total)matrix_before(t, member)[row + column * p->c.ld];
     if (!written)
         return old;
-    const number *a = matrix(t, TB_A, member) + row * (p->a.transposed ? p->a.ld : 1),
-                 *b = matrix(t, TB_B, member) + column * (p->b.transposed ? 1 : p->b.ld);
-    const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;
-    total sum = 0;
-    for (int64_t l = 0; l < p->k; l++)
-        sum += conjugated_if(p->a.conjugated, a[l * step_a]) * conjugated_if(p->b.conjugated, b[l * step_b]);
+    const number *a = matrix(t, TB_A, member), *b = matrix(t, TB_B, member);
+    total sum = sum_of(p, a, b, row, column);
+    if (p->terms == 2) {
+        const tb_product second = tb_term_of(p, 1);
+        sum += sum_of(&second, b, a, row, column);
+    }
     return p->alpha.re * sum + p->beta.re * old;
 }
 

@@ -61,9 +61,14 @@ extern char **environ;
 static void set_environment(const run *run)
 {
     const record_group *group = run->group;
-    static const char *const common[] = {"CALIBRATE=0",           "START=wait",     "KEEP_SECONDS=3600",
-                                         "OPERAND_CACHE=0",       "COPY_THREADS=4", "SIM_REACH=0",
-                                         "HOST_BLAS=/nonexistent"};
+    /* The host's loops know no machine; products for a real device are too large for them. */
+    const char *const common[] = {"CALIBRATE=0",
+                                  "START=wait",
+                                  "KEEP_SECONDS=3600",
+                                  "OPERAND_CACHE=0",
+                                  "COPY_THREADS=4",
+                                  "SIM_REACH=0",
+                                  run->simulated ? "HOST_BLAS=/nonexistent" : "HOST_BLAS="};
     char name[64];
     for (char **variable = environ; *variable;) {
         const size_t length = strcspn(*variable, "=");

@@ -169,9 +169,11 @@ void record_rows(bool simulated)
         for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
             const letters letters = letters_of(routine);
             for (size_t i = 0; may_serve(&tb_catalog[row], routine) && i < COUNT(streams); i++, index++) {
-                const record_case now = {
-                    .kernel = tb_catalog[row].name, .route = streams[i], .places = places[i]};
-                run(with_extents(now, 64, 96, 80, simulated), routine, index % ways_of(&letters), index);
+                record_case now = {.kernel = tb_catalog[row].name, .route = streams[i], .places = places[i]};
+                now = with_extents(now, 64, 96, 80, simulated);
+                if (tb_catalog[row].k_limit > 0 && now.k > tb_catalog[row].k_limit)
+                    now.k = (int)tb_catalog[row].k_limit;
+                run(now, routine, index % ways_of(&letters), index);
             }
         }
         if (!record_has_row(row) && ++gaps)

@@ -272,10 +272,13 @@ static bool is_same_a(const sim_launch *last, const sim_launch *now)
 /* What a kernel for complex numbers, as they lie, makes of a product: of a Hermitian C it knows nothing. */
 static void forget_structure(const tb_kernel *kernel, tb_product *product)
 {
-    if (kernel->reads != TB_READS_COMPLEX)
+    const bool joins = tb_kernel_joins(kernel, product);
+    if (product->terms == 2 && kernel->reads != TB_READS_STRUCTURED && !joins)
+        sim_abort("launched with two terms that it does not join");
+    if (kernel->reads != TB_READS_COMPLEX || joins)
         return;
-    if (product->terms == 2 || product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL ||
-        product->alpha.im != 0 || product->beta.im != 0)
+    if (product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL || product->alpha.im != 0 ||
+        product->beta.im != 0)
         sim_abort("launched with a product that is not for complex numbers as they lie");
     product->c.structure = TB_GENERAL;
 }

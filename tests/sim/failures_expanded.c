@@ -193,6 +193,28 @@ static void fail_in_expanded(const char *failure)
          .two_terms = true,
          .beta = -2,
          .memory = TB_MEMORY_MANAGED},
+        /* Both terms at once, and then zeros to a Hermitian diagonal. */
+        {.element = TB_FP64,
+         .m = 60,
+         .n = 60,
+         .k = 64,
+         .triangle = TB_UPPER,
+         .two_terms = true,
+         .alike = true,
+         .memory = TB_MEMORY_MANAGED,
+         .kernel = "dgemm_mma_64x64",
+         .launches = 1},
+        {.element = TB_COMPLEX_FP64,
+         .m = 200,
+         .n = 200,
+         .k = 32,
+         .triangle = TB_LOWER,
+         .hermitian = true,
+         .two_terms = true,
+         .alike = true,
+         .memory = TB_MEMORY_MANAGED,
+         .kernel = "zgemm_mma_64x64",
+         .launches = 2},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         scenario scenario = scenarios[i];

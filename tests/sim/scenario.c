@@ -77,7 +77,7 @@ static product make_product(const scenario *scenario, tb_element element, check_
         make_triangle(scenario, element, random, &p);
     } else {
         p.a = make_factor(element, p.transpose_a, p.m, p.k, 3, 1);
-        p.b = make_factor(element, p.transpose_b, p.k, p.n, 0, 0);
+        p.b = make_factor(element, p.transpose_b, p.k, p.n, scenario->alike ? 3 : 0, 0);
         matrix_fill(&p.a, MATRIX_UNIFORM, random);
         matrix_fill(&p.b, MATRIX_UNIFORM, random);
     }

@@ -14,6 +14,7 @@ typedef struct scenario {
     bool transposed;           /* A and B; of complex numbers A is conjugated as well */
     tb_triangle triangle;      /* of C, by SYRK: B is A, and m is n; ... */
     bool hermitian, two_terms; /* ... or by HERK; or by SYR2K and HER2K, of two matrices */
+    bool alike;                /* columns of B are as far apart as those of A */
     tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
     bool structured_right;     /* of the right one instead: k is n */
     tb_triangle stored;        /* of that factor */

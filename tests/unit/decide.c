@@ -485,6 +485,48 @@ static void large_updates_of_rank_2k_are_folded(void)
     }
 }
 
+/* Rank-2k with a short k in device memory: both terms by one launch, which reads C once. Not where operands lie such that one launch cannot
+ * go on from one to the other, nor where there are parts of a step of k, or so many that sums would have to be cut, nor where C is small. */
+static void thin_updates_of_rank_2k_are_joined(void)
+{
+    static double memory[16] __attribute__((aligned(64)));
+    static const struct {
+        tb_routine routine;
+        int64_t n, k, ldb;
+        double alpha_im;
+        tb_memory memory;
+        bool joins;
+    } cases[] = {{TB_DSYR2K, 4096, 64, 4096, 0, D, true},   {TB_DSYR2K, 2048, 128, 2048, 0, D, true},
+                 {TB_DSYR2K, 2048, 256, 2048, 0, D, true},  {TB_ZSYR2K, 2048, 64, 2048, 0, D, true},
+                 {TB_ZHER2K, 2048, 64, 2048, 0, D, true},   {TB_ZHER2K, 2048, 64, 2048, 1, D, false},
+                 {TB_DSYR2K, 4096, 64, 4098, 0, D, false},  {TB_DSYR2K, 4096, 65, 4096, 0, D, false},
+                 {TB_DSYR2K, 4096, 512, 4096, 0, D, false}, {TB_DSYR2K, 4096, 64, 4096, 0, H, false},
+                 {TB_SSYR2K, 4096, 64, 4096, 0, D, false},  {TB_DSYR2K, 1024, 64, 1024, 0, D, false},
+                 {TB_ZHER2K, 1024, 64, 1024, 0, D, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const row row = {.m = 1,
+                         .n = 1,
+                         .k = 1,
+                         .a = cases[i].memory,
+                         .b = cases[i].memory,
+                         .c = cases[i].memory,
+                         .readiness = TB_READY,
+                         .route = cases[i].memory == H ? TB_ROUTE_STREAMED : AUTO,
+                         .kernel = ""};
+        const int64_t n = cases[i].n;
+        tb_product product = tb_rank_2k(cases[i].routine, TB_LOWER, false, n, cases[i].k, 1, memory, n,
+                                        memory, cases[i].ldb, 1, memory, n);
+        product.alpha.im = cases[i].alpha_im;
+        tb_facts facts = facts_of(&row);
+        facts.accuracy = TB_ACCURACY_FP32;
+        const tb_plan plan = tb_decide(&product, &facts);
+        char text[256];
+        tb_print_plan(&plan, text, sizeof text);
+        CHECK(plan.joins == cases[i].joins && (strstr(text, ", joined on device 0") != NULL) == plan.joins,
+              "case %zu: joins %d: %s", i, (int)plan.joins, text);
+    }
+}
+
 /* Folding reads all of P, and a triangle of C unless beta is 0, and writes the triangle. */
 static void folding_takes_what_its_memory_takes(void)
 {
@@ -516,6 +558,7 @@ int main(void)
     a_busy_device_is_not_tried();
     a_triangle_takes_less_than_all();
     large_updates_of_rank_2k_are_folded();
+    thin_updates_of_rank_2k_are_joined();
     folding_takes_what_its_memory_takes();
     return check_result();
 }
