@@ -68,6 +68,11 @@ static inline const tb_class_row *tb_class_of(tb_routine routine)
     return &tb_class_rows[tb_routine_rows[routine].class];
 }
 
+/* Some of the routines. */
+typedef struct tb_routine_set {
+    bool has[TB_ROUTINES];
+} tb_routine_set;
+
 /* GEMM of this element. */
 static inline tb_routine tb_gemm_routine(tb_element element)
 {
