@@ -43,7 +43,7 @@ tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool
                left = !transpose_b;
     const int64_t rows = class->updates ? n : m;
     const int64_t ldb = class->has_two_terms ? (transpose_a ? k : n) : transpose_b ? n : k;
-    return tb_product_of_call(&(tb_call){.routine = name,
+    return tb_product_of(&(tb_arguments){.routine = name,
                                          .right = !left,
                                          .triangle = TB_LOWER,
                                          .operation_a.transposed = transpose_a,

@@ -73,36 +73,36 @@ static bool read_operation(int value, tb_routine routine, tb_operation *operatio
 }
 
 /* What the value of an argument says; false where it is none. */
-static bool read_value(char letter, bool is_second, int value, tb_call *call)
+static bool read_value(char letter, bool is_second, int value, tb_arguments *read)
 {
     switch (letter) {
     case 'S':
-        call->right = value == TB_CBLAS_RIGHT;
+        read->right = value == TB_CBLAS_RIGHT;
         return value == TB_CBLAS_RIGHT || value == TB_CBLAS_LEFT;
     case 'U':
-        call->triangle = value == TB_CBLAS_LOWER ? TB_LOWER : TB_UPPER;
+        read->triangle = value == TB_CBLAS_LOWER ? TB_LOWER : TB_UPPER;
         return value == TB_CBLAS_LOWER || value == TB_CBLAS_UPPER;
     case 'D':
-        call->unit_diagonal = value == TB_CBLAS_UNIT;
+        read->unit_diagonal = value == TB_CBLAS_UNIT;
         return value == TB_CBLAS_UNIT || value == TB_CBLAS_NON_UNIT;
     default:
-        return read_operation(value, call->routine, is_second ? &call->operation_b : &call->operation_a);
+        return read_operation(value, read->routine, is_second ? &read->operation_b : &read->operation_a);
     }
 }
 
-int tb_read_cblas(int layout, const int *values, const tb_call *given, tb_product *product)
+int tb_read_cblas(int layout, const int *values, const tb_arguments *given, tb_product *product)
 {
     const char *letters = tb_class_of(given->routine)->letters;
     const bool row_major = layout == TB_ROW_MAJOR;
-    tb_call call = *given;
+    tb_arguments read = *given;
     if (!row_major && layout != TB_COLUMN_MAJOR)
         return 1;
     for (int i = 0; letters[i]; i++)
-        if (!read_value(letters[i], i > 0 && letters[i - 1] == letters[i], values[i], &call))
+        if (!read_value(letters[i], i > 0 && letters[i - 1] == letters[i], values[i], &read))
             return 2 + i;
     if (row_major)
-        call = tb_call_by_columns(&call);
-    *product = tb_product_of_call(&call);
+        read = tb_arguments_by_columns(&read);
+    *product = tb_product_of(&read);
     return check_cblas_sizes(product, row_major);
 }
 
@@ -127,7 +127,7 @@ static int value_of(char argument, char letter)
 }
 
 /* A call of Fortran's is a column-major one of CBLAS's, whose first argument it does not have. */
-int tb_read_fortran(const char *letters, const tb_call *given, tb_product *product)
+int tb_read_fortran(const char *letters, const tb_arguments *given, tb_product *product)
 {
     const char *arguments = tb_class_of(given->routine)->letters;
     int values[TB_LETTERS_MOST] = {0};

@@ -7,7 +7,7 @@
 #ifndef TB_ARGUMENTS_H
 #define TB_ARGUMENTS_H
 
-#include "words/call.h"
+#include "words/arguments.h"
 
 /* The values of cblas.h, which is not included because it declares every spelling with one integer width. */
 enum {
@@ -33,10 +33,10 @@ enum { TB_LETTERS_MOST = 4 };
  *
  * The reference calls Uplo of a row-major update the third argument, and N of a row-major GEMMTR the fourth. Here they are the second
  * and the fifth, which they are. */
-int tb_read_cblas(int layout, const int *values, const tb_call *given, tb_product *product);
+int tb_read_cblas(int layout, const int *values, const tb_arguments *given, tb_product *product);
 
 /* The same of Fortran, whose letters are in either case. */
-int tb_read_fortran(const char *letters, const tb_call *given, tb_product *product);
+int tb_read_fortran(const char *letters, const tb_arguments *given, tb_product *product);
 
 /* Of batches' own arguments, in CBLAS; in Fortran they are one less each. */
 enum {

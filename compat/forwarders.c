@@ -4,7 +4,7 @@
 #include "compat/definitions.h"
 #include "compat/host_calls.h"
 #include "dispatch/plan.h"
-#include "words/call.h"
+#include "words/arguments.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -121,7 +121,7 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
     const bool in_place = class->in_place != TB_OUT_OF_PLACE, is_square = class->is_symmetric || in_place;
     const int64_t elements = (int64_t)fmax(1, tb_is_complex(element) ? volume / 4 : volume);
     const int64_t n = is_square ? (int64_t)sqrt((double)elements) : 1;
-    return tb_product_of_call(&(tb_call){.routine = routine,
+    return tb_product_of(&(tb_arguments){.routine = routine,
                                          .right = true,
                                          .triangle = TB_LOWER,
                                          .unit_diagonal = true,

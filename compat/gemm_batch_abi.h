@@ -77,7 +77,7 @@ TB_INLINED int group_of_cblas(tb_product *product, const tb_host_blas *host, int
 {
     (void)group_count;
     const int64_t size = OF_GROUP(group_size);
-    const tb_call given = GIVEN;
+    const tb_arguments given = GIVEN;
     const int number =
         tb_read_cblas(layout, (int[]){transpose_a[group], transpose_b[group]}, &given, product);
     return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE : 0;
@@ -88,7 +88,7 @@ TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, i
 {
     (void)group_count;
     const int64_t size = OF_GROUP(group_size);
-    const tb_call given = GIVEN;
+    const tb_arguments given = GIVEN;
     const int number = tb_read_fortran((char[]){transpose_a[group], transpose_b[group]}, &given, product);
     return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE - 1 : 0;
 }

@@ -52,7 +52,7 @@ static void call_fortran(void *address, const tb_product *p)
 TB_INLINED int batch_of_cblas(tb_product *product, int64_t strides[TB_ROLES], const tb_host_blas *host,
                               CBLAS_PARAMETERS)
 {
-    const tb_call given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     const bool exchanged = layout == TB_ROW_MAJOR;
     strides[TB_A] = OF_CBLAS(exchanged ? stride_b : stride_a);
     strides[TB_B] = OF_CBLAS(exchanged ? stride_a : stride_b);
@@ -64,7 +64,7 @@ TB_INLINED int batch_of_cblas(tb_product *product, int64_t strides[TB_ROLES], co
 TB_INLINED int batch_of_fortran(tb_product *product, int64_t strides[TB_ROLES], const tb_host_blas *host,
                                 FORTRAN_PARAMETERS)
 {
-    const tb_call given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
     strides[TB_A] = OF_FORTRAN(stride_a);
     strides[TB_B] = OF_FORTRAN(stride_b);
     strides[TB_C] = OF_FORTRAN(stride_c);

@@ -47,13 +47,13 @@ static void call_fortran(void *address, const tb_product *p)
 
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
-    const tb_call given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS, BETA_OF_CBLAS);
+    const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS, BETA_OF_CBLAS);
     return tb_read_cblas(layout, (int[]){triangle, transpose}, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
-    const tb_call given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN, BETA_OF_FORTRAN);
+    const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN, BETA_OF_FORTRAN);
     return tb_read_fortran((char[]){*triangle, *transpose}, &given, product);
 }
 

@@ -1,7 +1,7 @@
 #include "tools/problem.h"
 
 #include "words/batch.h"
-#include "words/call.h"
+#include "words/arguments.h"
 
 #include <stdint.h>
 
@@ -45,7 +45,7 @@ tb_product problem_product(const problem *s)
     const bool is_complex = tb_is_complex(tb_routine_rows[s->routine].element),
                in_place = problem_is_in_place(s);
     const int64_t least = s->m > 1 ? s->m : 1;
-    return tb_product_of_call(&(tb_call){.routine = s->routine,
+    return tb_product_of(&(tb_arguments){.routine = s->routine,
                                          .right = s->right,
                                          .triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle,
                                          .operation_a = {s->transpose_a, s->conjugate_a && is_complex},

@@ -61,7 +61,7 @@ static inline bool refuses(int transpose)
 }
 
 /* Batches are read as GEMM is, but for the numbers: tests/conformance/batches.c. */
-static inline int read_call(const row *row, const tb_call *given, tb_product *product)
+static inline int read_call(const row *row, const tb_arguments *given, tb_product *product)
 {
     const char *letters = tb_class_of(routine)->letters;
     int values[TB_LETTERS_MOST] = {0};
@@ -80,15 +80,15 @@ static inline int read_call(const row *row, const tb_call *given, tb_product *pr
                             : tb_read_cblas(row->layout, values, given, product);
 }
 
-static inline tb_call arguments_of(const row *row)
+static inline tb_arguments arguments_of(const row *row)
 {
-    return (tb_call){.routine = routine,
-                     .m = row->m,
-                     .n = row->n,
-                     .k = row->k,
-                     .lda = row->lda,
-                     .ldb = row->ldb,
-                     .ldc = row->ldc};
+    return (tb_arguments){.routine = routine,
+                          .m = row->m,
+                          .n = row->n,
+                          .k = row->k,
+                          .lda = row->lda,
+                          .ldb = row->ldb,
+                          .ldc = row->ldc};
 }
 
 #endif

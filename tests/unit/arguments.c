@@ -39,7 +39,7 @@ static const form cblas_transposes[] = {{N, false}, {T, true}, {C, true}},
 /* Whether the product's element (i, j) of C is the caller's, or the caller's (j, i) if the two are exchanged: it lies where
  * the caller has it, is made of the same elements of A and B, and belongs to the mask if it belongs to the
  * caller's triangle. */
-static bool is_callers(const tb_product *p, const tb_call *g, const row *row, const form *triangle,
+static bool is_callers(const tb_product *p, const tb_arguments *g, const row *row, const form *triangle,
                        bool transpose_a, bool transpose_b, int64_t i, int64_t j)
 {
     const bool row_major = row->layout == R, has_triangle = class_of_routine() != TB_CLASS_GEMM;
@@ -85,7 +85,7 @@ static bool conjugates_as_asked(const tb_product *p, const row *row)
 static void check_form(row row, form triangle, form a, form b)
 {
     static float memory[3];
-    tb_call given = arguments_of(&row);
+    tb_arguments given = arguments_of(&row);
     given.a = &memory[0];
     given.b = &memory[1];
     given.c = &memory[2];
@@ -136,7 +136,7 @@ static const form cblas_sides[] = {{LEFT, true}, {RIGHT, false}},
 static void check_symm_form(row row, form triangle, form side)
 {
     static float memory[3];
-    tb_call given = arguments_of(&row);
+    tb_arguments given = arguments_of(&row);
     given.a = &memory[0];
     given.b = &memory[1];
     given.c = &memory[2];
@@ -175,7 +175,7 @@ static void check_triangular_form(row row, form triangle, form side, form a, for
 {
     static float memory[2];
     const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
-    tb_call given = arguments_of(&row);
+    tb_arguments given = arguments_of(&row);
     given.a = &memory[0];
     given.c = &memory[1];
     given.alpha = (tb_scalar){2, is_complex ? 5 : 0};

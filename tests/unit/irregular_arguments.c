@@ -354,7 +354,7 @@ static void numbers_are_netlibs(void)
     const tb_routine_class class = class_of_routine();
     for (size_t i = 0; i < of_class[class].count; i++) {
         const row *row = &of_class[class].rows[i];
-        const tb_call given = arguments_of(row);
+        const tb_arguments given = arguments_of(row);
         tb_product product;
         const int number = read_call(row, &given, &product);
         CHECK(number == number_of(row), "%s, %s, %s: %d instead of %d", tb_routine_rows[routine].name,

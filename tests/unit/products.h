@@ -3,7 +3,7 @@
 #define TB_PRODUCTS_H
 
 #include "words/integers.h"
-#include "words/call.h"
+#include "words/arguments.h"
 
 /* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update; A of SYMM, TRMM and TRSM is on the
  * left, and m is k. */
@@ -11,7 +11,7 @@ static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64
 {
     const tb_class_row *class = tb_class_of(routine);
     const int64_t rows = class->updates ? n : m, inner = class->is_symmetric ? m : k;
-    return tb_product_of_call(&(tb_call){.routine = routine,
+    return tb_product_of(&(tb_arguments){.routine = routine,
                                          .triangle = TB_LOWER,
                                          .m = m,
                                          .n = n,

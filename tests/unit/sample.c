@@ -84,7 +84,7 @@ static tb_product draw_product(tb_routine routine, check_random *random)
                   k = check_between(random, 1, MOST);
     const bool turned = check_between(random, 0, 1), left = check_between(random, 0, 1);
     const tb_triangle triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
-    return tb_product_of_call(&(tb_call){.routine = routine,
+    return tb_product_of(&(tb_arguments){.routine = routine,
                                          .right = !left,
                                          .triangle = triangle,
                                          .operation_a.transposed = turned,

@@ -1,9 +1,9 @@
-/* A call of a routine by its arguments: letters read, sizes and places as they came. Made a product, it is column-major.
+/* What a routine is called with: letters that have been read, sizes and places as they came. A product of it is column-major.
  *
  * What a routine's class has no argument for means nothing (words/classes.def). B of TRMM and TRSM is c.
  */
-#ifndef TB_CALL_H
-#define TB_CALL_H
+#ifndef TB_WORDS_ARGUMENTS_H
+#define TB_WORDS_ARGUMENTS_H
 
 #include "words/product.h"
 
@@ -11,7 +11,7 @@ typedef struct tb_operation {
     bool transposed, conjugated;
 } tb_operation;
 
-typedef struct tb_call {
+typedef struct tb_arguments {
     tb_routine routine;
     bool right; /* the matrix of which a triangle is stored stands behind the other one */
     tb_triangle triangle;
@@ -26,13 +26,13 @@ typedef struct tb_call {
     tb_scalar beta;
     void *c;
     int64_t ldc;
-} tb_call;
+} tb_arguments;
 
 /* Of a batch, one of its products. */
-tb_product tb_product_of_call(const tb_call *call);
+tb_product tb_product_of(const tb_arguments *given);
 
-/* The call that does by columns what this one does by rows. A row-major matrix is its transpose in column-major order, so that
+/* What does by columns what these do by rows. A row-major matrix is its transpose in column-major order, so that
  * triangles are each other's. */
-tb_call tb_call_by_columns(const tb_call *by_rows);
+tb_arguments tb_arguments_by_columns(const tb_arguments *by_rows);
 
 #endif
