@@ -27,7 +27,7 @@
                      stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +                         \
                          TB_DGEMM_BYTES_BEHIND(copying))
 
-/* Of complex numbers that are read where they lie: four transpositions. */
+/* Complex numbers that are read where they lie: four transpositions. */
 #define TB_ZGEMM_FILE(name_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, ...)                  \
     TB_DGEMM_ENTRIES(zgemm_mma_##name_, 2, TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages))
 #define TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages)                                                \
