@@ -5,6 +5,7 @@
 #define TB_DGEMM_ROWS_H
 
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/fp64/shapes.h"
 
 /* FP64 on tensor cores: unaligned and aligned, or aligned alone, four transpositions each. */
 #define TB_DGEMM_ENTRIES_OF(stem, suffix, shared)                                                            \
